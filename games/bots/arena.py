@@ -1,0 +1,35 @@
+"""A whole round among bots, in memory: for tests, benches and anybody's experiments."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from games.bots.bot import Bot
+from games.rules import Move, Options, Position, Shuffler, apply, deal, key_from_seed, legal_moves, view_for
+
+
+def play_round(bots: Sequence[Bot], options: Options, seed: str, *, dealer: int | None = None) -> Position:
+    """Play one round, one bot a seat, and return its last position; everything follows from ``seed``.
+
+    As at a table, whoever may call or catch is asked, in any order, before the player on turn moves.
+    """
+    rng = random.Random(seed)  # noqa: S311  # a game among programs, which must be repeatable
+    shuffle = Shuffler(key_from_seed(seed)).shuffle
+    position = deal(options, len(bots), shuffle, dealer=dealer)
+    while position.phase != "over":
+        seat, move = next_move(bots, position, options, rng)
+        position, _ = apply(position, seat, move, options, shuffle)
+    return position
+
+
+def next_move(bots: Sequence[Bot], position: Position, options: Options, rng: random.Random) -> tuple[int, Move]:
+    """Return the next move of a table of bots, and whose it is."""
+    others = [seat for seat in range(len(bots)) if seat != position.turn] if position.exposed else []
+    rng.shuffle(others)
+    for seat in (*others, position.turn):
+        legal = legal_moves(position, seat, options)
+        move = bots[seat].choose(view_for(position, seat, options), legal, rng) if legal else None
+        if move is not None:
+            return seat, move
+    raise ValueError(f"{bots[position.turn].name}, on turn, chose no move")

@@ -1,0 +1,85 @@
+"""What the game is: pure Python, no clock, no I/O, no global randomness.
+
+Nouns: cards, options, positions, moves, events, views. Verbs: ``legal_moves``, ``apply``, ``deal``, ``view_for``.
+"""
+
+from games.rules.apply import apply
+from games.rules.cards import COLORS, DECKS, Card, Deck, Face, card_name, color_name, face_of
+from games.rules.clock import default_move, most_held
+from games.rules.deal import deal, deal_cards, next_dealer
+from games.rules.errors import REFUSALS, BadInput, Refused
+from games.rules.events import EVENTS, Event, redact
+from games.rules.legal import legal_moves, refusal, why_not
+from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS, Move
+from games.rules.narration import sentence
+from games.rules.notation import parse_line, parse_move
+from games.rules.options import OPTIONS, PRESETS, Options, OptionSpec, options_dict, options_diff, options_from
+from games.rules.position import Pending, Position
+from games.rules.position_json import position_from_json, position_to_json
+from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
+from games.rules.rulebook import RULEBOOK, Rule
+from games.rules.scoring import Outcome, hand_points, match_winner, outcome, points_of
+from games.rules.shuffle import Shuffle, Shuffler, commitment, key_from_seed
+from games.rules.views import View, view_for
+
+__all__ = [
+    "COLORS",
+    "DECKS",
+    "EVENTS",
+    "MAX_PLAYERS",
+    "MIN_PLAYERS",
+    "OPTIONS",
+    "PRESETS",
+    "REFUSALS",
+    "RULEBOOK",
+    "BadInput",
+    "Card",
+    "Deck",
+    "Event",
+    "Face",
+    "Line",
+    "Move",
+    "OptionSpec",
+    "Options",
+    "Outcome",
+    "Pending",
+    "Position",
+    "Record",
+    "Refused",
+    "RoundRecord",
+    "Rule",
+    "Shuffle",
+    "Shuffler",
+    "View",
+    "apply",
+    "card_name",
+    "color_name",
+    "commitment",
+    "deal",
+    "deal_cards",
+    "default_move",
+    "face_of",
+    "hand_points",
+    "key_from_seed",
+    "legal_moves",
+    "match_winner",
+    "most_held",
+    "next_dealer",
+    "options_dict",
+    "options_diff",
+    "options_from",
+    "outcome",
+    "parse_line",
+    "parse_move",
+    "parse_record",
+    "points_of",
+    "position_from_json",
+    "position_to_json",
+    "print_record",
+    "redact",
+    "refusal",
+    "replay_record",
+    "sentence",
+    "view_for",
+    "why_not",
+]

@@ -1,0 +1,82 @@
+"""``python -m games.rules replay|random|rulebook``: the console of NOTATION."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from games.rules.console import random_games, replay_line, replayed_json
+from games.rules.errors import BadInput
+from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
+from games.rules.options import PRESETS
+from games.rules.record import parse_record, replay_record
+from games.rules.rulebook import rulebook_markdown
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m games.rules", description="The rules of the game on the console.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    replay = commands.add_parser("replay", help="replay JSON requests from standard input, or a record")
+    replay.add_argument("--record", metavar="FILE", help="replay a record, one line of JSON a round")
+    play = commands.add_parser("random", help="play random games and print the speed")
+    play.add_argument("--games", type=int, default=1000)
+    play.add_argument("--players", type=int, default=4, choices=range(MIN_PLAYERS, MAX_PLAYERS + 1))
+    play.add_argument("--seed", default="")
+    play.add_argument("--preset", default="no-mercy", choices=sorted(PRESETS))
+    commands.add_parser("rulebook", help="print the rulebook as Markdown")
+    return parser
+
+
+def _print(answer: object) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def _replay() -> None:
+    for raw in sys.stdin.buffer:
+        try:
+            line = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            raise BadInput("The line is not UTF-8.") from None
+        if line.strip():
+            _print(replay_line(line))
+
+
+def _replay_record(path: str) -> None:
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"The record {path} cannot be read: {error}.") from None
+    for replayed in replay_record(parse_record(text)):
+        _print(replayed_json(replayed))
+
+
+def _random(games: int, players: int, seed: str, preset: str) -> None:
+    tally = random_games(PRESETS[preset], games, players, seed)
+    speed = round(tally.moves / tally.seconds) if tally.seconds else 0
+    sys.stdout.write(f"{tally.games} games\n{tally.moves} moves\n{speed} moves/s\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status (2: bad input, said in one line on standard error)."""
+    args = _parser().parse_args(argv)
+    try:
+        if args.command == "replay" and args.record is not None:
+            _replay_record(args.record)
+        elif args.command == "replay":
+            _replay()
+        elif args.command == "rulebook":
+            sys.stdout.write(rulebook_markdown())
+        else:
+            _random(args.games, args.players, args.seed, args.preset)
+    except BadInput as bad:
+        sys.stderr.write(" ".join(str(bad).split()) + "\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

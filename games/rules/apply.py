@@ -1,0 +1,188 @@
+"""The one entrance: a position, a seat and a move in; the next position and what happened out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from games.rules.cards import FACES, Card, Face, matching, of_color
+from games.rules.effects import SHED, owe_unanswered, run_effects, turn_over
+from games.rules.events import Event
+from games.rules.legal import refusal
+from games.rules.moves import Move
+from games.rules.options import Options
+from games.rules.position import DRAWN, OVER, PLAY, Position
+from games.rules.shuffle import Shuffle
+from games.rules.step import Step
+
+
+def apply(
+    position: Position, seat: int, move: Move, options: Options, shuffle: Shuffle
+) -> tuple[Position, tuple[Event, ...]]:
+    """Return the position after a move, and its events; raises Refused. The given position is never changed."""
+    if not position.was_listed(seat, options, move):
+        refused = refusal(position, seat, move, options)
+        if refused is not None:
+            raise refused
+    step = Step(position, seat, move, options, shuffle)
+    _MOVES[move.kind](step)
+    return step.position, tuple(step.events)
+
+
+def _play(step: Step) -> None:
+    position, seat, card, color = step.position, step.seat, step.move.card or "", step.move.color
+    face = FACES[card]
+    effects = face.effects
+    position.exposed = ()
+    position.phase = PLAY
+    position.drawn = None
+    position.color = face.color or color
+    step.events.append(Event("played", seat, card, color, "clock" if step.move.clock else None))
+    held = list(position.hands[seat])
+    held.remove(card)
+    hand = tuple(held)
+    if SHED in effects:
+        hand = _shed(step, hand, face.color)
+    position.discard_pile += (card,)
+    step.set_hand(seat, hand)
+    step.next = position.next_seat(seat)
+    if not hand and not _goes_on(step, face):
+        return
+    if effects:
+        run_effects(step, card)
+    if position.out and step.end_if_one_left():
+        return
+    position.turn = step.next
+    if position.pending is not None and (step.next in position.going_out or not step.options.stacking):
+        step.pay(step.next)  # nobody can answer: it is drawn at once (END-2, option stacking)
+    if position.phase != OVER and (step.received or len(position.hands[seat]) == 1):
+        _owe_calls(step)
+
+
+def _shed(step: Step, hand: tuple[Card, ...], color: str) -> tuple[Card, ...]:
+    """Discard All: every other card of its colour goes beneath it (DISC-1)."""
+    cards = tuple(sorted(card for card in hand if card in of_color(color)))
+    if cards:
+        step.position.discard_pile += cards
+        step.events.append(Event("shed", step.seat, color=color, cards=cards))
+    return tuple(card for card in hand if card not in of_color(color))
+
+
+def _goes_on(step: Step, face: Face) -> bool:
+    """The last card was played: whether the round goes on with its effects (END-1, END-2, option last_draw_card)."""
+    position, options = step.position, step.options
+    if face.value:
+        if options.last_draw_card == "contest":
+            position.going_out = (*position.going_out, step.seat)
+            step.events.append(Event("went_out", step.seat))
+            return True
+        if options.last_draw_card == "draw_then_win":
+            owe_unanswered(step)
+    step.win(step.seat, "last_card")
+    return False
+
+
+def _owe_calls(step: Step) -> None:
+    """Who holds one card after a play owes a call or has made it with the play (UNO-1, UNO-4)."""
+    hands, seat = step.position.hands, step.seat
+    received = step.received if step.options.uno_on_received_hand else ()
+    for other in received:
+        if other != seat and len(hands[other]) == 1:
+            step.expose(other)
+    if len(hands[seat]) == 1:
+        if step.move.uno:
+            step.declare(seat)
+        elif seat not in step.received or received:
+            step.expose(seat)
+
+
+def _draw(step: Step) -> None:
+    position, options, seat = step.position, step.options, step.seat
+    position.exposed = ()
+    count = 10**9 if options.draw_until_playable else 1
+    cards, found = step.draw(seat, count, matching(position.discard_pile[-1], position.color))
+    if cards:
+        reason = "clock" if step.move.clock else "turn"
+        step.events.append(Event("drew", seat, None, None, reason, len(cards), cards))
+    if found:
+        position.phase = DRAWN
+        position.drawn = cards[-1]
+        step.events.append(Event("found", seat, cards[-1]))
+        return
+    step.show_mercy(seat)
+    if seat not in position.out:
+        step.events.append(Event("passed", seat))
+    step.end_turn(seat)
+
+
+def _take(step: Step) -> None:
+    step.position.exposed = ()
+    step.pay(step.seat)
+
+
+def _color(step: Step) -> None:
+    position, seat, move = step.position, step.seat, step.move
+    position.exposed = ()
+    position.color = move.color
+    reason = "clock" if move.clock else None
+    step.events.append(Event("named_color", seat, color=move.color, reason=reason))
+    turn_over(step, seat)
+    step.end_turn(seat)
+
+
+def _uno(step: Step) -> None:
+    step.close_window(step.seat)
+    if step.move.clock:
+        step.events.append(Event("window_closed", step.seat))
+    else:
+        step.declare(step.seat)
+
+
+def _catch(step: Step) -> None:
+    seat, target, options = step.seat, step.move.target or 0, step.options
+    if target in step.position.exposed:
+        step.events.append(Event("caught", seat, target=target, amount=options.callout_penalty))
+        step.close_window(target)
+        _penalise(step, target, options.callout_penalty, "caught")
+    else:
+        step.events.append(Event("false_catch", seat, target=target, amount=options.false_catch_penalty))
+        _penalise(step, seat, options.false_catch_penalty, "false_catch")
+
+
+def _penalise(step: Step, seat: int, count: int, reason: str) -> None:
+    """Draw penalty cards; the turn moves on only if its player is knocked out by them (UNO-2, MERCY-1)."""
+    set_aside = step.draw_owed(seat, count, reason)
+    if set_aside:
+        _gone(step, seat, set_aside)
+    elif step.position.hands[seat]:
+        step.come_back(seat)
+
+
+def _gone(step: Step, seat: int, set_aside: tuple[Card, ...]) -> None:
+    """A seat is out without having moved: more changes only if it was on turn."""
+    if seat == step.position.turn:
+        step.abandon_turn(seat, set_aside)
+    else:
+        step.end_if_one_left()
+
+
+def _pass(step: Step) -> None:
+    step.events.append(Event("kept", step.seat))
+    step.end_turn(step.seat)
+
+
+def _leave(step: Step) -> None:
+    step.events.append(Event("left", step.seat))
+    _gone(step, step.seat, step.put_out(step.seat))
+
+
+_MOVES: Final[dict[str, Callable[[Step], None]]] = {
+    "play": _play,
+    "draw": _draw,
+    "take": _take,
+    "color": _color,
+    "uno": _uno,
+    "catch": _catch,
+    "pass": _pass,
+    "leave": _leave,
+}

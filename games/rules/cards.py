@@ -1,0 +1,191 @@
+"""Cards, faces and decks: table rows, from which every per-card fact is looked up.
+
+A card is its NOTATION text (``"r5"``, ``"W10"``). Cards, faces and decks of a new variant are new rows here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from sys import intern
+from typing import Final, NamedTuple
+
+Card = str
+
+COLORS: Final = ("r", "y", "g", "b")
+_COLOR_NAMES: Final = {"r": "Red", "y": "Yellow", "g": "Green", "b": "Blue"}
+
+
+class Symbol(NamedTuple):
+    """What a printed symbol is and does, whatever its colour."""
+
+    text: str
+    name: str
+    kind: str
+    points: int
+    effects: tuple[str, ...] = ()
+    value: int = 0
+    asks: str = ""
+
+
+class Face(NamedTuple):
+    """One kind of card.
+
+    ``color`` is empty for a wild; ``value`` is the draw value (0: not a draw card); ``asks`` names the choice its
+    player makes (``"color"``, ``"swap"``, ``"roulette"`` or nothing); ``effects`` are rows of the effects table.
+    """
+
+    text: Card
+    color: str
+    symbol: str
+    name: str
+    kind: str
+    value: int
+    points: int
+    effects: tuple[str, ...]
+    asks: str
+    number: int | None
+
+
+class Deck(NamedTuple):
+    """A box of cards, in the order that the shuffle starts from (NOTATION, "Shuffle")."""
+
+    name: str
+    title: str
+    cards: tuple[Card, ...]
+    faces: Mapping[Card, Face]
+
+
+_NUMBER_EFFECTS: Final = {0: ("pass_hands",), 7: ("swap_hands",)}
+_NUMBER_ASKS: Final = {7: "swap"}
+
+_SYMBOLS: Final = {
+    row.text: row
+    for row in (
+        *(
+            Symbol(str(n), str(n), "number", n, _NUMBER_EFFECTS.get(n, ()), asks=_NUMBER_ASKS.get(n, ""))
+            for n in range(10)
+        ),
+        Symbol("S", "Skip", "skip", 20, ("skip_next",)),
+        Symbol("R", "Reverse", "reverse", 20, ("turn_round", "bounce")),
+        Symbol("E", "Skip Everyone", "skip_everyone", 20, ("skip_everyone",)),
+        Symbol("D", "Discard All", "discard_all", 20, ("shed_color",)),
+        Symbol("+2", "Draw Two", "draw", 20, ("next_owes",), value=2),
+        Symbol("+4", "Draw Four", "draw", 20, ("next_owes",), value=4),
+        Symbol("W", "Wild", "wild", 50, asks="color"),
+        Symbol("W4", "Wild Draw Four", "draw", 50, ("next_owes",), value=4, asks="color"),
+        Symbol("W6", "Wild Draw Six", "draw", 50, ("next_owes",), value=6, asks="color"),
+        Symbol("W10", "Wild Draw Ten", "draw", 50, ("next_owes",), value=10, asks="color"),
+        Symbol("WR4", "Wild Reverse Draw Four", "draw", 50, ("turn_round", "rebound_owes"), value=4, asks="color"),
+        Symbol("WC", "Wild Color Roulette", "roulette", 50, ("roulette",), asks="roulette"),
+    )
+}
+
+
+def _face(color: str, symbol: Symbol) -> Face:
+    name = f"{_COLOR_NAMES[color]} {symbol.name}" if color else symbol.name
+    number = int(symbol.text) if symbol.kind == "number" else None
+    return Face(
+        text=intern(color + symbol.text),
+        color=color,
+        symbol=symbol.text,
+        name=name,
+        kind=symbol.kind,
+        value=symbol.value,
+        points=symbol.points,
+        effects=symbol.effects,
+        asks=symbol.asks,
+        number=number,
+    )
+
+
+def _deck(name: str, title: str, colored: Mapping[str, int], wild: Mapping[str, int]) -> Deck:
+    printed = [(_face(color, _SYMBOLS[text]), count) for color in COLORS for text, count in colored.items()]
+    printed += [(_face("", _SYMBOLS[text]), count) for text, count in wild.items()]
+    cards = tuple(face.text for face, count in printed for _ in range(count))
+    return Deck(name, title, cards, {face.text: face for face, _ in printed})
+
+
+_TWO_OF_1_TO_9: Final = {str(n): 2 for n in range(1, 10)}
+
+DECKS: Final[dict[str, Deck]] = {
+    deck.name: deck
+    for deck in (
+        _deck(
+            "nomercy168",
+            "No Mercy, 168 cards",
+            {"0": 2, **_TWO_OF_1_TO_9, "S": 3, "R": 3, "E": 2, "D": 3, "+2": 3, "+4": 2},
+            {"WC": 8, "W6": 4, "W10": 4, "WR4": 8},
+        ),
+        _deck(
+            "classic108",
+            "Classic, 108 cards",
+            {"0": 1, **_TWO_OF_1_TO_9, "S": 2, "R": 2, "+2": 2},
+            {"W": 4, "W4": 4},
+        ),
+    )
+}
+
+FACES: Final[dict[Card, Face]] = {card: face for deck in DECKS.values() for card, face in deck.faces.items()}
+
+
+def face_of(card: Card) -> Face:
+    """Return the row of a card; KeyError if no deck has it.
+
+    >>> face_of("r+4").value, face_of("r+4").color, face_of("WC").color
+    (4, 'r', '')
+    """
+    return FACES[card]
+
+
+def card_name(card: Card) -> str:
+    """Return a card's name as people say it.
+
+    >>> card_name("r+4"), card_name("WR4")
+    ('Red Draw Four', 'Wild Reverse Draw Four')
+    """
+    return FACES[card].name
+
+
+def color_name(color: str) -> str:
+    """Return a colour's name.
+
+    >>> color_name("r")
+    'Red'
+    """
+    return _COLOR_NAMES[color]
+
+
+def _matching(symbol: str, color: str | None) -> frozenset[Card]:
+    return frozenset(
+        card for card, face in FACES.items() if not face.color or face.color == color or face.symbol == symbol
+    )
+
+
+MATCHING: Final[dict[tuple[Card, str | None], frozenset[Card]]] = {
+    (card, color): _matching(face.symbol, color) for card, face in FACES.items() for color in (*COLORS, None)
+}
+"""For a top card and a colour in force, the cards that may be played (TURN-2, TURN-3); ``matching`` looks it up."""
+
+_OF_COLOR: Final = {color: frozenset(card for card, face in FACES.items() if face.color == color) for color in COLORS}
+_ANSWERS: Final = {
+    value: frozenset(card for card, face in FACES.items() if face.value >= value) for value in range(1, 11)
+}
+
+
+def matching(top: Card, color: str | None) -> frozenset[Card]:
+    """Return the cards that may be played on ``top`` while ``color`` is in force (TURN-2, TURN-3).
+
+    >>> "g3" in matching("r3", "r"), "g+4" in matching("WR4", "r"), "W6" in matching("r3", "r")
+    (True, False, True)
+    """
+    return MATCHING[top, color]
+
+
+def of_color(color: str) -> frozenset[Card]:
+    """Return the cards of a colour; wilds are of none."""
+    return _OF_COLOR[color]
+
+
+def answers(value: int) -> frozenset[Card]:
+    """Return the draw cards that may be played on a stack whose last card has this value (STACK-1)."""
+    return _ANSWERS.get(value, frozenset())

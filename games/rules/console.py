@@ -1,0 +1,184 @@
+"""The console's work without its streams: one request in, one answer out (NOTATION, "Console")."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from games.rules.apply import apply
+from games.rules.deal import deal
+from games.rules.errors import BadInput, Refused
+from games.rules.events import Event
+from games.rules.legal import legal_moves
+from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS, Move
+from games.rules.notation import parse_line
+from games.rules.options import Options, options_from
+from games.rules.position import OVER, Position
+from games.rules.position_json import position_from_json, position_to_json
+from games.rules.record import ReplayedRound
+from games.rules.shuffle import Shuffle, Shuffler, key_from_seed
+
+_FIELDS = frozenset({"options", "seed", "position", "players", "moves"})
+
+
+class Request(NamedTuple):
+    """A replay to make."""
+
+    position: Position
+    options: Options
+    shuffle: Shuffle
+    moves: tuple[str, ...]
+
+
+def parse_request(line: str) -> Request:
+    """Return the request a line of JSON says; raises BadInput."""
+    try:
+        obj = json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadInput("The line is not JSON.") from None
+    if not isinstance(obj, dict):
+        raise BadInput("The line must be a JSON object.")
+    for name in obj:
+        if name not in _FIELDS:
+            raise BadInput(f"There is no field {name!r}.")
+    options = _options(obj.get("options"))
+    shuffle = Shuffler(key_from_seed(_seed(obj.get("seed", "")))).shuffle
+    moves = obj.get("moves", [])
+    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+        raise BadInput("moves must be a list of texts.")
+    return Request(_position(obj, options, shuffle), options, shuffle, tuple(moves))
+
+
+def _options(obj: object) -> Options:
+    if not isinstance(obj, Mapping):
+        raise BadInput("options must be an object.")
+    preset = obj.get("preset")
+    if not isinstance(preset, str):
+        raise BadInput("options must name a preset.")
+    return options_from(preset, {name: value for name, value in obj.items() if name != "preset"})
+
+
+def _seed(value: object) -> str:
+    if not isinstance(value, str):
+        raise BadInput("seed must be a text.")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadInput("seed must be text that UTF-8 can say.") from None
+    return value
+
+
+def _position(obj: Mapping[str, object], options: Options, shuffle: Shuffle) -> Position:
+    if ("position" in obj) == ("players" in obj):
+        raise BadInput("Give either a position or players.")
+    if "position" in obj:
+        return position_from_json(obj["position"], options)
+    players = obj["players"]
+    if type(players) is not int or not MIN_PLAYERS <= players <= MAX_PLAYERS:
+        raise BadInput("players must be 2 to 6.")
+    return deal(options, players, shuffle)
+
+
+def replay_line(line: str) -> dict[str, object]:
+    """Answer one line of ``replay``; raises BadInput."""
+    return replay(parse_request(line))
+
+
+def replay(request: Request) -> dict[str, object]:
+    """Play a request's moves; a refused one changes nothing and the replay goes on."""
+    position, steps = request.position, []
+    for text in request.moves:
+        try:
+            seat, move = parse_line(text)
+            position, events = apply(position, seat, move, request.options, request.shuffle)
+        except Refused as refused:
+            steps.append(
+                {
+                    "move": text,
+                    "ok": False,
+                    "error": refused.code,
+                    "rule": refused.rule,
+                    "message": refused.message,
+                }
+            )
+        else:
+            steps.append(_accepted(text, position, events))
+    return {
+        "steps": steps,
+        "legal": legal_lines(position, request.options),
+        "position": position_to_json(position),
+    }
+
+
+def _accepted(text: str, position: Position, events: Iterable[Event]) -> dict[str, object]:
+    return {
+        "move": text,
+        "ok": True,
+        "position": position_to_json(position),
+        "events": [event.to_json() for event in events],
+    }
+
+
+def replayed_json(replayed: ReplayedRound) -> dict[str, object]:
+    """Answer one round of a record."""
+    return {
+        "round": replayed.number,
+        "steps": [{"at": line.at, **_accepted(line.text, after, events)} for line, after, events in replayed.steps],
+        "position": position_to_json(replayed.position),
+    }
+
+
+def legal_lines(position: Position, options: Options) -> dict[str, list[str]]:
+    """Return every seat's legal moves as sorted text."""
+    return {
+        str(seat): sorted(str(move) for move in legal_moves(position, seat, options))
+        for seat in range(len(position.hands))
+    }
+
+
+def random_round(options: Options, players: int, shuffle: Shuffle, rng: random.Random) -> int:
+    """Play one random round; returns the number of accepted moves.
+
+    Moves are listed for the seat on turn and, while somebody can be caught, for all who may call or catch.
+    """
+    position = deal(options, players, shuffle)
+    pick, count = rng.random, 0
+    while position.phase != OVER:
+        seat = position.turn
+        listed = legal_moves(position, seat, options)
+        calls = _calls(position, options) if position.exposed else ()
+        at = int(pick() * (len(listed) + len(calls)))
+        if at < len(listed):
+            move = listed[at]
+        else:
+            seat, move = calls[at - len(listed)]
+        position, _ = apply(position, seat, move, options, shuffle)
+        count += 1
+    return count
+
+
+def _calls(position: Position, options: Options) -> Sequence[tuple[int, Move]]:
+    others = (seat for seat in range(len(position.hands)) if seat != position.turn)
+    return [(seat, move) for seat in others for move in legal_moves(position, seat, options)]
+
+
+class Tally(NamedTuple):
+    """What a run of random games came to."""
+
+    games: int
+    moves: int
+    seconds: float
+
+
+def random_games(options: Options, games: int, players: int, seed: str) -> Tally:
+    """Play random games, dealing included in the time."""
+    rng = random.Random(seed)  # noqa: S311  # picks the moves of a test run; the cards come from the shuffler
+    moves = 0
+    start = time.perf_counter()
+    for game in range(games):
+        shuffle = Shuffler(key_from_seed(f"{seed}:{game}")).shuffle
+        moves += random_round(options, players, shuffle, rng)
+    return Tally(games, moves, time.perf_counter() - start)

@@ -1,0 +1,74 @@
+"""The deal: from a shuffle to the first position of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from games.rules.cards import DECKS, FACES, Card
+from games.rules.errors import BadInput
+from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
+from games.rules.options import Options
+from games.rules.position import Position
+from games.rules.shuffle import Shuffle
+
+
+def next_dealer(dealer: int, players: int, absent: Collection[int]) -> int:
+    """Return the seat that deals after ``dealer``: the next player still in the match (SETUP-5).
+
+    >>> next_dealer(1, 4, (2,))
+    3
+    """
+    seat = (dealer + 1) % players
+    while seat in absent:
+        seat = (seat + 1) % players
+    return seat
+
+
+def deal(
+    options: Options,
+    players: int,
+    shuffle: Shuffle,
+    *,
+    dealer: int | None = None,
+    absent: Collection[int] = (),
+) -> Position:
+    """Deal a round (SETUP-1 to SETUP-4); seats in ``absent`` have left the match.
+
+    ``dealer`` None is the last seat, so that seat 0 gets the first card and starts.
+    """
+    cards = shuffle(DECKS[options.deck].cards, 0)
+    return deal_cards(options, players, cards, dealer=dealer, absent=absent)
+
+
+def deal_cards(
+    options: Options,
+    players: int,
+    cards: list[Card],
+    *,
+    dealer: int | None = None,
+    absent: Collection[int] = (),
+) -> Position:
+    """Deal a round from cards already in order, the first dealt first."""
+    if not MIN_PLAYERS <= players <= MAX_PLAYERS:
+        raise BadInput("A table has 2 to 6 players.")
+    last = players - 1 if dealer is None else dealer
+    start = next_dealer(last, players, absent)
+    seats = [seat for k in range(players) if (seat := (start + k) % players) not in absent]
+    if len(seats) < MIN_PLAYERS:
+        raise BadInput("A round needs at least 2 players.")
+    dealt = options.hand_size * len(seats)
+    hands: list[list[Card]] = [[] for _ in range(players)]
+    for k, card in enumerate(cards[:dealt]):
+        hands[seats[k % len(seats)]].append(card)
+    starter = next((k for k in range(dealt, len(cards)) if FACES[cards[k]].kind == "number"), None)
+    if starter is None:
+        raise BadInput("The cards left after the deal hold no number card to start with.")
+    return Position(
+        hands=hands,
+        turn=start,
+        discard_pile=cards[dealt : starter + 1],
+        draw_pile=cards[starter + 1 :],
+        color=FACES[cards[starter]].color,
+        out=sorted(absent),
+        absent=sorted(absent),
+    )

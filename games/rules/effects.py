@@ -1,0 +1,158 @@
+"""What cards do: a table from the effect names of the faces to functions, run in the order of the face's row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from games.rules.cards import FACES, Card, of_color
+from games.rules.events import Event
+from games.rules.position import CHOOSE_COLOR, Pending
+from games.rules.step import Step
+
+
+def skip_next(step: Step) -> None:
+    """Skip: the next player loses the turn (SKIP-1)."""
+    skipped = step.position.next_seat(step.seat)
+    step.events.append(Event("skipped", skipped))
+    step.next = step.position.next_seat(skipped)
+
+
+def skip_everyone(step: Step) -> None:
+    """Skip Everyone: another turn (ALL-1)."""
+    step.events.append(Event("skipped_everyone", step.seat))
+    step.next = step.seat
+
+
+def turn_round(step: Step) -> None:
+    """The direction turns (REV-1, WR4-1)."""
+    position = step.position
+    position.direction = -position.direction
+    step.events.append(Event("turned_round", step.seat, amount=position.direction))
+    step.next = position.next_seat(step.seat)
+
+
+def bounce(step: Step) -> None:
+    """With two players left a Reverse skips the other (REV-1)."""
+    if _two_left(step):
+        step.events.append(Event("skipped", step.next))
+        step.next = step.seat
+
+
+def pass_hands(step: Step) -> None:
+    """A 0: every hand goes to the next player in the direction of play (ZERO-1)."""
+    position = step.position
+    old = position.hands
+    seats = position.still_in()
+    for seat in seats:
+        step.set_hand(position.next_seat(seat), old[seat])
+    step.received = seats
+    step.events.append(Event("passed_hands", step.seat, amount=position.direction))
+
+
+def swap_hands(step: Step) -> None:
+    """A 7: two players swap hands (SEVEN-1)."""
+    seat, target = step.seat, step.move.target
+    if target is None:
+        raise ValueError("a swap needs a target")
+    mine, theirs = step.position.hands[seat], step.position.hands[target]
+    step.set_hand(seat, theirs)
+    step.set_hand(target, mine)
+    step.received = (seat, target)
+    step.events.append(Event("swapped", seat, target=target))
+
+
+def next_owes(step: Step) -> None:
+    """A draw card: the next player owes its value and all of the stack so far (DRAW-1, STACK-2)."""
+    _owe(step, step.next)
+
+
+def rebound_owes(step: Step) -> None:
+    """Wild Reverse Draw Four: with two players left its own player owes (WR4-1, WR4-2)."""
+    if _two_left(step):
+        step.events.append(Event("skipped", step.next))
+        _owe(step, step.seat)
+    else:
+        _owe(step, step.next)
+
+
+def owe_unanswered(step: Step) -> None:
+    """The last card is a draw card that cannot be answered: the next player draws at once, with two left too.
+
+    (Option ``last_draw_card`` draw_then_win.)
+    """
+    if "turn_round" in FACES[step.move.card or ""].effects:
+        turn_round(step)
+    next_owes(step)
+    total = step.position.pending.total if step.position.pending else 0
+    step.draw_owed(step.next, total, "stack")
+
+
+def _owe(step: Step, debtor: int) -> None:
+    position = step.position
+    value = FACES[step.move.card or ""].value
+    total = value if position.pending is None else value + position.pending.total
+    position.pending = Pending(total, value)
+    step.next = debtor
+    step.events.append(Event("owes", debtor, None, None, None, total))
+
+
+def roulette(step: Step) -> None:
+    """Color Roulette: the next player names the colour, or has it named and draws at once (ROUL-1, ROUL-2)."""
+    position = step.position
+    step.events.append(Event("aimed", step.seat, target=step.next))
+    if step.options.roulette_color == "player":
+        turn_over(step, step.next)
+        step.next = position.next_seat(step.next)
+    else:
+        position.phase = CHOOSE_COLOR
+
+
+def turn_over(step: Step, seat: int) -> None:
+    """Turn cards over for a seat until one of the colour in force shows (ROUL-1)."""
+    color = step.position.color or ""
+    cards, _ = step.draw(seat, _ALL_THERE_ARE, of_color(color))
+    if cards:
+        step.events.append(Event("turned_over", seat, cards=cards, color=color, amount=len(cards)))
+    step.show_mercy(seat)
+
+
+_ALL_THERE_ARE: Final = 10**9
+
+
+def _two_left(step: Step) -> bool:
+    """TWO-1: players still in, not seats; who went out counts."""
+    return len(step.position.hands) - len(step.position.out) == 2
+
+
+class Effect(NamedTuple):
+    """A row: the function, and the option that must be on for it (or none)."""
+
+    run: Callable[[Step], None]
+    needs: str = ""
+
+
+EFFECTS: Final[dict[str, Effect]] = {
+    "skip_next": Effect(skip_next),
+    "skip_everyone": Effect(skip_everyone),
+    "turn_round": Effect(turn_round),
+    "bounce": Effect(bounce),
+    "pass_hands": Effect(pass_hands, needs="zero_seven"),
+    "swap_hands": Effect(swap_hands, needs="zero_seven"),
+    "next_owes": Effect(next_owes),
+    "rebound_owes": Effect(rebound_owes),
+    "roulette": Effect(roulette),
+}
+
+SHED: Final = "shed_color"
+"""The one effect that comes before the test for a last card: it may empty the hand (DISC-1)."""
+
+
+_ROWS: Final = {card: tuple(EFFECTS[name] for name in face.effects if name != SHED) for card, face in FACES.items()}
+
+
+def run_effects(step: Step, card: Card) -> None:
+    """Carry out what a card does, in the order of its row."""
+    for run, needs in _ROWS[card]:
+        if not needs or getattr(step.options, needs):
+            run(step)

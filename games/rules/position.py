@@ -1,0 +1,172 @@
+"""The position: everything a round is at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from games.rules.cards import Card
+
+PLAY: Final = "play"
+DRAWN: Final = "drawn"
+CHOOSE_COLOR: Final = "choose_color"
+OVER: Final = "over"
+PHASES: Final = (PLAY, DRAWN, CHOOSE_COLOR, OVER)
+
+Points = int | tuple[int, ...] | None
+
+
+class Pending(NamedTuple):
+    """A running stack: the cards owed by the seat on turn, and the value an answer must reach."""
+
+    total: int
+    value: int
+
+
+class Position:
+    """A round at one moment. Treat it as immutable: ``apply`` makes a new one, ``replace`` a changed copy.
+
+    ``hands`` are in the order drawn. ``absent`` are the seats that left in an earlier round of the match: they are in
+    ``out``, and SCORE-2 does not count them. The other fields are NOTATION's.
+    """
+
+    __slots__ = (
+        "_listed",
+        "absent",
+        "color",
+        "declared",
+        "direction",
+        "discard_pile",
+        "draw_pile",
+        "drawn",
+        "exposed",
+        "going_out",
+        "hands",
+        "out",
+        "pending",
+        "phase",
+        "points",
+        "reshuffles",
+        "set_aside",
+        "turn",
+        "winner",
+    )
+
+    def __init__(
+        self,
+        *,
+        hands: Sequence[Sequence[Card]],
+        turn: int,
+        discard_pile: Sequence[Card],
+        draw_pile: Sequence[Card] = (),
+        color: str | None = None,
+        out: Sequence[int] = (),
+        direction: int = 1,
+        pending: Pending | None = None,
+        phase: str = PLAY,
+        drawn: Card | None = None,
+        set_aside: Sequence[Card] = (),
+        declared: Sequence[int] = (),
+        exposed: Sequence[int] = (),
+        going_out: Sequence[int] = (),
+        reshuffles: int = 0,
+        winner: int | None = None,
+        points: int | Sequence[int] | None = None,
+        absent: Sequence[int] = (),
+    ) -> None:
+        self.hands = tuple(tuple(hand) for hand in hands)
+        self.turn = turn
+        self.discard_pile = tuple(discard_pile)
+        self.draw_pile = tuple(draw_pile)
+        self.color = color
+        self.out = tuple(out)
+        self.direction = direction
+        self.pending = pending
+        self.phase = phase
+        self.drawn = drawn
+        self.set_aside = tuple(set_aside)
+        self.declared = tuple(declared)
+        self.exposed = tuple(exposed)
+        self.going_out = tuple(going_out)
+        self.reshuffles = reshuffles
+        self.winner = winner
+        self.points: Points = points if points is None or isinstance(points, int) else tuple(points)
+        self.absent = tuple(absent)
+        self._listed: tuple[int, object, tuple[object, ...]] | None = None
+
+    def remember_listed(self, seat: int, options: object, moves: tuple[object, ...]) -> None:
+        """Keep a seat's list of legal moves, so that making one of them right after does not ask again."""
+        self._listed = (seat, options, moves)
+
+    def was_listed(self, seat: int, options: object, move: object) -> bool:
+        """Whether a move was in the list kept last, for this seat and these very options."""
+        listed = self._listed
+        return listed is not None and listed[0] == seat and listed[1] is options and move in listed[2]
+
+    def copy(self) -> Position:
+        """Return an equal position; cheap, as every field is immutable."""
+        new: Position = object.__new__(Position)
+        new.hands = self.hands
+        new.turn = self.turn
+        new.discard_pile = self.discard_pile
+        new.draw_pile = self.draw_pile
+        new.color = self.color
+        new.out = self.out
+        new.direction = self.direction
+        new.pending = self.pending
+        new.phase = self.phase
+        new.drawn = self.drawn
+        new.set_aside = self.set_aside
+        new.declared = self.declared
+        new.exposed = self.exposed
+        new.going_out = self.going_out
+        new.reshuffles = self.reshuffles
+        new.winner = self.winner
+        new.points = self.points
+        new.absent = self.absent
+        new._listed = None
+        return new
+
+    def replace(self, **changes: object) -> Position:
+        """Return a copy with some fields changed."""
+        new = self.copy()
+        for name, value in changes.items():
+            setattr(new, name, value)
+        return new
+
+    @property
+    def top(self) -> Card:
+        """The top of the discard pile."""
+        return self.discard_pile[-1]
+
+    @property
+    def players(self) -> int:
+        """How many seats the table has, those out included."""
+        return len(self.hands)
+
+    def still_in(self) -> tuple[int, ...]:
+        """The seats that are not out (TERM-1); who went out on a running stack is among them."""
+        out = self.out
+        return tuple(seat for seat in range(len(self.hands)) if seat not in out)
+
+    def next_seat(self, seat: int) -> int:
+        """The next player after ``seat``: the next still in, in the direction of play (TERM-1)."""
+        players, direction, out = len(self.hands), self.direction, self.out
+        seat = (seat + direction) % players
+        while seat in out:
+            seat = (seat + direction) % players
+        return seat
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Position):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in FIELDS)
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, like a list
+
+    def __repr__(self) -> str:
+        return f"Position({', '.join(f'{name}={getattr(self, name)!r}' for name in FIELDS)})"
+
+
+FIELDS: Final = tuple(name for name in Position.__slots__ if not name.startswith("_"))
+"""What a position is made of, by name."""

@@ -1,0 +1,71 @@
+"""What one seat may know: an allow-list, and nothing outside it leaves the rules (SEE-1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from games.rules.cards import Card
+from games.rules.options import Options
+from games.rules.position import OVER, Pending, Points, Position
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A position as ``you`` may know it (None: a spectator).
+
+    ``hand`` and ``drawn`` are your own; ``draw_pile`` and ``set_aside`` are counts, ``counts`` is one number a seat;
+    ``hands`` is None until the round is over. ``discard_pile`` is open to all, its last card being ``top``.
+    """
+
+    you: int | None
+    hand: tuple[Card, ...] | None
+    turn: int
+    phase: str
+    direction: int
+    top: Card
+    color: str | None
+    pending: Pending | None
+    drawn: Card | None
+    draw_pile: int
+    discard_pile: tuple[Card, ...]
+    counts: tuple[int, ...]
+    out: tuple[int, ...]
+    absent: tuple[int, ...]
+    declared: tuple[int, ...]
+    exposed: tuple[int, ...]
+    going_out: tuple[int, ...]
+    set_aside: int
+    reshuffles: int
+    winner: int | None
+    points: Points
+    hands: tuple[tuple[Card, ...], ...] | None
+    options: Options
+
+
+def view_for(position: Position, seat: int | None, options: Options) -> View:
+    """Return what a seat may know, or a spectator (``seat`` None)."""
+    return View(
+        you=seat,
+        hand=None if seat is None else position.hands[seat],
+        turn=position.turn,
+        phase=position.phase,
+        direction=position.direction,
+        top=position.discard_pile[-1],
+        color=position.color,
+        pending=position.pending,
+        drawn=position.drawn if seat == position.turn else None,
+        draw_pile=len(position.draw_pile),
+        discard_pile=position.discard_pile,
+        counts=tuple(len(hand) for hand in position.hands),
+        out=position.out,
+        absent=position.absent,
+        declared=position.declared,
+        exposed=position.exposed,
+        going_out=position.going_out,
+        set_aside=len(position.set_aside),
+        reshuffles=position.reshuffles,
+        winner=position.winner,
+        points=position.points,
+        hands=position.hands if position.phase == OVER else None,
+        options=options,
+    )

@@ -1,0 +1,41 @@
+#!/usr/bin/env python
+"""Django's commands. Without `DATABASE_URL` they use the running embedded PostgreSQL, or start it for the command."""
+
+import os
+import signal
+import sys
+
+from django.core.management import execute_from_command_line
+
+from nomercy.place import EmbeddedError
+from nomercy.postgres import running
+
+WITHOUT_DATABASE = {
+    "check",
+    "collectstatic",
+    "compilemessages",
+    "diffsettings",
+    "findstatic",
+    "help",
+    "makemessages",
+    "version",
+}
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
+    os.environ.setdefault("STATEMENT_TIMEOUT_MS", "0")  # the limit is for requests; commands may take their time
+    wants_help = bool({"--help", "-h", "--version"} & set(sys.argv))
+    if os.environ.get("DATABASE_URL") or wants_help or len(sys.argv) < 2 or sys.argv[1] in WITHOUT_DATABASE:
+        execute_from_command_line(sys.argv)
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leave the server behind in good order
+    try:
+        with running():
+            execute_from_command_line(sys.argv)
+    except EmbeddedError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

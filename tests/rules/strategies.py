@@ -1,0 +1,82 @@
+"""Hypothesis strategies and random play for the properties of the rules."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+from games.rules import (
+    OPTIONS,
+    PRESETS,
+    BadInput,
+    Event,
+    Move,
+    Options,
+    OptionSpec,
+    Position,
+    Shuffler,
+    apply,
+    deal,
+    default_move,
+    key_from_seed,
+    legal_moves,
+    options_from,
+)
+
+
+def _values(spec: OptionSpec) -> st.SearchStrategy[object]:
+    if spec.values:
+        return st.sampled_from(spec.values)
+    if spec.ranges:
+        return st.one_of(*(st.integers(low, high) for low, high in spec.ranges))
+    return st.booleans()
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Options:
+    """Any options a table can have, most of them as a preset has them."""
+    changed = draw(st.sets(st.sampled_from(OPTIONS), max_size=4))
+    overrides = {spec.name: draw(_values(spec)) for spec in sorted(changed)}
+    try:
+        return options_from(draw(st.sampled_from(sorted(PRESETS))), overrides)
+    except BadInput:
+        return PRESETS["no-mercy"]
+
+
+class Played(NamedTuple):
+    """One accepted move of a random game."""
+
+    before: Position
+    seat: int
+    move: Move
+    after: Position
+    events: tuple[Event, ...]
+
+
+def play(options: Options, players: int, seed: int, *, leaving: float = 0.01, most: int = 3000) -> Iterator[Played]:
+    """Play a random round with everything a log may hold: calls, catches, the clock and people leaving."""
+    rng = random.Random(seed)
+    shuffle = Shuffler(key_from_seed(str(seed))).shuffle
+    position = deal(options, players, shuffle)
+    for _ in range(most):
+        if position.phase == "over":
+            return
+        before = position
+        seat, move = random_move(position, options, rng, leaving)
+        position, events = apply(position, seat, move, options, shuffle)
+        yield Played(before, seat, move, position, events)
+
+
+def random_move(position: Position, options: Options, rng: random.Random, leaving: float) -> tuple[int, Move]:
+    """Return a random accepted move of anybody, some by the clock."""
+    if rng.random() < leaving:
+        return rng.choice(position.still_in()), Move("leave")
+    if rng.random() < 0.1:
+        return position.turn, default_move(position, position.turn, options)
+    listed = [(seat, move) for seat in position.still_in() for move in legal_moves(position, seat, options)]
+    own = [(seat, move) for seat, move in listed if seat == position.turn and move.kind not in ("catch", "uno")]
+    seat, move = rng.choice(listed if rng.random() < 0.3 else own)
+    return seat, move._replace(uno=rng.random() < 0.5) if move.kind == "play" else move

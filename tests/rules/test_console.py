@@ -1,0 +1,220 @@
+"""The console: `python -m games.rules`, run as people run it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from games.rules import BadInput
+from games.rules.__main__ import main
+from games.rules.console import replay_line
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+EXAMPLES = [json.loads(line) for line in (GOLDEN / "examples.jsonl").read_text(encoding="utf-8").splitlines()]
+PERFT = json.loads((GOLDEN / "perft.json").read_text(encoding="utf-8"))
+GOOD: dict[str, Any] = {
+    "options": {"preset": "no-mercy"},
+    "position": {"hands": [["r5"], ["g2"]], "turn": 0, "discard_pile": ["r3"]},
+}
+TWO = [["r5"], ["g2"]]
+
+
+def console(*args: str, text: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
+    data = text if isinstance(text, bytes) else text.encode("utf-8")
+    command = [sys.executable, "-I", "-c", RUN, *args]
+    return subprocess.run(command, input=data, capture_output=True, cwd=ROOT, check=False, timeout=60)
+
+
+RUN = "import sys; sys.path.insert(0, '.'); from games.rules.__main__ import main; sys.exit(main())"
+
+
+def test_every_example_is_answered_as_it_says() -> None:
+    requests = [{k: v for k, v in e.items() if k not in ("name", "rules", "expect")} for e in EXAMPLES]
+    ran = console("replay", text="".join(json.dumps(request) + "\n" for request in requests))
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert len(answers) == len(EXAMPLES)
+    for example, answer in zip(EXAMPLES, answers, strict=True):
+        assert set(answer) == {"steps", "legal", "position"}
+        steps = [{k: v for k, v in step.items() if k not in ("events", "message")} for step in answer["steps"]]
+        assert {**answer, "steps": steps} == {**answer, **example["expect"]}, example["name"]
+        assert [set(step) for step in answer["steps"]] == [
+            {"move", "ok", "position", "events"} if step["ok"] else {"move", "ok", "error", "rule", "message"}
+            for step in answer["steps"]
+        ]
+
+
+def position(**changes: Any) -> str:
+    return json.dumps({**GOOD, "position": {**GOOD["position"], **changes}})
+
+
+BAD_LINES = {
+    "not JSON": "{",
+    "not an object": "[]",
+    "too deep": "[" * 100_000,
+    "a huge number": '{"players": ' + "9" * 5000 + "}",
+    "no options": json.dumps({"position": GOOD["position"]}),
+    "options of the wrong type": json.dumps({**GOOD, "options": []}),
+    "no preset": json.dumps({**GOOD, "options": {}}),
+    "a preset of the wrong type": json.dumps({**GOOD, "options": {"preset": 1}}),
+    "an unknown preset": json.dumps({**GOOD, "options": {"preset": "mercy"}}),
+    "an unknown option": json.dumps({**GOOD, "options": {"preset": "no-mercy", "jokers": 1}}),
+    "an unknown field": json.dumps({**GOOD, "joker": 1}),
+    "a seed of the wrong type": json.dumps({**GOOD, "seed": 1}),
+    "a seed that is no Unicode": '{"options": {"preset": "no-mercy"}, "players": 2, "seed": "\\ud800"}',
+    "moves of the wrong type": json.dumps({**GOOD, "moves": "0 draw"}),
+    "a move that is no text": json.dumps({**GOOD, "moves": [1]}),
+    "neither position nor players": json.dumps({"options": GOOD["options"]}),
+    "both": json.dumps({**GOOD, "players": 2}),
+    "one player": json.dumps({"options": GOOD["options"], "players": 1}),
+    "seven players": json.dumps({"options": GOOD["options"], "players": 7}),
+    "players of the wrong type": json.dumps({"options": GOOD["options"], "players": True}),
+    "a position of the wrong type": json.dumps({**GOOD, "position": []}),
+    "no hands": json.dumps({**GOOD, "position": {"turn": 0, "discard_pile": ["r3"]}}),
+    "no turn": json.dumps({**GOOD, "position": {"hands": TWO, "discard_pile": ["r3"]}}),
+    "no discard pile": json.dumps({**GOOD, "position": {"hands": TWO, "turn": 0}}),
+    "an unknown field of a position": position(jokers=1),
+    "hands of the wrong type": position(hands="r5"),
+    "a hand of the wrong type": position(hands=["r5", ["g2"]]),
+    "a card of the wrong type": position(hands=[[5], ["g2"]]),
+    "one hand": position(hands=[["r5"]]),
+    "seven hands": position(hands=[["r5"]] * 7),
+    "an unknown card": position(hands=[["r5"], ["zz"]]),
+    "a card of another deck": position(hands=[["r5"], ["W4"]]),
+    "a hand of 25": position(hands=[["r5"] * 25, ["g2"]]),
+    "a hand of the table's limit": json.dumps(
+        {"options": {"preset": "no-mercy", "mercy_limit": 10},
+         "position": {"hands": [["r5"] * 10, ["g2"]], "turn": 0, "discard_pile": ["r3"]}}
+    ),
+    "out with cards": position(hands=[*TWO, ["g3"]], out=[2]),
+    "out and on turn": position(hands=[*TWO, []], out=[2], turn=2),
+    "one left in": position(hands=[["r5"], []], out=[1]),
+    "still in with no card": position(hands=[["r5"], []]),
+    "an empty discard pile": position(discard_pile=[]),
+    "a turn that is no seat": position(turn=2),
+    "a turn below nought": position(turn=-1),
+    "a turn of the wrong type": position(turn=True),
+    "a direction that is none": position(direction=0),
+    "a direction of the wrong type": position(direction=True),
+    "an unknown colour": position(color="w"),
+    "a colour of the wrong type": position(color=["r"]),
+    "a colour that is not the top card's": position(color="g"),
+    "a wild on top without a colour": position(discard_pile=["W6"]),
+    "an unknown phase": position(phase="draw"),
+    "a phase of the wrong type": position(phase=1),
+    "drawn without a drawn card": position(phase="drawn"),
+    "a drawn card without the phase": position(drawn="r5"),
+    "a drawn card not in the hand": position(phase="drawn", drawn="r6"),
+    "a drawn card that cannot be played": position(hands=[["g5"], ["g2"]], phase="drawn", drawn="g5"),
+    "a drawn card of the wrong type": position(phase="drawn", drawn=5),
+    "a drawn card with cards owed": position(phase="drawn", drawn="r5", pending={"total": 2, "value": 2}),
+    "a colour to choose under no roulette": position(phase="choose_color"),
+    "a colour to choose and one in force": position(phase="choose_color", discard_pile=["WC"], color="r"),
+    "a colour to choose with cards owed": position(
+        phase="choose_color", discard_pile=["WC"], pending={"total": 2, "value": 2}
+    ),
+    "cards owed of the wrong type": position(pending=4),
+    "cards owed without a value": position(pending={"total": 4}),
+    "cards owed with more than that": position(pending={"total": 4, "value": 4, "by": 1}),
+    "cards owed of no card's value": position(pending={"total": 4, "value": 3}),
+    "cards owed below their value": position(pending={"total": 2, "value": 4}),
+    "gone out without a stack": position(hands=[["r5"], [], ["g2"]], going_out=[1]),
+    "gone out with cards": position(pending={"total": 2, "value": 2}, going_out=[1]),
+    "gone out and on turn": position(hands=[[], ["g2"]], pending={"total": 2, "value": 2}, going_out=[0]),
+    "gone out and out": position(hands=[*TWO, []], out=[2], pending={"total": 2, "value": 2}, going_out=[2]),
+    "declared with two cards": position(hands=[["r5", "r6"], ["g2"]], declared=[0]),
+    "exposed with two cards": position(hands=[["r5", "r6"], ["g2"]], exposed=[0]),
+    "declared and exposed": position(declared=[0], exposed=[0]),
+    "a seat twice": position(exposed=[0, 0]),
+    "seats that are none": position(exposed=[2]),
+    "reshuffles of the wrong type": position(reshuffles=-1),
+    "over without a winner": position(phase="over"),
+    "a winner of a round that runs": position(winner=0),
+    "points of a round that runs": position(points=5),
+    "over with another on turn": position(phase="over", winner=1, points=5),
+    "over with somebody to catch": position(phase="over", winner=0, points=5, exposed=[1]),
+    "points of the wrong count": position(phase="over", winner=0, points=[5]),
+    "points of the wrong type": position(phase="over", winner=0, points="5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", BAD_LINES.values(), ids=BAD_LINES)
+def test_bad_input_is_refused_with_one_sentence(line: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        replay_line(line)
+    assert str(refused.value).endswith(".")
+
+
+def test_the_good_line_that_the_bad_ones_spoil_is_good() -> None:
+    assert replay_line(json.dumps(GOOD))["steps"] == []
+    over = position(hands=[[], ["g2"]], phase="over", winner=0, points=2, color=None)
+    assert replay_line(over)["legal"] == {"0": [], "1": []}
+
+
+def test_bad_input_ends_with_status_2_one_line_and_the_earlier_answers() -> None:
+    ran = console("replay", text=f"{json.dumps(GOOD)}\n" + '{"a\\n\\ud800": 1}\n' + f"{json.dumps(GOOD)}\n")
+    assert ran.returncode == 2
+    assert len(ran.stdout.splitlines()) == 1
+    assert len(ran.stderr.splitlines()) == 1
+    assert b"Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe{}\n", b"\x00\n", b'"\xc3\n'])
+def test_bytes_that_are_no_text_are_bad_input(data: bytes) -> None:
+    ran = console("replay", text=data)
+    assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (2, b"", 1)
+
+
+def test_odd_text_comes_back_whatever_the_terminal_speaks() -> None:
+    line = '{"options": {"preset": "no-mercy"}, "players": 2, "seed": "\u2602", "moves": ["\\ud800 \u2602"]}\n'
+    ran = console("replay", text=line)
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["steps"][0]["error"] == "malformed"
+
+
+def test_random_prints_games_moves_and_speed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["random", "--games", "5", "--players", "4", "--seed", "x"]) == 0
+    first = capsys.readouterr().out
+    assert re.search(r"^\d+ moves/s$", first, re.MULTILINE)
+    assert main(["random", "--games", "5", "--players", "4", "--seed", "x"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == first.splitlines()[:2]
+    assert first.startswith("5 games\n")
+
+
+def test_classic_is_played_by_the_same_console(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["random", "--games", "3", "--players", "2", "--preset", "classic"]) == 0
+    assert capsys.readouterr().out.startswith("3 games\n")
+
+
+def test_the_rules_need_nothing_but_the_standard_library() -> None:
+    program = (
+        "import sys; sys.path.insert(0, '.'); import games.rules, games.rules.__main__;"
+        "own = {name.partition('.')[0] for name in sys.modules};"
+        "print(sorted(own - set(sys.stdlib_module_names) - {'games', '__main__'}))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, cwd=ROOT, check=False, timeout=60
+    )
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+def count_lines(request: dict[str, Any], depth: int) -> int:
+    """Perft: how many sequences of accepted lines there are, so many moves long."""
+    legal = replay_line(json.dumps(request))["legal"]
+    assert isinstance(legal, dict)
+    lines = [f"{seat} {move}" for seat, moves in legal.items() for move in moves]
+    if depth == 1:
+        return len(lines)
+    return sum(count_lines({**request, "moves": [*request.get("moves", []), line]}, depth - 1) for line in lines)
+
+
+@pytest.mark.parametrize("row", PERFT, ids=[row["name"] for row in PERFT])
+def test_it_counts_the_same_sequences_of_moves_as_ever(row: dict[str, Any]) -> None:
+    assert [count_lines(row["request"], depth + 1) for depth in range(len(row["counts"]))] == row["counts"]

@@ -1,0 +1,55 @@
+"""Every rule of the rulebook is named by at least one test, and no test names a rule that is not there."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from games.rules import REFUSALS, RULEBOOK
+from games.rules.rulebook import rulebook_markdown
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent.parent / "docs"
+
+
+def named_rules(source: str) -> set[str]:
+    """The rules that the first argument of a `case(...)` or a `...mark.rule(...)` names."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and node.args:
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            first = node.args[0]
+            if name in ("case", "rule") and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                found.update(first.value.split())
+    return found
+
+
+def test_the_search_finds_what_is_named_and_nothing_else() -> None:
+    good = '@pytest.mark.rule("TURN-1")\ndef test(): case("UNO-1 UNO-2", "a name")'
+    bad = '# TURN-1\ndef test(): other("UNO-1"); text = "TURN-2"'
+    assert named_rules(good) == {"TURN-1", "UNO-1", "UNO-2"}
+    assert named_rules(bad) == set()
+
+
+def test_every_rule_is_named_by_a_test() -> None:
+    own = [path for path in HERE.glob("test_*.py") if path.name not in (Path(__file__).name, "test_classic.py")]
+    named = set().union(*(named_rules(path.read_text(encoding="utf-8")) for path in own))
+    assert named == {rule.id for rule in RULEBOOK}
+
+
+def test_every_rule_is_there_once_and_says_something() -> None:
+    ids = [rule.id for rule in RULEBOOK]
+    assert len(ids) == len(set(ids)) == 52
+    assert all(rule.text and rule.source and rule.section for rule in RULEBOOK)
+    assert {rule for rule in REFUSALS.values() if rule} <= set(ids)
+
+
+def test_the_rules_page_of_the_docs_is_what_the_rulebook_makes() -> None:
+    assert (DOCS / "rules.md").read_text(encoding="utf-8") == rulebook_markdown()
+
+
+def test_the_notation_page_names_every_refusal_and_its_rule() -> None:
+    page = (DOCS / "notation.md").read_text(encoding="utf-8")
+    assert [code for code in REFUSALS if f"`{code}`" not in page] == []
+    assert [rule for rule in REFUSALS.values() if rule and rule not in page] == []

@@ -1,0 +1,165 @@
+"""Section "Mercy": 25 cards and a player is out."""
+
+from __future__ import annotations
+
+from tests.rules.tables import Case, Json, case, cases, check
+
+FULL = "y1 y3 y4 y5 y6 y8 y9 b5 b6 b8 b9 g3 g5 g6 g8 g9 b1 b2 b3 b4 g4 yS"
+"""22 cards, none of which a red card or a Draw Four asks for."""
+TEN: Json = {"mercy_limit": 10, "callout_penalty": 10}
+NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
+
+
+@cases(
+    case(
+        "MERCY-1 MERCY-2",
+        "the 25th card of a stack; the rest is not drawn",
+        f"{FULL} / g1 g2 / y1 y2",
+        "0 take",
+        {
+            "hands": "- / g1 g2 / y1 y2",
+            "out": [0],
+            "turn": 1,
+            "draw_pile": "W6 r2 y1",
+            "pending": None,
+            "set_aside": " ".join(sorted(f"{FULL} r1 r2 r5".split())),
+        },
+        draw_pile="r1 r2 r5 W6 r2 y1",
+        discard_pile="r+4",
+        pending=(4, 4),
+    ),
+    case(
+        "MERCY-1",
+        "24 cards are not 25",
+        f"{FULL} / g1 g2 / y1 y2",
+        "0 take",
+        {"out": [], "turn": 1},
+        discard_pile="r+2",
+        pending=(2, 2),
+    ),
+    case(
+        "MERCY-1",
+        "in a draw, even if the 25th card could be played",
+        f"{FULL} b1 b2 / g1 g2 / y1 y2",
+        "0 draw",
+        {"out": [0], "turn": 1, "phase": "play", "drawn": None, "draw_pile": "g1"},
+        draw_pile="r5 g1",
+    ),
+    case(
+        "MERCY-1",
+        "by a catch: the turn stays",
+        "b1 b2 / g1 / y1 y2",
+        "0 catch 1",
+        {"hands": "b1 b2 / - / y1 y2", "out": [1], "turn": 0, "draw_pile": "-", "exposed": []},
+        options=TEN,
+        exposed=[1],
+        draw_pile="b1 b2 b3 b4 b5 b6 b8 b9 yS",
+    ),
+    case(
+        "MERCY-1",
+        "by a catch of the player on turn: it moves on",
+        "b1 / g1 g2 / y1 y2",
+        "1 catch 0",
+        {"out": [0], "turn": 1},
+        options=TEN,
+        exposed=[0],
+        draw_pile=NINE,
+    ),
+    case(
+        "MERCY-1 END-3",
+        "who owed a stack then takes it out of the game",
+        "b1 / - / y1 y2",
+        "1 catch 0",
+        {"out": [0], "winner": 1, "points": 253, "pending": None, "going_out": []},
+        options=TEN,
+        exposed=[0],
+        draw_pile=NINE,
+        discard_pile="r+4",
+        pending=(4, 4),
+        going_out=[1],
+    ),
+    case(
+        "MERCY-1",
+        "and without anybody gone out the stack is gone",
+        "b1 / g1 g2 / y1 y2",
+        "1 catch 0",
+        {"out": [0], "turn": 1, "pending": None},
+        options=TEN,
+        exposed=[0],
+        draw_pile=NINE,
+        discard_pile="r+4",
+        pending=(4, 4),
+    ),
+    case(
+        "MERCY-1 ROUL-2",
+        "a colour owed is named as the clock would",
+        "b1 / g1 g2 / y1 y2",
+        "1 catch 0",
+        {"out": [0], "turn": 1, "phase": "play", "color": "b"},
+        options=TEN,
+        exposed=[0],
+        draw_pile=NINE,
+        discard_pile="WC",
+        phase="choose_color",
+    ),
+    case(
+        "MERCY-1 UNO-6",
+        "by a false catch while a card is drawn",
+        "b1 b2 b3 b4 b5 b6 b8 b9 r5 / g1 g2 / y1 y2",
+        "0 catch 1",
+        {"out": [0], "turn": 1, "phase": "play", "drawn": None},
+        options={"mercy_limit": 10, "false_catch_penalty": 1},
+        phase="drawn",
+        drawn="r5",
+    ),
+    case(
+        "MERCY-1 END-4",
+        "the last one in wins",
+        f"{FULL} b1 / g1 g2",
+        "0 take",
+        {"winner": 1, "points": 250, "turn": 1},
+        discard_pile="r+2",
+        pending=(2, 2),
+    ),
+    case(
+        "MERCY-2 TURN-5",
+        "the hand set aside comes back within the same draw",
+        "b1 / g1 g2 / y1 y2",
+        "1 catch 0; 1 draw",
+        {"reshuffles": 1, "set_aside": "-", "out": [0]},
+        options=TEN,
+        exposed=[0],
+        draw_pile=NINE,
+    ),
+    case("MERCY-3", "no turn", "r5 b1 / - / g2 g3", "0 play r5", {"turn": 2}, out=[1]),
+    case("MERCY-3", "no move", "r5 b1 / - / g2 g3", "1 draw", refused="out", out=[1]),
+    case("MERCY-3", "no swap target", "r7 b1 / - / g2 g3", "", legal={0: "draw; play r7 swap 2", 1: ""}, out=[1]),
+)
+def test_it_shows_no_mercy_as_the_rulebook_says(row: Case) -> None:
+    check(row)
+
+
+@cases(
+    case(
+        "MERCY-1",
+        "the limit is an option",
+        "b1 b2 b3 b4 b5 b6 b8 b9 / g1 g2",
+        "0 take",
+        {"winner": 1, "points": 250},
+        options={"mercy_limit": 10},
+        discard_pile="r+2",
+        pending=(2, 2),
+    ),
+    case(
+        "MERCY-1",
+        "and may be off",
+        f"{FULL} b1 b2 / g1 g2",
+        "0 take",
+        {"out": [], "winner": None, "turn": 1},
+        options={"mercy_limit": 0},
+        discard_pile="r+2",
+        pending=(2, 2),
+    ),
+)
+def test_the_mercy_limit_is_the_tables(row: Case) -> None:
+    check(row)

@@ -1,0 +1,114 @@
+"""Events as sentences, in three voices."""
+
+from __future__ import annotations
+
+import pytest
+
+from games.rules import EVENTS, PRESETS, Event, redact, sentence
+from games.rules.narration import _SENTENCES
+from tests.rules.strategies import play
+
+NAMES = ("Ann", "Bob", "Cyn")
+
+VOICES = [
+    (
+        Event("drew", 1, amount=4, reason="stack"),
+        "You draw 4 cards and lose the turn.",
+        "Bob draws 4 cards and loses the turn.",
+    ),
+    (Event("drew", 1, amount=1, cards=("r5",), reason="turn"), "You draw 1 card (Red 5).", "Bob draws 1 card."),
+    (
+        Event("drew", 1, amount=2, reason="caught"),
+        "You draw 2 cards for not calling UNO.",
+        "Bob draws 2 cards for not calling UNO.",
+    ),
+    (
+        Event("drew", 1, amount=2, reason="clock"),
+        "You draw 2 cards (time ran out).",
+        "Bob draws 2 cards (time ran out).",
+    ),
+    (
+        Event("found", 1, "r5"),
+        "You have drawn a card that can be played: Red 5.",
+        "Bob has drawn a card that can be played.",
+    ),
+    (
+        Event("played", 1, "W6", "g"),
+        "You play Wild Draw Six and name Green.",
+        "Bob plays Wild Draw Six and names Green.",
+    ),
+    (Event("played", 1, "r5", reason="clock"), "You play Red 5 (time ran out).", "Bob plays Red 5 (time ran out)."),
+    (Event("swapped", 1, target=0), "You swap hands with Ann.", "Bob swaps hands with Ann."),
+    (Event("caught", 1, target=0, amount=2), "You catch Ann without UNO.", "Bob catches Ann without UNO."),
+    (
+        Event("turned_over", 1, color="g", amount=2, cards=("W6", "g1")),
+        "You turn over 2 cards: Wild Draw Six, Green 1.",
+        "Bob turns over 2 cards: Wild Draw Six, Green 1.",
+    ),
+    (Event("shed", 1, color="r", cards=("r1", "r2")), "You shed Red 1, Red 2.", "Bob sheds Red 1, Red 2."),
+    (Event("owes", 1, amount=6), "You owe 6 cards.", "Bob owes 6 cards."),
+    (Event("skipped", 1), "You lose a turn.", "Bob loses a turn."),
+    (
+        Event("knocked_out", 1),
+        "You reach the mercy limit and are out of the round.",
+        "Bob reaches the mercy limit and is out of the round.",
+    ),
+    (Event("named_color", 1, color="b"), "You name blue.", "Bob names blue."),
+    (
+        Event("won", 1, points=57, reason="last_card"),
+        "You win the round and score 57.",
+        "Bob wins the round and scores 57.",
+    ),
+    (
+        Event("won", 1, points=(3, 0), reason="last_one_in"),
+        "You win the round, the last one in.",
+        "Bob wins the round, the last one in.",
+    ),
+    (Event("turned_round", 1, amount=-1), "Play now runs counter-clockwise.", "Play now runs counter-clockwise."),
+]
+
+
+@pytest.mark.parametrize(("event", "yours", "theirs"), VOICES, ids=lambda value: str(value)[:40])
+def test_it_speaks_to_the_player_and_about_the_player(event: Event, yours: str, theirs: str) -> None:
+    for viewer, text in ((1, yours), (2, theirs), (None, theirs)):
+        (shown,) = redact([event], viewer, over=False)
+        assert sentence(shown, viewer, NAMES) == text
+
+
+def test_it_speaks_to_the_target_too() -> None:
+    assert sentence(Event("swapped", 1, target=0), 0, NAMES) == "Bob swaps hands with you."
+    assert sentence(Event("caught", 1, target=0, amount=2), 0, NAMES) == "Bob catches you without UNO."
+    assert sentence(Event("aimed", 1, target=0), 0, NAMES) == "Bob aims the roulette at you."
+
+
+def test_a_name_is_never_read_as_a_template() -> None:
+    names = ("{target}", "[a|b]{seat}")
+    assert sentence(Event("swapped", 1, target=0), None, names) == "[a|b]{seat} swaps hands with {target}."
+
+
+def test_every_kind_of_event_has_a_sentence_and_a_row() -> None:
+    assert set(_SENTENCES) == set(EVENTS)
+
+
+def assert_is_a_sentence(text: str) -> None:
+    assert text[0].isupper()
+    assert text.endswith(".")
+    assert "None" not in text
+    assert not set(text) & set("{}[]|")
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+def test_every_kind_of_event_can_be_said_to_everybody(kind: str) -> None:
+    event = Event(kind, 1, "r5", "r", "stack", 2, ("r1", "g2"), 0, 57)
+    for viewer in (None, 0, 1, 2):
+        (shown,) = redact([event], viewer, over=False)
+        assert_is_a_sentence(sentence(shown, viewer, NAMES))
+
+
+def test_every_event_of_many_games_can_be_said_to_everybody() -> None:
+    for preset, seeds in (("no-mercy", range(25)), ("classic", range(2))):
+        for seed in seeds:
+            for played in play(PRESETS[preset], 3, seed, leaving=0.005, most=400):
+                for viewer in (None, 0, 1, 2):
+                    for shown in redact(played.events, viewer, over=False):
+                        assert_is_a_sentence(sentence(shown, viewer, NAMES))

@@ -1,0 +1,342 @@
+"""The options: their table, and what each value of each does."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from games.rules import OPTIONS, PRESETS, RULEBOOK, BadInput, Options, options_diff, options_from
+from tests.rules.tables import Case, Json, case, cases, check
+
+OTHERS = "g2 g3 / y1 W6"
+STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
+
+
+@cases(
+    case(
+        "TURN-4",
+        "voluntary_draw off: draw only when nothing fits",
+        "r5 b1 / g2 g3",
+        "0 draw",
+        refused="may_not_draw",
+        options={"voluntary_draw": False},
+        legal={0: "play r5"},
+    ),
+    case(
+        "TURN-4",
+        "voluntary_draw off: then it must be",
+        "b1 b2 / g2 g3",
+        "0 draw",
+        {"drawn": "r9"},
+        draw_pile="r9",
+        options={"voluntary_draw": False},
+    ),
+    case(
+        "ROUL-2",
+        "roulette_color player: named by its player, drawn inside that move",
+        "WC b1 b2 / g2 g3 / y1 y2",
+        "0 play WC color g",
+        {"hands": "b1 b2 / b1 b2 y3 g4 g2 g3 / y1 y2", "turn": 2, "color": "g", "phase": "play"},
+        options={"roulette_color": "player"},
+    ),
+    case(
+        "ROUL-2",
+        "roulette_color player: a colour is needed",
+        "WC b1 b2 / g2 g3",
+        "0 play WC",
+        refused="color_missing",
+        options={"roulette_color": "player"},
+    ),
+    case(
+        "ROUL-2 END-1",
+        "roulette_color player: but not of the last card",
+        "WC / g2 g3",
+        "0 play WC",
+        {"winner": 0},
+        options={"roulette_color": "player"},
+    ),
+    case(
+        "ROUL-2 MERCY-1",
+        "roulette_color player: the victim may be knocked out",
+        "WC b1 b2 / b1 b2 b3 b4 b5 b6 b8 b9 / y1 y2",
+        "0 play WC color r",
+        {"out": [1], "turn": 2, "color": "r"},
+        options={"roulette_color": "player", "mercy_limit": 10},
+    ),
+    case(
+        "ROUL-2 END-4",
+        "roulette_color player: which may end the round",
+        "WC b1 b2 / b1 b2 b3 b4 b5 b6 b8 b9",
+        "0 play WC color r",
+        {"winner": 0, "points": 250},
+        options={"roulette_color": "player", "mercy_limit": 10},
+    ),
+    case(
+        "ROUL-1 UNO-1",
+        "roulette_color player: its player still owes a call",
+        "WC b1 / g2 g3",
+        "0 play WC color g",
+        {"exposed": [0], "turn": 0},
+        options={"roulette_color": "player"},
+    ),
+    case(
+        "END-2",
+        "draw_then_win: the next player draws and it scores",
+        f"r+2 / {OTHERS}",
+        "0 play r+2",
+        {"hands": "- / b1 b2 g2 g3 / y1 W6", "winner": 0, "points": 59},
+        options={"last_draw_card": "draw_then_win"},
+    ),
+    case(
+        "END-2 STACK-2",
+        "draw_then_win: the whole stack",
+        f"r+2 / {OTHERS}",
+        "0 play r+2",
+        {"hands": "- / b1 b2 y3 g4 g2 g3 / y1 W6", "winner": 0},
+        options={"last_draw_card": "draw_then_win"},
+        **STACK,
+    ),
+    case(
+        "END-2 WR4-1",
+        "draw_then_win: the direction turns first",
+        f"WR4 / {OTHERS}",
+        "0 play WR4 color g",
+        {"hands": "- / g2 g3 / y1 W6 b1 b2 y3 g4", "winner": 0},
+        options={"last_draw_card": "draw_then_win"},
+    ),
+    case(
+        "END-2 WR4-2",
+        "draw_then_win: with two left the other draws",
+        "WR4 / g2 g3",
+        "0 play WR4 color g",
+        {"hands": "- / g2 g3 b1 b2 y3 g4", "winner": 0},
+        options={"last_draw_card": "draw_then_win"},
+    ),
+    case(
+        "END-2 MERCY-1",
+        "draw_then_win: it may knock out",
+        "r+2 / b1 b2 b3 b4 b5 b6 b8 b9 / y1 W6",
+        "0 play r+2",
+        {"out": [1], "winner": 0, "points": 301},
+        options={"last_draw_card": "draw_then_win", "mercy_limit": 10},
+    ),
+    case(
+        "END-2",
+        "win_now: nobody draws",
+        f"r+2 / {OTHERS}",
+        "0 play r+2",
+        {"hands": f"- / {OTHERS}", "winner": 0, "points": 56},
+        options={"last_draw_card": "win_now"},
+    ),
+    case(
+        "UNO-4",
+        "uno_on_received_hand off: a received card owes nothing",
+        "r7 b1 / g2 g3",
+        "0 play r7 swap 1",
+        {"exposed": []},
+        options={"uno_on_received_hand": False},
+    ),
+    case(
+        "UNO-4",
+        "uno_on_received_hand off: not even by one's own 7",
+        "r7 b1 b2 / g2",
+        "0 play r7 swap 1",
+        {"exposed": []},
+        options={"uno_on_received_hand": False},
+    ),
+    case(
+        "UNO-4",
+        "uno_on_received_hand off: the call made for it is gone all the same",
+        "r7 b1 b2 / g2",
+        "0 play r7 swap 1",
+        {"exposed": [], "declared": []},
+        options={"uno_on_received_hand": False},
+        declared=[1],
+    ),
+    case(
+        "UNO-2",
+        "callout_penalty",
+        "r5 b1 / g2 g3",
+        "0 play r5; 1 catch 0",
+        {"hands": "b1 b1 b2 y3 g4 / g2 g3"},
+        options={"callout_penalty": 4},
+    ),
+    case(
+        "UNO-2",
+        "callout_penalty 0 only closes the window",
+        "r5 b1 / g2 g3",
+        "0 play r5; 1 catch 0",
+        {"hands": "b1 / g2 g3", "exposed": [], "declared": []},
+        options={"callout_penalty": 0},
+    ),
+    case(
+        "UNO-6",
+        "false_catch_penalty: accepted, and costs the catcher",
+        "r5 b1 / g2 g3",
+        "1 catch 0",
+        {"hands": "r5 b1 / b1 b2 y3 g2 g3", "turn": 0},
+        options={"false_catch_penalty": 3},
+        legal={0: "catch 1; draw; play r5", 1: "catch 0"},
+    ),
+    case(
+        "UNO-6",
+        "false_catch_penalty: oneself cannot be caught at all",
+        "r5 b1 / g2 g3",
+        "1 catch 1",
+        refused="nobody_to_catch",
+        options={"false_catch_penalty": 3},
+    ),
+    case(
+        "UNO-6 END-2",
+        "false_catch_penalty: one who went out is back in play",
+        "- / b1 g2 / y1 y2",
+        "0 catch 1",
+        {"hands": "b1 / b1 g2 / y1 y2", "going_out": [], "turn": 1, "winner": None},
+        options={"false_catch_penalty": 1},
+        turn=1,
+        going_out=[0],
+        **STACK,
+    ),
+    case(
+        "SCORE-3",
+        "penalty: a list, one a seat",
+        "r5 / g9 gS / - / W6",
+        "0 play r5",
+        {"points": [0, 29, 250, 50], "winner": 0},
+        options={"scoring": "penalty"},
+        out=[2],
+    ),
+    case(
+        "STACK-1",
+        "stacking off: what is owed is drawn at once",
+        "r+2 b1 b2 / g+2 g3 / y1 y2",
+        "0 play r+2",
+        {"hands": "b1 b2 / b1 b2 g+2 g3 / y1 y2", "turn": 2, "pending": None},
+        options={"stacking": False},
+    ),
+    case(
+        "STACK-1 END-2",
+        "stacking off: a last draw card wins once it is drawn",
+        f"r+2 / {OTHERS}",
+        "0 play r+2",
+        {"hands": "- / b1 b2 g2 g3 / y1 W6", "winner": 0, "points": 59},
+        options={"stacking": False},
+    ),
+    case(
+        "STACK-1 WR4-2",
+        "stacking off: the own four are drawn at once",
+        "WR4 b1 b9 / g2 g3",
+        "0 play WR4 color g",
+        {"hands": "b1 b9 b1 b2 y3 g4 / g2 g3", "turn": 1},
+        options={"stacking": False},
+    ),
+    case(
+        "SEVEN-1 ZERO-1",
+        "zero_seven off: plain numbers",
+        "r7 r0 b1 / g2 g3",
+        "0 play r7",
+        {"turn": 1, "hands": "r0 b1 / g2 g3"},
+        options={"zero_seven": False},
+    ),
+    case(
+        "SEVEN-1",
+        "zero_seven off: no target",
+        "r7 r0 b1 / g2 g3",
+        "0 play r7 swap 1",
+        refused="swap_not_asked",
+        options={"zero_seven": False},
+    ),
+    case(
+        "TURN-4",
+        "draw_until_playable off: one card",
+        "b1 b2 / g2 g3",
+        "0 draw",
+        {"hands": "b1 b2 b4 / g2 g3", "turn": 1},
+        options={"draw_until_playable": False},
+        draw_pile="b4 r9",
+    ),
+    case(
+        "TURN-4",
+        "drawn_must_play off: it may be kept",
+        "b1 b2 / g2 g3",
+        "0 draw; 0 pass",
+        {"hands": "b1 b2 b4 r9 / g2 g3", "turn": 1, "phase": "play"},
+        options={"drawn_must_play": False},
+        draw_pile="b4 r9",
+    ),
+)
+def test_an_option_does_what_its_row_says(row: Case) -> None:
+    check(row)
+
+
+def test_the_table_has_a_row_for_every_field_and_nothing_else() -> None:
+    assert [spec.name for spec in OPTIONS] == [field.name for field in fields(Options)]
+    assert {spec.name: spec.default for spec in OPTIONS} == {
+        field.name: getattr(PRESETS["no-mercy"], field.name) for field in fields(Options)
+    }
+    rules = {rule.id for rule in RULEBOOK}
+    for spec in OPTIONS:
+        assert type(spec.default) is spec.type
+        assert spec.source in rules
+        assert (spec.type is bool) == (not spec.values and not spec.ranges)
+
+
+def test_the_preset_no_mercy_is_the_rulebooks_column() -> None:
+    options = PRESETS["no-mercy"]
+    assert (options.voluntary_draw, options.roulette_color, options.last_draw_card) == (True, "victim", "contest")
+    assert (options.uno_on_received_hand, options.callout_penalty, options.false_catch_penalty) == (True, 2, 0)
+    assert (options.mercy_limit, options.hand_size, options.scoring, options.target) == (25, 7, "winner", 1000)
+
+
+def test_the_preset_classic_differs_as_it_must() -> None:
+    assert options_diff("no-mercy", PRESETS["classic"]) == {
+        "deck": "classic108",
+        "draw_until_playable": False,
+        "drawn_must_play": False,
+        "stacking": False,
+        "zero_seven": False,
+        "last_draw_card": "draw_then_win",
+        "mercy_limit": 0,
+        "target": 500,
+    }
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_difference_makes_the_same_options_again(preset: str) -> None:
+    changed = options_from(preset, {"mercy_limit": 30, "scoring": "penalty", "hand_size": 9})
+    assert options_from(preset, options_diff(preset, changed)) == changed
+    assert options_diff(preset, PRESETS[preset]) == {}
+
+
+@pytest.mark.parametrize(
+    ("preset", "overrides"),
+    [
+        ("mercy", {}),
+        ("no-mercy", {"jokers": 2}),
+        ("no-mercy", {"mercy_limit": "25"}),
+        ("no-mercy", {"mercy_limit": True}),
+        ("no-mercy", {"mercy_limit": 25.0}),
+        ("no-mercy", {"mercy_limit": 9}),
+        ("no-mercy", {"mercy_limit": 51}),
+        ("no-mercy", {"mercy_limit": 10, "hand_size": 10}),
+        ("no-mercy", {"hand_size": 0}),
+        ("no-mercy", {"hand_size": 16}),
+        ("no-mercy", {"callout_penalty": 11}),
+        ("no-mercy", {"false_catch_penalty": -1}),
+        ("no-mercy", {"target": 5001}),
+        ("no-mercy", {"voluntary_draw": 1}),
+        ("no-mercy", {"voluntary_draw": None}),
+        ("no-mercy", {"roulette_color": "dealer"}),
+        ("no-mercy", {"deck": "flip112"}),
+    ],
+)
+def test_bad_options_are_refused_with_one_sentence(preset: str, overrides: dict[str, object]) -> None:
+    with pytest.raises(BadInput) as refused:
+        options_from(preset, overrides)
+    assert str(refused.value).endswith(".")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_mercy_limit_of_nought_is_no_limit_and_no_conflict() -> None:
+    assert options_from("no-mercy", {"mercy_limit": 0, "hand_size": 15}).mercy_limit == 0

@@ -1,0 +1,240 @@
+"""What holds in every position of every game."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from games.rules import (
+    COLORS,
+    DECKS,
+    PRESETS,
+    Event,
+    Move,
+    Options,
+    Position,
+    Refused,
+    Shuffler,
+    View,
+    apply,
+    default_move,
+    key_from_seed,
+    legal_moves,
+    parse_line,
+    position_from_json,
+    position_to_json,
+    redact,
+    sentence,
+    view_for,
+    why_not,
+)
+from tests.rules.strategies import play, tables
+
+NAMES = ("Ann", "Bob", "Cyn", "Dan", "Eve", "Fay")
+games = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+players = st.integers(2, 6)
+seeds = st.integers(0, 10**6)
+
+
+def cards_of(position: Position) -> Counter[str]:
+    hands = [card for hand in position.hands for card in hand]
+    return Counter([*hands, *position.draw_pile, *position.discard_pile, *position.set_aside])
+
+
+@games
+@given(tables(), players, seeds)
+def test_cards_are_conserved_and_somebody_still_in_can_act(options: Options, count: int, seed: int) -> None:
+    deck = Counter(DECKS[options.deck].cards)
+    for played in play(options, count, seed, most=400):
+        after = played.after
+        assert cards_of(after) == deck
+        assert after.turn not in after.out
+        assert not any(after.hands[seat] for seat in after.out)
+        assert {seat for seat in after.declared + after.exposed if len(after.hands[seat]) != 1} == set()
+        if after.phase == "over":
+            assert (after.turn, after.pending, after.drawn, after.exposed, after.going_out) == (
+                after.winner, None, None, (), (),
+            )  # fmt: skip
+        else:
+            assert len(after.still_in()) > 1
+            assert after.turn not in after.going_out
+            assert any(move.kind not in ("uno", "catch") for move in legal_moves(after, after.turn, options))
+            empty = {seat for seat in after.still_in() if not after.hands[seat]}
+            assert empty == set(after.going_out)
+
+
+def every_move(position: Position, seat: int, options: Options) -> list[Move]:
+    """Every move there is about a seat's own cards, some other cards, and everybody."""
+    count = len(position.hands)
+    cards = {*position.hands[seat], *position.hands[(seat + 1) % count], position.top, "WC", "r7"}
+    known = sorted(cards & set(DECKS[options.deck].faces))
+    plain = [Move(kind) for kind in ("draw", "take", "pass", "uno")]
+    colors = [Move("color", color=color) for color in COLORS]
+    catches = [Move("catch", target=target) for target in range(count + 1)]
+    plays = [
+        Move("play", card, color, target)
+        for card in known
+        for color, target in ((None, None), *((c, None) for c in COLORS), *((None, t) for t in range(count + 1)))
+    ]
+    return plain + colors + catches + plays
+
+
+@games
+@given(tables(), players, seeds)
+def test_a_move_is_listed_if_and_only_if_it_is_accepted(options: Options, count: int, seed: int) -> None:
+    shuffle = Shuffler(key_from_seed("")).shuffle
+    for number, played in enumerate(play(options, count, seed, most=120)):
+        if number % 5:
+            continue
+        for seat in range(count):
+            listed = legal_moves(played.after, seat, options)
+            assert len(listed) == len(set(listed))
+            for move in every_move(played.after, seat, options):
+                assert (move in listed) == accepted(played.after, seat, move, options, shuffle), (seat, str(move))
+                assert not move.card or (why_not(played.after, seat, move.card, options) is None) == any(
+                    other.card == move.card for other in listed
+                )
+
+
+def accepted(position: Position, seat: int, move: Move, options: Options, shuffle: object) -> bool:
+    try:  # on a copy, which remembers no list that the answer could be read from
+        apply(position.copy(), seat, move, options, shuffle)  # type: ignore[arg-type]  # the shuffle made above
+    except Refused:
+        return False
+    return True
+
+
+@games
+@given(tables(), players, seeds)
+def test_the_clock_has_exactly_one_move_for_whoever_is_on_turn(options: Options, count: int, seed: int) -> None:
+    shuffle = Shuffler(key_from_seed("")).shuffle
+    for played in play(options, count, seed, most=60):
+        if played.after.phase != "over":
+            position, turn = played.after, played.after.turn
+            wanted = default_move(position, turn, options)
+            others = [move._replace(clock=True) for move in legal_moves(position, turn, options)]
+            taken = [move for move in {wanted, *others} if accepted(position, turn, move, options, shuffle)]
+            uno = [move for move in taken if move.kind == "uno"]
+            assert sorted(map(str, taken)) == sorted(map(str, [wanted, *uno]))
+
+
+@games
+@given(tables(), players, seeds)
+def test_apply_never_changes_what_it_is_given(options: Options, count: int, seed: int) -> None:
+    kept: list[tuple[Position, str]] = []
+    for played in play(options, count, seed, most=60):
+        kept.append((played.before, repr(played.before)))
+        assert all(repr(position) == text for position, text in kept[-2:])
+    assert all(repr(position) == text for position, text in kept)
+
+
+@games
+@given(tables(), players, seeds)
+def test_positions_events_and_moves_can_be_written_and_read_again(options: Options, count: int, seed: int) -> None:
+    for played in play(options, count, seed, most=150):
+        written = position_to_json(played.after)
+        assert position_to_json(position_from_json(written, options)) == written
+        assert parse_line(f"{played.seat} {played.move}") == (played.seat, played.move)
+        assert [Event.from_json(event.to_json()) for event in played.events] == list(played.events)
+
+
+def other_world(position: Position, seat: int | None) -> Position:
+    """The same to `seat`: everything it does not know is another card."""
+    hands = tuple(hand if at == seat else ("r1",) * len(hand) for at, hand in enumerate(position.hands))
+    return position.replace(
+        hands=hands,
+        draw_pile=("r1",) * len(position.draw_pile),
+        set_aside=("r1",) * len(position.set_aside),
+        drawn=position.drawn if seat == position.turn else position.drawn and "r1",
+    )
+
+
+@pytest.mark.rule("SEE-1")
+@games
+@given(tables(), players, seeds)
+def test_a_view_is_the_same_in_every_world_that_differs_in_hidden_cards(
+    options: Options, count: int, seed: int
+) -> None:
+    for played in play(options, count, seed, most=200):
+        for seat in (None, *range(count)):
+            if played.after.phase != "over":
+                hidden = view_for(other_world(played.after, seat), seat, options)
+                assert view_for(played.after, seat, options) == hidden
+
+
+def told(events: tuple[Event, ...], viewer: int | None) -> list[tuple[Event, str]]:
+    """What a viewer reads of a move while the round runs."""
+    return [(event, sentence(event, viewer, NAMES)) for event in redact(events, viewer, over=False)]
+
+
+def with_other_draws(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """The same events, had other cards been drawn in secret."""
+    return tuple(
+        event._replace(cards=event.cards and ("r1",) * len(event.cards), card=event.card and "r1")
+        if event.kind in ("drew", "found")
+        else event
+        for event in events
+    )
+
+
+@pytest.mark.rule("SEE-1")
+@games
+@given(tables(), players, seeds)
+def test_cards_drawn_in_secret_change_nothing_that_others_read(options: Options, count: int, seed: int) -> None:
+    for played in play(options, count, seed, most=200):
+        owners = {event.seat for event in played.events if event.kind in ("drew", "found")}
+        for viewer in {None, *range(count)} - owners:
+            assert told(played.events, viewer) == told(with_other_draws(played.events), viewer)
+        if played.after.phase != "over":
+            seen = {*played.after.discard_pile, played.move.card}
+            for event, _ in told(played.events, None):
+                cards = {*(event.cards or ()), *([event.card] if event.card else ())}
+                assert event.kind == "turned_over" or cards <= seen
+
+
+@pytest.mark.rule("SEE-1")
+def test_the_owner_reads_the_cards_and_the_comparison_of_worlds_would_find_a_leak() -> None:
+    moves = play(PRESETS["no-mercy"], 2, 1)
+    played = next(p for p in moves if any(e.kind == "drew" and set(e.cards or ()) != {"r1"} for e in p.events))
+    assert told(played.events, played.seat) != told(with_other_draws(played.events), played.seat)
+    assert told(played.events, 1 - played.seat) == told(with_other_draws(played.events), 1 - played.seat)
+
+
+@pytest.mark.rule("SEE-1")
+def test_once_the_round_is_over_everything_is_seen() -> None:
+    *_, last = play(PRESETS["no-mercy"], 4, 3)
+    views = [view_for(last.after, seat, PRESETS["no-mercy"]) for seat in (None, 0, 1, 2, 3)]
+    assert [view.hands for view in views] == [last.after.hands] * 5
+    assert redact(last.events, None, over=True) == last.events
+
+
+@pytest.mark.rule("SEE-1")
+def test_a_view_has_counts_where_others_have_cards() -> None:
+    position = Position(
+        hands=[["r5", "b1"], ["g2"]], turn=0, discard_pile=["W6", "r3"], draw_pile=["y1", "y2"], color="r",
+        phase="drawn", drawn="r5", set_aside=["g9"], exposed=[1],
+    )  # fmt: skip
+    mine, theirs = (view_for(position, seat, PRESETS["no-mercy"]) for seat in (0, 1))
+    assert (mine.hand, mine.drawn, mine.counts, mine.draw_pile, mine.set_aside) == (("r5", "b1"), "r5", (2, 1), 2, 1)
+    assert (theirs.hand, theirs.drawn, theirs.hands) == (("g2",), None, None)
+    assert (theirs.top, theirs.discard_pile, theirs.exposed) == ("r3", ("W6", "r3"), (1,))
+    spectator = view_for(position, None, PRESETS["no-mercy"])
+    assert isinstance(spectator, View)
+    assert (spectator.you, spectator.hand, spectator.drawn) == (None, None, None)
+
+
+@pytest.mark.parametrize("count", range(2, 7))
+def test_random_games_end(count: int) -> None:
+    for seed in range(30):
+        *_, last = play(PRESETS["no-mercy"], count, seed, leaving=0.0)
+        assert last.after.phase == "over"
+        assert last.after.points is not None
+
+
+def test_random_games_of_another_deck_end() -> None:
+    for seed in range(5):
+        *_, last = play(PRESETS["classic"], 2, seed, leaving=0.0, most=100_000)
+        assert last.after.phase == "over"

@@ -1,0 +1,242 @@
+"""Records: written, read and replayed, with everything they say checked."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from games.rules import (
+    PRESETS,
+    BadInput,
+    Line,
+    Options,
+    Record,
+    RoundRecord,
+    Shuffler,
+    apply,
+    commitment,
+    deal,
+    match_winner,
+    next_dealer,
+    options_from,
+    outcome,
+    parse_record,
+    points_of,
+    print_record,
+    replay_record,
+)
+from games.rules.__main__ import main
+from tests.rules.strategies import random_move
+
+DATE = "2026-11-21T00:13:00Z"
+
+
+def played_round(
+    options: Options, players: int, secret: bytes, number: int, dealer: int, absent: set[int]
+) -> RoundRecord:
+    """Play a random round and write down what a table would; adds leavers to `absent`."""
+    rng, lines = random.Random(secret), []
+    shuffler = Shuffler(secret)
+    orders: list[list[str]] = []
+
+    def shuffle(cards: object, epoch: int) -> list[str]:
+        orders.append(shuffler.shuffle(cards, epoch))  # type: ignore[arg-type]  # what the rules give
+        return orders[-1]
+
+    position = deal(options, players, shuffle, dealer=dealer, absent=tuple(sorted(absent)))
+    cards = tuple(orders.pop())
+    while position.phase != "over":
+        seat, move = random_move(position, options, rng, leaving=0.002)
+        position, _ = apply(position, seat, move, options, shuffle)
+        lines += [Line("", " ".join(order)) for order in orders]
+        orders.clear()
+        lines.append(Line(f"2026-11-21T00:{14 + number:02}:{min(len(lines), 59):02}Z", f"{seat} {move}"))
+        absent.update({seat} if move.kind == "leave" else ())
+    ended = outcome(position)
+    assert ended is not None
+    return RoundRecord(number, dealer, cards, tuple(lines), (ended.winner, ended.points))
+
+
+def played_match(preset: str, options: Options, players: int, seed: int) -> Record:
+    rounds: list[RoundRecord] = []
+    secrets: list[bytes] = []
+    scores, absent = [0] * players, set[int]()
+    dealer, winner = players - 1, None
+    while winner is None:
+        secrets.append(bytes([seed, len(rounds)] * 16))
+        rounds.append(played_round(options, players, secrets[-1], len(rounds) + 1, dealer, absent))
+        ended = rounds[-1].end
+        assert ended is not None
+        scores = [score + gain(ended, seat) for seat, score in enumerate(scores)]
+        winner = match_winner(scores, options, absent, round_winner=ended[0])
+        dealer = next_dealer(dealer, players, absent) if winner is None else dealer
+    return Record(
+        preset=preset,
+        options=options,
+        players=("Ann", "Bo\u2602", 'C "y"', "D", "E", "F")[:players],
+        date=DATE,
+        commitments=tuple(map(commitment, secrets)),
+        seeds=tuple(secret.hex() for secret in secrets),
+        result=winner,
+        rounds=tuple(rounds),
+    )
+
+
+def gain(ended: tuple[int, int | tuple[int, ...]], seat: int) -> int:
+    winner, points = ended
+    if isinstance(points, tuple):
+        return points[seat]
+    return points if seat == winner else 0
+
+
+MATCHES = {
+    "a match for three": played_match("no-mercy", PRESETS["no-mercy"], 3, 1),
+    "a match for six": played_match("no-mercy", options_from("no-mercy", {"mercy_limit": 30}), 6, 2),
+    "penalty points": played_match("no-mercy", options_from("no-mercy", {"scoring": "penalty", "target": 600}), 4, 3),
+    "a single round": played_match("no-mercy", options_from("no-mercy", {"target": 0}), 2, 4),
+    "a long round": played_match("no-mercy", options_from("no-mercy", {"target": 0, "mercy_limit": 0}), 3, 6),
+    "classic": played_match("classic", options_from("classic", {"target": 0}), 2, 5),
+}
+MATCH = MATCHES["a match for three"]
+
+
+@pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
+def test_a_record_reads_back_as_it_was_written(record: Record) -> None:
+    text = print_record(record)
+    assert parse_record(text) == record
+    assert print_record(parse_record(text)) == text
+
+
+@pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
+def test_a_record_replays_to_its_end(record: Record) -> None:
+    replayed = list(replay_record(record))
+    assert [part.number for part in replayed] == list(range(1, len(record.rounds) + 1))
+    for part, said in zip(replayed, record.rounds, strict=True):
+        ended = outcome(part.position)
+        assert ended is not None
+        assert (ended.winner, ended.points) == said.end
+        assert [points_of(ended, seat) for seat in range(2)] == [
+            gain((ended.winner, ended.points), seat) for seat in range(2)
+        ]
+
+
+def test_it_has_the_form_of_the_notation() -> None:
+    lines = print_record(MATCH).splitlines()
+    assert lines[:5] == [
+        "record: 1", "preset: no-mercy", "options: {}", 'players: ["Ann", "Bo\u2602", "C \\"y\\""]', f"date: {DATE}",
+    ]  # fmt: skip
+    assert [line.partition(":")[0] for line in lines[5:8]] == ["commitment", "seed", "result"]
+    assert lines[8:11] == ["", "round: 1", "dealer: 2"]
+    assert lines[11] == "deal: " + " ".join(MATCH.rounds[0].deal)
+    assert lines[12] == f"{MATCH.rounds[0].lines[0].at} {MATCH.rounds[0].lines[0].text}"
+    assert SHUFFLE in LONG_TEXT
+    assert len(SHUFFLE.split()) > 50
+
+
+def test_a_void_match_has_no_end_and_no_result() -> None:
+    first = MATCH.rounds[0]
+    cut = first._replace(lines=first.lines[:1], end=None)
+    record = MATCH._replace(rounds=(cut,), commitments=MATCH.commitments[:1], seeds=(), result=None)
+    text = print_record(record)
+    assert "\nseed:\nresult: -\n" in text
+    assert parse_record(text) == record
+    assert len(list(replay_record(record))) == 1
+
+
+def change(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+TEXT = print_record(MATCH)
+DEALT = MATCH.rounds[0].deal
+FIRST = MATCH.rounds[0].lines[0]
+END = next(line for line in TEXT.splitlines() if line.startswith("end: "))
+LONG_TEXT = print_record(MATCHES["a long round"])
+SHUFFLE = next(line for line in LONG_TEXT.splitlines() if line.startswith("shuffle: "))
+SPOILT = {
+    "another version": change(TEXT, "record: 1", "record: 2"),
+    "no end of line": TEXT[:-1],
+    "lines ended otherwise": TEXT.replace("\n", "\r\n"),
+    "an unknown preset": change(TEXT, "preset: no-mercy", "preset: mercy"),
+    "options that are no JSON": change(TEXT, "options: {}", "options: {"),
+    "options that are a list": change(TEXT, "options: {}", "options: []"),
+    "options that do not differ": change(TEXT, "options: {}", 'options: {"mercy_limit": 25}'),
+    "options other than played": change(TEXT, "options: {}", 'options: {"hand_size": 6}'),
+    "players that are no list": change(TEXT, 'players: ["Ann"', 'players: [1, "Ann"'),
+    "a name that is no text": change(TEXT, "Bo\u2602", "Bo\\ud800"),
+    "too few players": change(TEXT, 'players: ["Ann", "Bo\u2602", "C \\"y\\""]', 'players: ["Ann"]'),
+    "a date that is none": change(TEXT, f"date: {DATE}", "date: 2026-13-21T00:13:00Z"),
+    "a date of another zone": change(TEXT, f"date: {DATE}", "date: 2026-11-21T00:13:00+01:00"),
+    "a commitment too few": change(TEXT, MATCH.commitments[0] + ",", ""),
+    "a commitment that is no hex": change(TEXT, MATCH.commitments[0], "z" * 64),
+    "a seed that was not committed to": change(TEXT, MATCH.seeds[0], "00" * 32),
+    "a header line missing": change(TEXT, f"date: {DATE}\n", ""),
+    "a header line of another name": change(TEXT, "preset: ", "presets: "),
+    "another result": change(TEXT, f"result: {MATCH.result}", f"result: {(MATCH.result or 0) ^ 1}"),
+    "a result that is no seat": change(TEXT, f"result: {MATCH.result}", "result: 9"),
+    "a void result": change(TEXT, f"result: {MATCH.result}", "result: -"),
+    "a round numbered otherwise": change(TEXT, "round: 1", "round: 2"),
+    "a round without a number": change(TEXT, "round: 1", "round: one"),
+    "another dealer": change(TEXT, "round: 2\ndealer: 0", "round: 2\ndealer: 1"),
+    "a dealer that is no seat": change(TEXT, "dealer: 2", "dealer: 3"),
+    "a deal in another order": change(TEXT, " ".join(DEALT), " ".join(DEALT[::-1])),
+    "a deal with a card too few": change(TEXT, " ".join(DEALT), " ".join(DEALT[1:])),
+    "a deal with an unknown card": change(TEXT, " ".join(DEALT), " ".join(("zz", *DEALT[1:]))),
+    "a shuffle in another order": change(LONG_TEXT, SHUFFLE, "shuffle: " + " ".join(SHUFFLE.split()[:0:-1])),
+    "a shuffle missing": change(LONG_TEXT, SHUFFLE + "\n", ""),
+    "a shuffle that nobody needed": change(TEXT, f"\n{FIRST.at} ", f"\nshuffle: r5\n{FIRST.at} "),
+    "a move that is refused": change(TEXT, FIRST.text, "1 catch 0"),
+    "a move that is none": change(TEXT, FIRST.text, "0 fold"),
+    "a move of no time": change(TEXT, FIRST.at, "now"),
+    "a move before the one before": change(TEXT, FIRST.at, "2026-11-22T00:00:00Z"),
+    "an end with other points": change(TEXT, END, END + "1"),
+    "an end with another winner": change(TEXT, END, f"end: {int(END[5]) ^ 1}{END[6:]}"),
+    "an end with points for two": change(TEXT, END, END + ",1"),
+    "an end that is none": change(TEXT, "\nend: ", "\nend: x"),
+    "a round without its end": "\n".join(line for line in TEXT.split("\n") if not line.startswith("end: ")),
+    "a round after the end of the match": TEXT + "\n" + TEXT.split("\n\n")[1] + "\n",
+    "nothing at all": "",
+    "only a header": TEXT.split("\n\n")[0] + "\n",
+    "a round of two lines": TEXT + "\nround: 9\ndealer: 0\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SPOILT.values(), ids=SPOILT)
+def test_a_record_that_says_what_is_not_so_is_refused(text: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        list(replay_record(parse_record(text)))
+    assert str(refused.value).endswith(".")
+
+
+def test_without_the_seed_the_order_of_the_cards_is_taken_on_trust() -> None:
+    record = MATCH._replace(seeds=())
+    assert len(list(replay_record(record))) == len(record.rounds)
+
+
+def test_the_console_replays_a_record_a_line_a_round(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "match.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    assert main(["replay", "--record", str(path)]) == 0
+    rounds = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [part["round"] for part in rounds] == list(range(1, len(MATCH.rounds) + 1))
+    assert [(part["position"]["winner"], part["position"]["points"]) for part in rounds] == [
+        part.end for part in MATCH.rounds
+    ]
+    moves = [line.text for line in MATCH.rounds[0].lines if line.at]
+    assert [step["move"] for step in rounds[0]["steps"]] == moves
+
+
+@pytest.mark.parametrize("content", [None, b"\xff", b"record: 2\n"])
+def test_the_console_refuses_a_record_that_is_none(
+    content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "match.txt"
+    if content is not None:
+        path.write_bytes(content)
+    assert main(["replay", "--record", str(path)]) == 2
+    said = capsys.readouterr()
+    assert (said.out, len(said.err.splitlines())) == ("", 1)

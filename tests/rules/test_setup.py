@@ -1,0 +1,113 @@
+"""Decks, the deal and who starts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from games.rules import DECKS, PRESETS, BadInput, Shuffler, deal, face_of, key_from_seed, next_dealer, options_from
+from games.rules.deal import deal_cards
+
+NO_MERCY = PRESETS["no-mercy"]
+COLORED_168 = {**{str(n): 2 for n in range(10)}, "S": 3, "R": 3, "E": 2, "D": 3, "+2": 3, "+4": 2}
+COLORED_108 = {"0": 1, **{str(n): 2 for n in range(1, 10)}, "S": 2, "R": 2, "+2": 2}
+
+
+@pytest.mark.rule("DECK-1")
+@pytest.mark.parametrize(
+    ("deck", "colored", "wild", "total"),
+    [
+        ("nomercy168", COLORED_168, {"WC": 8, "W6": 4, "W10": 4, "WR4": 8}, 168),
+        ("classic108", COLORED_108, {"W": 4, "W4": 4}, 108),
+    ],
+)
+def test_a_deck_has_the_right_count_of_every_kind(
+    deck: str, colored: dict[str, int], wild: dict[str, int], total: int
+) -> None:
+    wanted = {color + face: count for color in "rygb" for face, count in colored.items()} | wild
+    assert Counter(DECKS[deck].cards) == wanted
+    assert len(DECKS[deck].cards) == total
+
+
+@pytest.mark.rule("DECK-1")
+def test_the_points_of_a_whole_deck_are_known() -> None:
+    assert {name: sum(face_of(card).points for card in deck.cards) for name, deck in DECKS.items()} == {
+        "nomercy168": 2840,
+        "classic108": 1240,
+    }
+
+
+def test_the_shuffle_starts_from_the_order_of_the_notation() -> None:
+    numbers = [f"r{n}" for n in range(10) for _ in range(2)]
+    action_counts = {"S": 3, "R": 3, "E": 2, "D": 3, "+2": 3, "+4": 2}
+    actions = [f"r{face}" for face, count in action_counts.items() for _ in range(count)]
+    assert DECKS["nomercy168"].cards[:36] == (*numbers, *actions)
+    assert [card[0] for card in DECKS["nomercy168"].cards[::36]] == ["r", "y", "g", "b", "W"]
+    assert DECKS["nomercy168"].cards[-24:] == ("WC",) * 8 + ("W6",) * 4 + ("W10",) * 4 + ("WR4",) * 8
+    classic = "r0 r1 r1 r2 r2 r3 r3 r4 r4 r5 r5 r6 r6 r7 r7 r8 r8 r9 r9 rS rS rR rR r+2 r+2"
+    assert DECKS["classic108"].cards[:25] == tuple(classic.split())
+    assert DECKS["classic108"].cards[-8:] == ("W",) * 4 + ("W4",) * 4
+
+
+@pytest.mark.rule("SETUP-1")
+@pytest.mark.parametrize("players", [0, 1, 7])
+def test_it_deals_to_no_other_number_than_2_to_6(players: int) -> None:
+    with pytest.raises(BadInput):
+        deal(NO_MERCY, players, Shuffler(key_from_seed("")).shuffle)
+
+
+@pytest.mark.rule("SETUP-2")
+def test_it_deals_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
+    order = list(DECKS["nomercy168"].cards)
+    position = deal_cards(options_from("no-mercy", {"hand_size": 6}), 3, order, dealer=1)
+    assert position.hands[2] == tuple(order[0:18:3])
+    assert position.hands[0] == tuple(order[1:18:3])
+    assert position.hands[1] == tuple(order[2:18:3])
+    assert position.discard_pile == ("r9",)
+    assert position.draw_pile == tuple(order[19:])
+
+
+@pytest.mark.rule("SETUP-3")
+def test_it_turns_cards_over_until_a_number_shows_and_nothing_has_an_effect() -> None:
+    hands = ["r1"] * 14
+    position = deal_cards(NO_MERCY, 2, [*hands, "W10", "rS", "WC", "b7", "g1"])
+    assert position.discard_pile == ("W10", "rS", "WC", "b7")
+    assert (position.color, position.turn, position.pending, position.phase) == ("b", 0, None, "play")
+    assert position.draw_pile == ("g1",)
+    assert position.hands == (("r1",) * 7, ("r1",) * 7)
+
+
+@pytest.mark.rule("SETUP-3")
+def test_a_deal_without_a_number_to_start_with_is_refused() -> None:
+    with pytest.raises(BadInput):
+        deal_cards(NO_MERCY, 2, ["r1"] * 14 + ["W10", "rS"])
+
+
+@pytest.mark.rule("SETUP-4")
+@pytest.mark.parametrize(("dealer", "starts"), [(None, 0), (0, 1), (2, 3), (3, 0)])
+def test_the_player_left_of_the_dealer_starts_and_play_runs_clockwise(dealer: int | None, starts: int) -> None:
+    position = deal(NO_MERCY, 4, Shuffler(key_from_seed("")).shuffle, dealer=dealer)
+    assert (position.turn, position.direction) == (starts, 1)
+
+
+@pytest.mark.rule("SETUP-5")
+@pytest.mark.parametrize(("dealer", "absent", "following"), [(0, (), 1), (3, (), 0), (0, (1, 2), 3), (2, (3, 0), 1)])
+def test_the_deal_moves_on_to_the_next_player_in_the_match(
+    dealer: int, absent: tuple[int, ...], following: int
+) -> None:
+    assert next_dealer(dealer, 4, absent) == following
+
+
+@pytest.mark.rule("LEAVE-1")
+def test_who_left_the_match_is_dealt_nothing() -> None:
+    position = deal(NO_MERCY, 4, Shuffler(key_from_seed("")).shuffle, dealer=0, absent=(1,))
+    assert [len(hand) for hand in position.hands] == [7, 0, 7, 7]
+    assert (position.turn, position.out, position.absent) == (2, (1,), (1,))
+
+
+@pytest.mark.rule("SETUP-2")
+def test_the_hand_size_is_an_option() -> None:
+    options = options_from("no-mercy", {"hand_size": 3})
+    position = deal(options, 6, Shuffler(key_from_seed("")).shuffle)
+    assert [len(hand) for hand in position.hands] == [3] * 6
