@@ -1,0 +1,100 @@
+"""Every write to people and tokens."""
+
+from datetime import datetime, timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts import queries
+from accounts.models import ApiToken, User
+from accounts.names import clean_display_name, guest_display_name, guest_username
+from accounts.tokens import digest_of, new_token
+
+GUEST_NAME_TRIES = 20
+TOKENS_A_USER = 20
+LAST_USED_GRAIN = timedelta(minutes=10)
+
+
+class NameTaken(Exception):
+    """Somebody else is known by this name."""
+
+
+class TooManyTokens(Exception):
+    """The user has as many API tokens as one may have."""
+
+
+def create_guest() -> User:
+    """A guest who can play at once: no password, a friendly name nobody else has."""
+    for _ in range(GUEST_NAME_TRIES):
+        guest = User(username=guest_username(), display_name=guest_display_name(), is_guest=True)
+        guest.set_unusable_password()
+        try:
+            with transaction.atomic():
+                guest.save(force_insert=True)
+        except IntegrityError:
+            continue
+        return guest
+    guest.display_name = ""  # every friendly name tried is taken; the username is random enough
+    guest.save(force_insert=True)
+    return guest
+
+
+def create_person(*, username: str) -> User:
+    """A person without a password, as for a program's own account. Raises ValidationError."""
+    person = User(username=username)
+    person.set_unusable_password()
+    person.full_clean()
+    if queries.name_taken(username, but=person):
+        raise ValidationError("Somebody else goes by this name.", code="name_taken")
+    person.save(force_insert=True)
+    return person
+
+
+def end_guesthood(user: User) -> None:
+    """Make a guest who signs up a person like any other, known by the username just chosen. The caller saves."""
+    if user.is_guest:
+        user.is_guest = False
+        user.display_name = ""
+
+
+def update_profile(user: User, *, display_name: str, time_zone: str) -> None:
+    """Change the name at the table and the time zone. Raises ValidationError or NameTaken."""
+    user.display_name = clean_display_name(display_name)
+    user.time_zone = time_zone
+    user.clean_fields(exclude={field.name for field in User._meta.fields} - {"display_name", "time_zone"})
+    if user.display_name and queries.name_taken(user.display_name, but=user):
+        raise NameTaken
+    try:
+        with transaction.atomic():
+            user.save(update_fields=["display_name", "time_zone"])
+    except IntegrityError:
+        raise NameTaken from None
+
+
+def create_token(*, user: User, name: str) -> str:
+    """A new API token, answered once and never again. Raises TooManyTokens."""
+    token = new_token()
+    with transaction.atomic():
+        User.objects.select_for_update(of=("self",)).get(pk=user.pk)
+        if queries.tokens_of(user).count() >= TOKENS_A_USER:
+            raise TooManyTokens
+        ApiToken.objects.create(user=user, name=name, digest=digest_of(token), created_at=timezone.now())
+    return token
+
+
+def revoke_token(*, user: User, token_id: int) -> bool:
+    """Delete one of the user's tokens; False if there is none of that number."""
+    deleted, _ = queries.tokens_of(user).filter(pk=token_id).delete()
+    return bool(deleted)
+
+
+def use_token(token: str, *, now: datetime) -> User | None:
+    """The owner of a token, with its use noted (to ten minutes, so that most calls write nothing)."""
+    row = queries.token_row(token)
+    if row is None:
+        return None
+    if row.last_used_at is None or now - row.last_used_at >= LAST_USED_GRAIN:
+        row.last_used_at = now
+        row.save(update_fields=["last_used_at"])
+    return row.user

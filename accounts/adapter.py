@@ -1,0 +1,56 @@
+"""allauth's questions to this site."""
+
+from typing import Any, Final
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.urls import reverse
+
+from accounts import actions, queries
+from accounts.models import User
+
+LEFT_GUEST: Final = "left_guest"
+"""The session's key for the guest whose browser has logged in to an account: the number of that user."""
+LINKS: Final = "links"
+"""The session's key for the codes of the tables whose invitation link this browser has opened."""
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
+    def new_user(self, request: HttpRequest) -> User:
+        """Who signs up: the guest of this browser, who so keeps the games, or somebody new."""
+        user: User | AnonymousUser = request.user
+        if user.is_authenticated and user.is_guest:
+            return user
+        return User()
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """Refuse the name of somebody else at the table too. A guest may sign up by the name already gone by."""
+        cleaned: str = super().clean_username(username, shallow=shallow)
+        if not shallow and queries.name_taken(cleaned, but=self.new_user(self.request)):
+            raise ValidationError("Somebody else goes by this name.", code="name_taken")
+        return cleaned
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        actions.end_guesthood(user)
+        saved: User = super().save_user(request, user, form, commit=commit)
+        return saved
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Log in, and keep in mind which guest this browser was, and its links: logging in empties another session."""
+        before: User | AnonymousUser = request.user
+        guest = before.pk if before.is_authenticated and before.is_guest and before.pk != user.pk else None
+        links = request.session.get(LINKS)
+        super().login(request, user)
+        if guest is not None:
+            request.session[LEFT_GUEST] = guest
+            if links:
+                request.session[LINKS] = links
+
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """To the question whether the guest's games come along, or on as usual."""
+        if LEFT_GUEST in request.session:
+            return reverse("move-seats")
+        url: str = super().get_login_redirect_url(request)
+        return url

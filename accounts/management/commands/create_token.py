@@ -1,0 +1,35 @@
+"""`manage.py create_token USERNAME`: an API token for a person, printed as the last word."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts import actions, queries
+
+
+class Command(BaseCommand):
+    help = "Make an API token; it is printed once, as the last word, and stored hashed."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--create", action="store_true", help="make the person too, if there is none of this name")
+        parser.add_argument("--name", default="made by manage.py", help="what the account page calls the token")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        user = queries.person_named(options["username"])
+        if user is None and options["create"]:
+            try:
+                user = actions.create_person(username=options["username"])
+            except ValidationError as error:
+                raise CommandError(" ".join(error.messages)) from None
+        if user is None:
+            raise CommandError(f"There is no user {options['username']}; --create makes one.")
+        try:
+            token = actions.create_token(user=user, name=options["name"])
+        except actions.TooManyTokens:
+            raise CommandError(
+                f"{user.username} has {actions.TOKENS_A_USER} tokens already; revoke one first."
+            ) from None
+        self.stdout.write(f"Token of {user.username}: {token}")

@@ -1,0 +1,56 @@
+"""Who plays: people, guests, and the tokens of their programs."""
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models.functions import Lower
+
+from accounts.names import DISPLAY_NAME_LENGTH, validate_display_name, validate_time_zone
+
+
+class User(AbstractUser):
+    """A person or a guest. A guest has no password and becomes a person by signing up, with all games kept."""
+
+    first_name = None  # type: ignore[assignment]  # one name is enough here; Django's two are switched off
+    last_name = None  # type: ignore[assignment]
+    display_name = models.CharField(
+        "name at the table", max_length=DISPLAY_NAME_LENGTH, blank=True, validators=[validate_display_name]
+    )
+    time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
+    is_guest = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                Lower("display_name"),
+                condition=~models.Q(display_name=""),
+                name="accounts_user_display_name_unique",
+                violation_error_message="Somebody else goes by this name.",
+            )
+        ]
+
+    @property
+    def name(self) -> str:
+        """How others see this person at the table."""
+        return self.display_name or self.username
+
+    def get_full_name(self) -> str:
+        return self.name
+
+    def get_short_name(self) -> str:
+        return self.name
+
+
+class ApiToken(models.Model):
+    """A program's key to the API. Only its SHA-256 is stored; the token itself is shown once."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=60)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user_id}"

@@ -1,0 +1,72 @@
+"""The account page."""
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts import actions, queries
+from accounts.forms import ProfileForm, TokenForm
+from accounts.models import User
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def me(request: HttpRequest) -> HttpResponse:
+    """Name, time zone and API tokens; POST saves the first two."""
+    user = cast("User", request.user)
+    form = ProfileForm(request.POST or None, initial={"display_name": user.display_name, "time_zone": user.time_zone})
+    if request.method == "POST" and form.is_valid() and _save_profile(user.pk, form):
+        messages.success(request, "Saved.")
+        return redirect("me")
+    return _page(request, user, form, TokenForm())
+
+
+@login_required
+@require_POST
+def create_token(request: HttpRequest) -> HttpResponse:
+    """Make an API token and show it, this once."""
+    user = cast("User", request.user)
+    form = TokenForm(request.POST)
+    token = None
+    if form.is_valid():
+        try:
+            token = actions.create_token(user=user, name=form.cleaned_data["name"])
+        except actions.TooManyTokens:
+            form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already; revoke one first.")
+    profile = ProfileForm(initial={"display_name": user.display_name, "time_zone": user.time_zone})
+    return _page(request, user, profile, TokenForm() if token else form, new_token=token)
+
+
+@login_required
+@require_POST
+def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+    """Take an API token back."""
+    if not actions.revoke_token(user=cast("User", request.user), token_id=token_id):
+        raise Http404
+    messages.success(request, "The token works no more.")
+    return redirect("me")
+
+
+def _save_profile(user_id: int, form: ProfileForm) -> bool:
+    # A copy, so that a refused name does not show in the page's header.
+    user = User.objects.get(pk=user_id)
+    try:
+        actions.update_profile(user, **form.cleaned_data)
+    except ValidationError as error:
+        form.add_error(None, error)
+    except actions.NameTaken:
+        form.add_error("display_name", "Somebody else goes by this name.")
+    return not form.errors
+
+
+def _page(
+    request: HttpRequest, user: User, form: ProfileForm, token_form: TokenForm, *, new_token: str | None = None
+) -> HttpResponse:
+    context = {"form": form, "token_form": token_form, "tokens": queries.tokens_of(user), "new_token": new_token}
+    status = 422 if form.errors or token_form.errors else 200
+    return render(request, "accounts/me.html", context, status=status)

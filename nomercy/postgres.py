@@ -1,0 +1,245 @@
+"""The embedded PostgreSQL: starting it, sharing it between processes, stopping it.
+
+Two advisory file locks carry the whole agreement between processes, and the kernel drops them even at `kill -9`:
+`lock` is held (alone) while somebody starts or stops the server; `users` is held (shared) by everybody who uses it.
+Whoever leaves last stops it. A server whose users were all killed is adopted by the next one to come.
+"""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import psycopg
+
+from nomercy.place import (
+    DATABASE,
+    PORT,
+    ROLE,
+    EmbeddedError,
+    Place,
+    binaries_for,
+    check_major,
+    exclusive,
+    initialise,
+    lock_alone,
+    make_home,
+    make_private_folder,
+    place_for,
+    run_and_wait,
+    undisturbed,
+    wheel_version,
+)
+
+START_SECONDS = 120  # crash recovery included
+STOP_SECONDS = 30
+PREDECESSOR_SECONDS = 10  # how long a killed server's children may take to notice
+
+# Servers that this process started, by number: whoever stops one, its parent must collect it.
+_children: dict[int, subprocess.Popen[bytes]] = {}
+
+SERVER_SETTINGS = {
+    "listen_addresses": "",
+    "port": str(PORT),
+    "unix_socket_permissions": "0700",
+    "max_connections": "80",
+    "shared_buffers": "64MB",
+    "io_method": "sync",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    # A failing statement or row can hold cards, and neither may reach the log.
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+}
+
+
+class Server:
+    """One process's share in the embedded PostgreSQL: `acquire` starts or joins it, `release` leaves or stops it."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._users: IO[str] | None = None
+
+    def acquire(self) -> None:
+        """Join the running server, or start it. Raises EmbeddedError."""
+        if self._users is not None:
+            return
+        make_home(self.place)
+        with exclusive(self.place.beside("lock")):
+            try:
+                if not _joinable(self.place):
+                    _start(self.place)
+                self._users = self.place.beside("users").open("a")
+                fcntl.flock(self._users, fcntl.LOCK_SH)
+            except BaseException:  # a Ctrl-C too must leave nothing running that nobody uses
+                if postmaster_pid(self.place) is not None:
+                    self._leave()
+                raise
+
+    def release(self) -> None:
+        """Leave the server; the last to leave stops it."""
+        if self._users is None:
+            return
+        with exclusive(self.place.beside("lock")):
+            self._leave()
+
+    def _leave(self) -> None:
+        with undisturbed(), self._users or self.place.beside("users").open("a") as users:
+            self._users = None
+            if lock_alone(users):
+                _stop(self.place)
+
+
+@contextmanager
+def running(place: Place | None = None) -> Iterator[Place]:
+    """Hold the embedded server up for the length of a block."""
+    server = Server(place or place_for())
+    try:
+        server.acquire()
+        yield server.place
+    finally:
+        server.release()
+
+
+def postmaster_pid(place: Place) -> int | None:
+    """The live server on this data, or None, as for a stale pid file or one whose number is another program's now."""
+    pid = _recorded_pid(place)
+    return pid if pid is not None and str(place.data) in _command_line(pid) else None
+
+
+def _recorded_pid(place: Place) -> int | None:
+    try:
+        return int((place.data / "postmaster.pid").read_text().split("\n", 1)[0])
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def _command_line(pid: int) -> list[str]:
+    if Path("/proc/self/cmdline").exists():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
+        except (FileNotFoundError, ProcessLookupError):
+            return []
+        return [word for word in words if word]
+    ps = shutil.which("ps") or "/bin/ps"
+    return subprocess.run(
+        [ps, "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.split()
+
+
+def _joinable(place: Place) -> bool:
+    """Whether a server is up that we can join. One of another minor release that nobody uses is stopped first."""
+    if postmaster_pid(place) is None or not _wait_until_ready(place, None):
+        return False
+    with _connect(place) as connection:
+        found = connection.info.server_version
+    major, minor = wheel_version().split(".")[:2]
+    if found == int(major) * 10000 + int(minor):
+        return True
+    with place.beside("users").open("a") as users:
+        if not lock_alone(users):
+            return True
+    _stop(place)
+    return False
+
+
+def _start(place: Place) -> None:
+    binaries = binaries_for(place)
+    check_major(place)
+    if not (place.data / "PG_VERSION").exists():
+        initialise(place, binaries)
+    make_private_folder(place.sockets, place.user)
+    _disown_reused_pid(place)
+    arguments = [str(binaries / "postgres"), "-D", str(place.data), "-k", str(place.sockets)]
+    for name, value in SERVER_SETTINGS.items():
+        arguments += ["-c", f"{name}={value}"]
+    patience = time.monotonic() + PREDECESSOR_SECONDS
+    while True:
+        with place.log.open("wb") as log:
+            place.log.chmod(0o600)
+            ready = run_and_wait(place, arguments, log, partial(_comes_up, place), end_with=signal.SIGINT)
+        if ready:
+            _ensure_database(place)
+            return
+        if "pre-existing shared memory block" not in place.log.read_text() or time.monotonic() > patience:
+            raise EmbeddedError(f"PostgreSQL did not start; see {place.log}.")
+
+
+def _comes_up(place: Place, child: subprocess.Popen[bytes]) -> bool:
+    ready = _wait_until_ready(place, child)
+    if ready:
+        _children[child.pid] = child
+    return ready
+
+
+def _disown_reused_pid(place: Place) -> None:
+    """After a crash PostgreSQL refuses to start while the old number belongs to some other program of its user.
+
+    Its own parent's number it takes for stale. Removing the file instead would switch off PostgreSQL's check that no
+    process of the killed server is still writing.
+    """
+    pid_file = place.data / "postmaster.pid"
+    pid = _recorded_pid(place)
+    if pid is not None and _command_line(pid):
+        rest = pid_file.read_text().split("\n", 1)[1:]
+        with pid_file.open("r+") as file:
+            file.write("\n".join([str(os.getpid()), *rest]))
+            file.truncate()
+
+
+def _stop(place: Place) -> None:
+    """A fast shutdown: sessions are cut, everything is written, the next start needs no recovery."""
+    pid = postmaster_pid(place)
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
+        deadline = time.monotonic() + STOP_SECONDS
+        while _command_line(pid):  # empty as soon as it is over, even before its parent collects it
+            if time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"PostgreSQL (process {pid}) did not stop within {STOP_SECONDS} s; see {place.log}."
+                )
+            time.sleep(0.01)
+    for child in [child for child in _children.values() if not _command_line(child.pid)]:
+        child.wait()
+        del _children[child.pid]
+    if place.sockets.parent == Path(tempfile.gettempdir()):
+        shutil.rmtree(place.sockets, ignore_errors=True)
+
+
+def _wait_until_ready(place: Place, child: subprocess.Popen[bytes] | None) -> bool:
+    """Wait for a server that is coming up, ours or an adopted one; False if it went away instead."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            _connect(place).close()
+        except psycopg.OperationalError as error:
+            if child.poll() is not None if child else postmaster_pid(place) is None:
+                return False
+            if time.monotonic() > deadline:
+                raise EmbeddedError(f"PostgreSQL does not answer after {START_SECONDS} s; see {place.log}.") from error
+            time.sleep(0.02)
+        else:
+            return True
+
+
+def _ensure_database(place: Place) -> None:
+    with _connect(place) as connection:
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
+            connection.execute(f"CREATE DATABASE {DATABASE}")
+
+
+def _connect(place: Place) -> psycopg.Connection[Any]:
+    return psycopg.connect(
+        host=str(place.sockets), port=PORT, user=ROLE, dbname="postgres", connect_timeout=5, autocommit=True
+    )

@@ -1,0 +1,244 @@
+"""Every setting, from the environment. docs/operations.md lists the variables; nomercy/checks.py refuses bad ones."""
+
+from typing import Any
+
+from csp.constants import NONE, SELF
+
+from nomercy.checks import HIGHEST_PORT, LOCAL_HOSTS, Environment, check_debug, check_secret_key, host_of, refuse
+from nomercy.logs import logging_settings
+from nomercy.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, place_for, secret_key
+from nomercy.place import PORT as SOCKET_PORT
+
+environment = Environment()
+
+# Address
+HOST = environment.text("HOST", "127.0.0.1")
+PORT = environment.number("PORT", 8000, lowest=1, highest=HIGHEST_PORT)
+SITE = environment.site("SITE_URL", f"http://127.0.0.1:{PORT}")
+SITE_URL = f"{SITE.scheme}://{SITE.netloc}"
+HTTPS = SITE.scheme == "https"
+BEHIND_PROXY = environment.flag("BEHIND_PROXY")
+DEBUG = environment.flag("DEBUG")
+check_debug(debug=DEBUG, site=SITE)
+ALLOWED_HOSTS = [host_of(SITE), *environment.words("ALLOWED_HOSTS")]
+if host_of(SITE) in LOCAL_HOSTS:
+    ALLOWED_HOSTS += LOCAL_HOSTS
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+ROOT_URLCONF = "nomercy.urls"
+WSGI_APPLICATION = "nomercy.wsgi.application"
+ASGI_APPLICATION = "nomercy.asgi.application"
+
+# PostgreSQL
+PLACE = place_for()
+given_database = environment.database("DATABASE_URL")
+EMBEDDED = not given_database
+LOCK_TIMEOUT_MS = 2000
+STATEMENT_TIMEOUT_MS = environment.number("STATEMENT_TIMEOUT_MS", 5000, highest=86_400_000)
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": DATABASE,
+        "USER": ROLE,
+        "HOST": str(PLACE.sockets),
+        "PORT": SOCKET_PORT,
+        **given_database,
+        # Kept open by the threads that serve pages; Channels' own thread closes and checks its one the same way.
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+}
+database_options = DATABASES["default"].setdefault("OPTIONS", {})
+database_options.setdefault("connect_timeout", 5)
+database_options["options"] = f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Secrets
+given_secret_key = environment.text("SECRET_KEY")
+check_secret_key(given_secret_key, embedded=EMBEDDED)
+try:
+    SECRET_KEY = given_secret_key or secret_key(PLACE)
+except (EmbeddedError, OSError) as error:
+    refuse(f"{error}.")
+
+# Redis, or this process's memory: channel layer, Celery's broker, cache
+REDIS_URL = environment.redis("REDIS_URL")
+PUBLISH_SECONDS = 0.2
+publish_timeouts = {"socket_connect_timeout": PUBLISH_SECONDS, "socket_timeout": PUBLISH_SECONDS}
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "nomercy.embedded.ServerLoopLayer"}}
+CACHES: dict[str, dict[str, Any]] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+CELERY_BROKER_URL = "memory://localhost/"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"polling_interval": 0.02}
+if REDIS_URL:
+    CHANNEL_LAYERS["default"] = {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [{"address": REDIS_URL, **publish_timeouts}]},
+    }
+    CACHES["default"] = {
+        "BACKEND": "nomercy.cache.FailOpenRedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": publish_timeouts,
+    }
+    CELERY_BROKER_URL = REDIS_URL
+    # By default a publisher would sleep for 2 s and try again, in the middle of a move.
+    publish_once = {"max_retries": 0}
+    CELERY_BROKER_TRANSPORT_OPTIONS = {**publish_timeouts, **publish_once, "retry_on_timeout": False}
+CELERY_BROKER_CONNECTION_TIMEOUT = PUBLISH_SECONDS
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: after a restart each task simply runs once early
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+
+# Apps and middleware
+INSTALLED_APPS = [
+    "nomercy.apps.NomercyConfig",
+    "accounts.apps.AccountsConfig",
+    "games.apps.GamesConfig",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "channels",
+    "csp",
+    "django_htmx",
+    "ninja",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "nomercy.middleware.request_log",
+    "nomercy.middleware.private_pages",
+    "nomercy.middleware.background_fetches",
+    "nomercy.middleware.Busy",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.time_zone",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [CHECKOUT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "games.context.waiting",
+            ]
+        },
+    }
+]
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+# Static files: from the sources, or hashed and compressed from where `collectstatic` put them
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [CHECKOUT / "static"]
+STATIC_ROOT = environment.folder("STATIC_ROOT")
+WHITENOISE_USE_FINDERS = STATIC_ROOT is None
+WHITENOISE_AUTOREFRESH = DEBUG
+STATIC_BACKEND = (
+    "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    if STATIC_ROOT
+    else "django.contrib.staticfiles.storage.StaticFilesStorage"
+)
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": STATIC_BACKEND},
+}
+
+# People
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # a guest is logged in, and signs up to keep the games
+ACCOUNT_EMAIL_VERIFICATION = environment.choice("EMAIL_VERIFICATION", ("none", "optional", "mandatory"))
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = [
+    "username*",
+    "email*" if ACCOUNT_EMAIL_VERIFICATION == "mandatory" else "email",
+    "password1*",
+    "password2*",
+]
+ACCOUNT_USERNAME_VALIDATORS = "accounts.names.username_validators"
+ACCOUNT_USERNAME_MIN_LENGTH = 2
+ACCOUNT_PRESERVE_USERNAME_CASING = False
+ACCOUNT_LOGOUT_REDIRECT_URL = "/"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = SITE.scheme
+ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)  # whose word is taken for the address that limits count
+
+# Mail
+mail = environment.mail("EMAIL_URL")
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if mail else "nomercy.mail.FolderAndConsole"
+EMAIL_FILE_PATH = CHECKOUT / "var" / "mail"
+EMAIL_HOST = mail.get("EMAIL_HOST", "")
+EMAIL_PORT = mail.get("EMAIL_PORT", 0)
+EMAIL_HOST_USER = mail.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = mail.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = mail.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = mail.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("EMAIL_FROM", f"No Mercy <no-reply@{SITE.hostname}>")
+
+# Security
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_ENGINE = "nomercy.sessions"
+SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"
+CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# Language, time, logs
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+LOG_FORMAT = environment.choice("LOG_FORMAT", ("console", "json"))
+LOG_LEVEL = environment.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
+LOGGING = logging_settings(form=LOG_FORMAT, level=LOG_LEVEL)

@@ -1,0 +1,17 @@
+"""Every address of the site."""
+
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, include, path
+
+from games.api import api
+from nomercy.health import healthz
+
+handler500 = "nomercy.middleware.broken"
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", healthz, name="healthz"),
+    path("admin/", admin.site.urls),
+    path("accounts/", include("accounts.urls")),
+    path("accounts/", include("allauth.account.urls")),
+    path("api/v1/", api.urls),
+    path("", include("games.web.urls")),
+]

@@ -1,0 +1,183 @@
+"""People, guests and tokens."""
+
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+
+from accounts import actions, names, queries
+from accounts.models import ApiToken, User
+from accounts.names import clean_display_name, username_validators, validate_display_name
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def test_a_guest_has_a_friendly_name_and_no_password(db: None) -> None:
+    guest = actions.create_guest()
+
+    assert guest.is_guest
+    assert not guest.has_usable_password()
+    assert len(guest.name.split()) == 3
+    assert guest.username.startswith("guest-")
+
+
+def test_two_guests_never_have_the_same_name(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = iter(["Quiet Otter 27", "quiet otter 27", "Brave Wren 12"])
+    monkeypatch.setattr(actions, "guest_display_name", lambda: next(offered))
+
+    assert [actions.create_guest().name for _ in range(2)] == ["Quiet Otter 27", "Brave Wren 12"]
+
+
+def test_a_guest_is_welcome_even_when_every_friendly_name_is_taken(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "guest_display_name", lambda: "Quiet Otter 27")
+
+    first, second = actions.create_guest(), actions.create_guest()
+
+    assert first.name == "Quiet Otter 27"
+    assert second.name == second.username
+
+
+def test_the_friendly_names_are_names_one_may_have() -> None:
+    for adjective in names.GUEST_ADJECTIVES:
+        for animal in names.GUEST_ANIMALS:
+            validate_display_name(f"{adjective} {animal} 99")
+            assert len(f"{adjective} {animal} 99") <= names.DISPLAY_NAME_LENGTH
+
+
+def test_a_name_at_the_table_and_a_time_zone_can_be_chosen(alice: User) -> None:
+    actions.update_profile(alice, display_name="  Alice  in Wonderland ", time_zone="Europe/Helsinki")
+
+    alice.refresh_from_db()
+    assert (alice.name, alice.time_zone) == ("Alice in Wonderland", "Europe/Helsinki")
+
+
+def test_without_a_name_at_the_table_the_username_counts(alice: User) -> None:
+    actions.update_profile(alice, display_name="", time_zone="UTC")
+
+    assert alice.name == "alice"
+
+
+@pytest.mark.parametrize("name", ["bob", "BOB", "Robert"])
+def test_nobody_takes_anothers_name(alice: User, bob: User, name: str) -> None:
+    actions.update_profile(bob, display_name="Robert", time_zone="UTC")
+
+    with pytest.raises(actions.NameTaken):
+        actions.update_profile(alice, display_name=name, time_zone="UTC")
+    alice.refresh_from_db()
+    assert alice.name == "alice"
+
+
+@pytest.mark.parametrize("name", ["A\x00b", "A\u202eb", "\u200b", "...", "Moderator", "x" * 31])
+def test_a_name_that_misleads_or_cannot_be_seen_is_refused(alice: User, name: str) -> None:
+    with pytest.raises(ValidationError):
+        actions.update_profile(alice, display_name=name, time_zone="UTC")
+
+
+def test_a_name_keeps_no_line_break() -> None:
+    assert clean_display_name("Bob\r\nBcc: all") == "Bob Bcc: all"
+
+
+def test_a_time_zone_that_does_not_exist_is_refused(alice: User) -> None:
+    with pytest.raises(ValidationError):
+        actions.update_profile(alice, display_name="", time_zone="Mars/Olympus")
+
+
+@pytest.mark.parametrize("name", ["a", "me@home", "guest-1", "Admin", "-dash", "a b", "ålice", "x" * 31, "alice\n"])
+def test_a_username_that_could_be_taken_for_something_else_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        check_username(name)
+
+
+@pytest.mark.parametrize("name", ["al", "Alice", "alice.b-c_9", "9lives"])
+def test_an_ordinary_username_is_fine(name: str) -> None:
+    check_username(name)  # raises where the test above wants it to
+
+
+def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
+    token = actions.create_token(user=alice, name="my bot")
+
+    assert queries.user_for_token(token) == alice
+    assert token not in str(ApiToken.objects.values())
+
+
+@pytest.mark.parametrize("token", ["", "nomercy_wrong", "x" * 10_000, "\ud800", "tökén"])
+def test_another_text_is_nobodys_token(alice: User, token: str) -> None:
+    actions.create_token(user=alice, name="my bot")
+
+    assert queries.user_for_token(token) is None
+
+
+def test_a_token_of_somebody_locked_out_works_no_more(alice: User) -> None:
+    token = actions.create_token(user=alice, name="my bot")
+    alice.is_active = False
+    alice.save(update_fields=["is_active"])
+
+    assert queries.user_for_token(token) is None
+
+
+def test_only_its_owner_revokes_a_token(alice: User, bob: User) -> None:
+    token = actions.create_token(user=alice, name="my bot")
+    number = ApiToken.objects.get().pk
+
+    assert not actions.revoke_token(user=bob, token_id=number)
+    assert queries.user_for_token(token) == alice
+    assert actions.revoke_token(user=alice, token_id=number)
+    assert queries.user_for_token(token) is None
+
+
+def test_the_use_of_a_token_is_noted_but_not_every_time(alice: User) -> None:
+    token = actions.create_token(user=alice, name="my bot")
+
+    for minutes, noted in [(0, 0), (9, 0), (10, 10)]:
+        assert actions.use_token(token, now=NOW + timedelta(minutes=minutes)) == alice
+        assert ApiToken.objects.get().last_used_at == NOW + timedelta(minutes=noted)
+    assert actions.use_token("wrong", now=NOW) is None
+
+
+def test_tokens_are_not_without_number(alice: User) -> None:
+    for number in range(actions.TOKENS_A_USER):
+        actions.create_token(user=alice, name=str(number))
+
+    with pytest.raises(actions.TooManyTokens):
+        actions.create_token(user=alice, name="one more")
+
+
+def test_the_command_prints_the_token_as_its_last_word(alice: User) -> None:
+    assert queries.user_for_token(create_token("Alice").split()[-1]) == alice
+
+
+def test_the_command_makes_the_person_only_when_told(db: None) -> None:
+    with pytest.raises(CommandError, match="There is no user tess; --create makes one"):
+        create_token("tess")
+    user = queries.user_for_token(create_token("tess", "--create").split()[-1])
+
+    assert user is not None
+    assert user.username == "tess"
+    assert not user.has_usable_password()
+
+
+def test_the_command_refuses_a_username_nobody_may_have(db: None) -> None:
+    with pytest.raises(CommandError):
+        create_token("not a name", "--create")
+    assert not User.objects.exists()
+
+
+def test_the_command_refuses_the_name_of_somebody_at_the_table(bob: User) -> None:
+    actions.update_profile(bob, display_name="Robert", time_zone="UTC")
+
+    with pytest.raises(CommandError, match="Somebody else goes by this name"):
+        create_token("robert", "--create")
+    assert User.objects.get() == bob
+
+
+def create_token(*arguments: str) -> str:
+    printed = StringIO()
+    call_command("create_token", *arguments, stdout=printed)
+    return printed.getvalue()
+
+
+def check_username(name: str) -> None:
+    for validate in username_validators:
+        validate(name)

@@ -1,0 +1,214 @@
+"""Signing up, logging in and the account page, as a browser sees them."""
+
+import pytest
+from django.contrib.auth import get_user
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from accounts import actions, queries
+from accounts.models import ApiToken, User
+from tests.conftest import logged_in
+
+SIGN_UP = {"username": "quietotter", "password1": "a long way to Bergen", "password2": "a long way to Bergen"}
+
+
+def test_a_newcomer_signs_up_without_an_e_mail_address_and_is_logged_in(client: Client, db: None) -> None:
+    answer = client.post("/accounts/signup/", SIGN_UP)
+
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+    assert get_user(client).username == "quietotter"
+
+
+def test_a_guest_who_signs_up_stays_the_same_person(db: None) -> None:
+    guest = actions.create_guest()
+    client = logged_in(guest)
+
+    assert client.get("/accounts/signup/").status_code == 200
+    assert client.post("/accounts/signup/", SIGN_UP).status_code == 302
+
+    person = User.objects.get()
+    assert person.pk == guest.pk
+    assert (person.name, person.is_guest) == ("quietotter", False)
+    assert person.check_password(SIGN_UP["password1"])
+    assert client.get("/accounts/me/").status_code == 200
+
+
+def test_a_guests_refused_sign_up_changes_nothing(alice: User) -> None:
+    guest = actions.create_guest()
+
+    answer = logged_in(guest).post("/accounts/signup/", {**SIGN_UP, "username": "Alice"})
+
+    assert answer.status_code == 200
+    guest.refresh_from_db()
+    assert guest.is_guest
+    assert not guest.has_usable_password()
+
+
+@pytest.mark.parametrize("username", ["robert", "ROBERT"])
+def test_nobody_signs_up_by_the_name_of_somebody_at_the_table(client: Client, bob: User, username: str) -> None:
+    actions.update_profile(bob, display_name="Robert", time_zone="UTC")
+
+    answer = client.post("/accounts/signup/", {**SIGN_UP, "username": username})
+
+    assert answer.status_code == 200
+    assert answer.content.decode().count("Somebody else goes by this name.") == 1
+    assert not User.objects.exclude(pk=bob.pk).exists()
+
+
+def test_a_guest_may_sign_up_by_the_name_already_gone_by(db: None) -> None:
+    guest = actions.create_guest()
+    actions.update_profile(guest, display_name="QuietOtter", time_zone="UTC")
+
+    assert logged_in(guest).post("/accounts/signup/", SIGN_UP).status_code == 302
+    assert User.objects.get().name == "quietotter"
+
+
+def test_a_guest_who_logs_in_to_an_account_keeps_the_tables_opened_by_link(alice: User) -> None:
+    client = logged_in(actions.create_guest())
+    session = client.session
+    session["links"] = ["abc", "def"]
+    session.save()
+
+    client.post("/accounts/login/", {"login": "alice", "password": "alice"})
+
+    assert get_user(client) == alice
+    assert client.session["links"] == ["abc", "def"]
+
+
+def test_another_accounts_links_do_not_come_along(alice: User, as_bob: Client) -> None:
+    session = as_bob.session
+    session["links"] = ["abc"]
+    session.save()
+
+    as_bob.post("/accounts/login/", {"login": "alice", "password": "alice"})
+
+    assert get_user(as_bob) == alice
+    assert "links" not in as_bob.session
+
+
+def test_somebody_with_an_account_who_signs_up_again_makes_another_one(alice: User, as_alice: Client) -> None:
+    as_alice.post("/accounts/signup/", SIGN_UP)
+
+    alice.refresh_from_db()
+    assert alice.username == "alice"
+    assert User.objects.filter(username="quietotter").exists()
+
+
+@pytest.mark.parametrize("name", ["guest-1", "admin", "me@home", "x"])
+def test_a_username_that_nobody_may_have_is_refused(client: Client, db: None, name: str) -> None:
+    answer = client.post("/accounts/signup/", {**SIGN_UP, "username": name})
+
+    assert answer.status_code == 200
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("login", ["alice", "Alice", "alice@example.org"])
+def test_one_logs_in_by_username_or_e_mail(client: Client, alice: User, login: str) -> None:
+    answer = client.post("/accounts/login/", {"login": login, "password": "alice"})
+
+    assert answer.status_code == 302
+    assert client.session["_auth_user_id"] == str(alice.pk)
+
+
+def test_logging_out_takes_a_click(as_alice: Client) -> None:
+    assert as_alice.get("/accounts/logout/").status_code == 200
+    assert "_auth_user_id" in as_alice.session
+    assert as_alice.post("/accounts/logout/").status_code == 302
+    assert "_auth_user_id" not in as_alice.session
+
+
+def test_a_forgotten_password_is_reset_by_mail(client: Client, alice: User) -> None:
+    client.post("/accounts/password/reset/", {"email": "alice@example.org"})
+
+    assert mail.outbox[0].to == ["alice@example.org"]
+    assert "/accounts/password/reset/key/" in str(mail.outbox[0].body)
+
+
+def test_the_account_page_is_for_people_who_are_logged_in(client: Client, db: None) -> None:
+    assert client.get("/accounts/me/").headers["Location"] == "/accounts/login/?next=/accounts/me/"
+
+
+def test_the_account_page_changes_name_and_time_zone(alice: User, as_alice: Client) -> None:
+    answer = as_alice.post("/accounts/me/", {"display_name": "Alice L", "time_zone": "Asia/Tokyo"})
+
+    assert answer.status_code == 302
+    alice.refresh_from_db()
+    assert (alice.name, alice.time_zone) == ("Alice L", "Asia/Tokyo")
+
+
+@pytest.mark.parametrize(
+    ("name", "zone", "sentence"),
+    [
+        ("bob", "UTC", "Somebody else goes by this name."),
+        ("...", "UTC", "letters that can be seen"),
+        ("fine", "Mars/Olympus", "Mars/Olympus is not one of the available choices"),
+    ],
+)
+def test_a_refused_name_is_explained_and_changes_nothing(
+    alice: User, bob: User, as_alice: Client, name: str, zone: str, sentence: str
+) -> None:
+    answer = as_alice.post("/accounts/me/", {"display_name": name, "time_zone": zone})
+
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+    alice.refresh_from_db()
+    assert (alice.display_name, alice.time_zone) == ("", "UTC")
+
+
+def test_a_token_is_shown_once_and_can_be_taken_back(alice: User, as_alice: Client) -> None:
+    made = as_alice.post("/accounts/me/tokens/", {"name": "my bot"})
+    token = made.context["new_token"]
+
+    assert token in made.content.decode()
+    assert queries.user_for_token(token) == alice
+    later = as_alice.get("/accounts/me/").content.decode()
+    assert "my bot" in later
+    assert token not in later
+
+    assert as_alice.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 302
+    assert queries.user_for_token(token) is None
+
+
+def test_anothers_token_is_not_there(alice: User, as_bob: Client) -> None:
+    actions.create_token(user=alice, name="my bot")
+
+    assert as_bob.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 404
+
+
+def test_a_token_needs_a_name(as_alice: Client) -> None:
+    assert as_alice.post("/accounts/me/tokens/", {"name": ""}).status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_one_token_too_many_is_explained(alice: User, as_alice: Client) -> None:
+    for number in range(actions.TOKENS_A_USER):
+        actions.create_token(user=alice, name=str(number))
+
+    answer = as_alice.post("/accounts/me/tokens/", {"name": "one more"})
+
+    assert answer.status_code == 422
+    assert "revoke one first" in answer.content.decode()
+
+
+def test_reading_changes_nothing(alice: User, as_alice: Client) -> None:
+    for path in ("/accounts/me/tokens/", "/accounts/me/tokens/1/revoke/"):
+        assert as_alice.get(path).status_code == 405
+
+
+def test_times_are_shown_in_the_zone_of_whoever_asks(
+    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo")
+    seen = []
+
+    def tokens_of(user: User) -> list[ApiToken]:
+        seen.append(timezone.get_current_timezone_name())
+        return []
+
+    monkeypatch.setattr("accounts.queries.tokens_of", tokens_of)
+
+    as_alice.get("/accounts/me/")
+
+    assert seen == ["Asia/Tokyo"]
+    assert timezone.get_current_timezone_name() == "UTC"

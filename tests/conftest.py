@@ -1,0 +1,125 @@
+"""What every test may ask for: the embedded database, the cast, and honest skips."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from psycopg import sql
+
+from accounts.models import User
+from nomercy.postgres import running
+
+REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+NEEDS = {
+    "browser": (CHROMIUM_NAMES, "Chromium", "apt-get install chromium"),
+    "redis": (("redis-server",), "Redis", "apt-get install redis-server"),
+}
+
+
+def program(names: tuple[str, ...]) -> str | None:
+    """The first of these programs that is installed."""
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker, (names, thing, _) in NEEDS.items():
+        if item.get_closest_marker(marker) and program(names) is None:
+            reason = f"needs {thing}"
+            if REQUIRE_ALL:
+                pytest.fail(f"{reason}, and NOMERCY_REQUIRE_ALL allows no skip", pytrace=False)
+            pytest.skip(reason)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    for _, thing, how in NEEDS.values():
+        count = sum(f"needs {thing}" in str(report.longrepr) for report in skipped)
+        if count:
+            terminalreporter.write_line("")
+            terminalreporter.write_line(
+                f"{count} TESTS SKIPPED, for want of {thing}. To run them: {how}", red=True, bold=True
+            )
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
+    """Hold the embedded PostgreSQL up while tests use it, unless `DATABASE_URL` names another."""
+    if os.environ.get("DATABASE_URL"):
+        yield
+        return
+    with running() as place:
+        drop_databases_of_the_dead(place.url)
+        yield
+
+
+def drop_databases_of_the_dead(url: str) -> None:
+    """A run that was killed leaves its test database behind, with its process number in the name."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        for (name,) in connection.execute("SELECT datname FROM pg_database WHERE datname ~ '^test_nomercy_[0-9]+'"):
+            try:
+                os.kill(int(name.split("_")[2]), 0)
+            except ProcessLookupError:
+                connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Path:
+    """The browser's program; ask for it in tests marked `browser`."""
+    found = program(CHROMIUM_NAMES)
+    assert found is not None
+    return Path(found)
+
+
+def person(name: str) -> User:
+    """One of the cast; the password is the name."""
+    user = get_user_model().objects.create_user(username=name, email=f"{name}@example.org", password=name)
+    assert isinstance(user, User)
+    return user
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return person("alice")
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    return person("bob")
+
+
+@pytest.fixture
+def charlie(db: None) -> User:
+    """The outsider."""
+    return person("charlie")
+
+
+@pytest.fixture
+def mo(db: None) -> User:
+    """The moderator."""
+    user = person("mo")
+    user.is_staff = True
+    user.save(update_fields=["is_staff"])
+    return user
+
+
+@pytest.fixture
+def as_alice(alice: User) -> Client:
+    """Alice's browser."""
+    return logged_in(alice)
+
+
+@pytest.fixture
+def as_bob(bob: User) -> Client:
+    return logged_in(bob)
+
+
+def logged_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client

@@ -1,0 +1,37 @@
+"""A place for an embedded server that no other test knows."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nomercy.place import Place, place_for
+from nomercy.postgres import postmaster_pid, running
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """Where a checkout in `tmp_path` keeps its server; nothing is there yet."""
+    place = place_for(tmp_path)
+    yield place
+    remove(place)
+
+
+@pytest.fixture(scope="session")
+def initialised(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A place whose server has run before, for tests that start it again."""
+    place = place_for(tmp_path_factory.mktemp("checkout"))
+    with running(place):
+        pass
+    yield place
+    remove(place)
+
+
+def remove(place: Place) -> None:
+    """Stop what a failed test left running, and leave no file."""
+    if postmaster_pid(place):
+        with running(place):
+            pass
+    for path in place.data.parent.glob(f"{place.data.name}*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -1,0 +1,88 @@
+"""Wrong settings stop the start with one clear sentence, and never repeat a password."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from nomercy.checks import Environment, check_debug, check_secret_key
+from nomercy.place import CHECKOUT
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("PORT", "many", "PORT must be a whole number from 1 to 65535."),
+        ("PORT", "70000", "PORT must be a whole number from 1 to 65535."),
+        ("DEBUG", "perhaps", "DEBUG must be 1 or 0."),
+        ("BEHIND_PROXY", "nginx", "BEHIND_PROXY must be 1 or 0."),
+        ("EMAIL_VERIFICATION", "always", "EMAIL_VERIFICATION must be one of none, optional, mandatory."),
+        ("LOG_FORMAT", "xml", "LOG_FORMAT must be one of console, json."),
+        ("DATABASE_URL", "sqlite:///hidden.db", "No Mercy runs on PostgreSQL alone."),
+        (
+            "DATABASE_URL",
+            "postgres://u:hidden@host/",
+            "DATABASE_URL must look like postgres://user:password@host:5432/name.",
+        ),
+        ("DATABASE_URL", "postgres://u:hidden@host:port/name", "DATABASE_URL is not a valid address."),
+        ("REDIS_URL", "127.0.0.1:6379", "REDIS_URL must look like redis://host:6379/0."),
+        ("REDIS_URL", "http://u:hidden@host", "REDIS_URL must look like redis://host:6379/0."),
+        ("SITE_URL", "cards.example.org", "SITE_URL must be the site's address"),
+        ("SITE_URL", "https://cards.example.org/games", "with no path."),
+        ("EMAIL_URL", "mail://u:hidden@host", "EMAIL_URL must look like smtp+tls://user:password@host:587"),
+        ("STATIC_ROOT", "static", "STATIC_ROOT must be an absolute path."),
+        ("STATEMENT_TIMEOUT_MS", "-1", "STATEMENT_TIMEOUT_MS must be a whole number from 0"),
+        ("SECRET_KEY", "short-hidden", "SECRET_KEY must be at least 32 characters long."),
+    ],
+)
+def test_a_wrong_setting_stops_the_start_with_one_sentence(name: str, value: str, sentence: str) -> None:
+    stopped = read_settings(**{name: value})
+
+    assert stopped.returncode == 1
+    assert stopped.stderr.startswith("No Mercy does not start: ")
+    assert sentence in stopped.stderr
+    assert stopped.stderr.count("\n") == 1
+    assert "hidden" not in stopped.stderr
+
+
+def test_a_database_of_ones_own_needs_a_secret_key_of_ones_own() -> None:
+    stopped = read_settings(SECRET_KEY="", DATABASE_URL="postgres://u:p@host/name")
+
+    assert stopped.returncode == 1
+    assert "SECRET_KEY must be set when DATABASE_URL is" in stopped.stderr
+
+
+def test_debug_pages_stay_on_this_machine() -> None:
+    site = Environment().site("NO_SUCH_VARIABLE", "https://cards.example.org")
+
+    with pytest.raises(SystemExit, match="only for a SITE_URL on this machine"):
+        check_debug(debug=True, site=site)
+    check_debug(debug=False, site=site)
+    check_debug(debug=True, site=Environment().site("NO_SUCH_VARIABLE", "http://[::1]:8000"))
+
+
+def test_the_embedded_stack_needs_no_key() -> None:
+    check_secret_key("", embedded=True)
+    with pytest.raises(SystemExit):
+        check_secret_key("", embedded=False)
+
+
+def test_a_mail_address_is_taken_apart() -> None:
+    settings = read_settings(EMAIL_URL="smtp+tls://me%40home:pass%2Fword@mail.example.org")
+
+    assert settings.stdout.split() == ["me@home", "pass/word", "mail.example.org", "587", "True", "False"]
+
+
+def read_settings(**variables: str) -> subprocess.CompletedProcess[str]:
+    """Import the settings in a new process and print how mail is sent."""
+    shown = ["EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD", "EMAIL_HOST", "EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_USE_SSL"]
+    code = f"from nomercy import settings\nprint(*(getattr(settings, name) for name in {shown}))"
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=CHECKOUT,
+        env={"PATH": os.defpath, "SECRET_KEY": "k" * 40, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,267 @@
+"""The zero-install stack as a person meets it: one command, Ctrl-C, a crash, a second start."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nomercy.celery import BEAT, app
+from nomercy.embedded import ServerLoopLayer, Worker
+from nomercy.place import CHECKOUT, Place, place_for
+from nomercy.postgres import postmaster_pid
+from tests.nomercy.conftest import remove
+
+SITE = ("accounts", "games", "manage.py", "nomercy", "static", "templates")
+needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="sees processes by /proc")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Iterator[Path]:
+    """A checkout of its own in a private folder; its server is stopped and gone afterwards."""
+    tmp_path.chmod(0o700)
+    folder = tmp_path / "no mercy"
+    folder.mkdir()
+    for name in SITE:
+        source = CHECKOUT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name)
+        else:
+            shutil.copy2(source, folder / name)
+    yield folder
+    remove(place_for(folder))
+
+
+@contextmanager
+def free_port() -> Iterator[int]:
+    """A port that is taken until the block ends, so nobody else is given it meanwhile."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        yield port
+
+
+def environment(port: int) -> dict[str, str]:
+    unset = {"DATABASE_URL", "REDIS_URL", "SITE_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE"}
+    return {**{name: value for name, value in os.environ.items() if name not in unset}, "PORT": str(port)}
+
+
+def launch(checkout: Path, port: int) -> subprocess.Popen[str]:
+    """`script/run` without its bootstrap, in a terminal's process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "nomercy.embedded"],
+        cwd=checkout,
+        env=environment(port),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        process_group=0,
+    )
+
+
+def start(checkout: Path, port: int) -> subprocess.Popen[str]:
+    """The same, up and answering."""
+    process = launch(checkout, port)
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if "Ctrl-C stops everything" in line:
+            return process
+    raise AssertionError("".join(said))
+
+
+def run(checkout: Path, port: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command in the checkout, to its end."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=checkout, env=environment(port), capture_output=True, text=True, check=False
+    )
+
+
+def health(port: int) -> Any:
+    return get_json(f"http://127.0.0.1:{port}/healthz")
+
+
+def get_json(address: str, **headers: str) -> Any:
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:  # noqa: S310  # our own server
+        return json.load(answer)
+
+
+def end(process: subprocess.Popen[str], number: signal.Signals) -> int:
+    """A signal to the whole process group, as a terminal's Ctrl-C is one."""
+    os.killpg(process.pid, number)
+    process.communicate()
+    return process.returncode
+
+
+def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout: Path) -> None:
+    place = place_for(checkout)
+    with free_port() as port:
+        refused = run(checkout, port, "-m", "nomercy.embedded")
+    assert refused.returncode == 1
+    assert (
+        refused.stderr == f"Port {port} is taken by another program; choose another, like PORT={port + 1} script/run.\n"
+    )
+
+    first = start(checkout, port)
+    assert health(port)["status"] == "ok"
+    second = run(checkout, port, "-m", "nomercy.embedded")
+    assert second.returncode == 1
+    assert second.stderr.startswith(f"No Mercy already runs from this folder, at http://127.0.0.1:{port} (process ")
+    assert second.stderr.count("\n") == 1
+    made = run(checkout, port, "manage.py", "create_token", "tess", "--create")
+    assert (made.returncode, made.stderr) == (0, "")
+    token = made.stdout.split()[-1]
+
+    orphan = postmaster_pid(place)
+    end(first, signal.SIGKILL)
+    assert postmaster_pid(place) == orphan is not None
+
+    again = start(checkout, port)
+    assert postmaster_pid(place) == orphan
+    assert get_json(f"http://127.0.0.1:{port}/api/v1/me", Authorization=f"Bearer {token}")["name"] == "tess"
+    end(again, signal.SIGINT)
+    assert_nothing_runs(place, port)
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("program", "number"),
+    [
+        ("initdb", signal.SIGINT),
+        ("initdb", signal.SIGTERM),
+        ("postgres", signal.SIGINT),
+        ("postgres", signal.SIGTERM),
+        ("postgres", signal.SIGHUP),
+    ],
+)
+def test_a_signal_during_the_start_leaves_nothing_running(checkout: Path, program: str, number: signal.Signals) -> None:
+    place = place_for(checkout)
+    folder = place.beside("new") if program == "initdb" else place.data
+    with free_port() as port:
+        pass
+    process = launch(checkout, port)
+    while program not in programs_on(folder):
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.001)
+
+    os.killpg(process.pid, number)
+    said = process.communicate(timeout=60)[0]
+
+    assert (process.returncode, said) == (0, "")
+    assert programs_on(place.data) == programs_on(place.beside("new")) == []
+    assert_nothing_runs(place, port)
+
+
+@needs_proc
+def test_a_second_start_after_an_interrupted_one_serves(checkout: Path) -> None:
+    place = place_for(checkout)
+    with free_port() as port:
+        pass
+    first = launch(checkout, port)
+    while "postgres" not in programs_on(place.data):
+        time.sleep(0.001)
+    assert end(first, signal.SIGINT) == 0
+
+    second = start(checkout, port)
+    assert health(port)["status"] == "ok"
+    end(second, signal.SIGINT)
+    assert_nothing_runs(place, port)
+
+
+def programs_on(data: Path) -> list[str]:
+    """The names of the programs that run with this data folder as an argument."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # gone meanwhile
+            words = path.read_text(errors="replace").split("\0")
+            if str(data) in words:
+                found.append(Path(words[0]).name)
+    return found
+
+
+def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> None:
+    place = place_for(checkout)
+
+    shown = run(checkout, 8000, "manage.py", "showmigrations", "accounts", "--skip-checks")
+
+    assert "[ ] 0001_initial" in shown.stdout, shown.stderr
+    assert (place.data / "PG_VERSION").exists()
+    assert postmaster_pid(place) is None
+
+
+def test_a_wrong_setting_stops_any_process_with_one_sentence(checkout: Path) -> None:
+    stopped = subprocess.run(
+        [sys.executable, "-m", "nomercy.embedded"],
+        cwd=checkout,
+        env={**environment(8000), "SITE_URL": "cards"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert stopped.returncode == 1
+    assert stopped.stderr.startswith("No Mercy does not start: SITE_URL must be the site's address")
+    assert stopped.stderr.count("\n") == 1
+
+
+def assert_nothing_runs(place: Place, port: int) -> None:
+    assert postmaster_pid(place) is None
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port))
+
+
+def test_a_message_sent_from_another_thread_reaches_the_servers_loop() -> None:
+    layer = ServerLoopLayer()
+
+    async def serve() -> Any:
+        ServerLoopLayer.loop = asyncio.get_running_loop()
+        await layer.group_add("game.x", "mine")
+        waiting = asyncio.create_task(layer.receive("mine"))
+        message = {"type": "game.changed", "version": 3}
+        sender = threading.Thread(target=lambda: asyncio.run(layer.group_send("game.x", message)))
+        sender.start()
+        received = await asyncio.wait_for(waiting, 5)
+        await asyncio.to_thread(sender.join)
+        return received
+
+    try:
+        assert asyncio.run(serve()) == {"type": "game.changed", "version": 3}
+    finally:
+        ServerLoopLayer.loop = None
+
+
+def test_the_worker_in_the_process_does_tasks_and_stops_at_once() -> None:
+    done = threading.Event()
+
+    @app.task(name="tests.done", ignore_result=True)
+    def finish() -> None:
+        done.set()
+
+    schedule, app.conf.beat_schedule = app.conf.beat_schedule, {}
+    try:
+        with Worker():
+            finish.delay()
+            assert done.wait(10)
+    finally:
+        app.conf.beat_schedule = schedule
+        app.tasks.unregister("tests.done")
+
+    assert not [thread for thread in threading.enumerate() if thread.name == "celery-worker"]
+
+
+def test_every_task_of_the_beat_table_exists() -> None:
+    app.loader.import_default_modules()
+
+    assert set(BEAT) <= set(app.tasks)

@@ -1,0 +1,213 @@
+"""The embedded PostgreSQL: shared, adopted, recovered, and closed to everybody else."""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from nomercy.place import CHECKOUT, DATABASE, PORT, ROLE, EmbeddedError, Place, place_for, secret_key
+from nomercy.postgres import Server, postmaster_pid, running
+
+JOIN_AND_WAIT = """
+import sys
+from pathlib import Path
+from nomercy.place import Place
+from nomercy.postgres import running
+data, sockets, user = sys.argv[1:]
+with running(Place(Path(data), Path(sockets), user or None)):
+    print("joined", flush=True)
+    sys.stdin.read()
+"""
+
+
+def connect(place: Place) -> psycopg.Connection[Any]:
+    return psycopg.connect(host=str(place.sockets), port=PORT, user=ROLE, dbname=DATABASE, autocommit=True)
+
+
+@contextmanager
+def another_process(place: Place) -> Iterator[subprocess.Popen[str]]:
+    """Another process that uses the server until its standard input ends."""
+    command = [sys.executable, "-c", JOIN_AND_WAIT, str(place.data), str(place.sockets), place.user or ""]
+    with subprocess.Popen(command, cwd=CHECKOUT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "joined\n"
+        yield process
+
+
+def test_it_serves_while_it_is_used_and_leaves_nothing_running(initialised: Place) -> None:
+    with running(initialised):
+        pid = postmaster_pid(initialised)
+        with connect(initialised) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+
+    assert pid is not None
+    assert postmaster_pid(initialised) is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_it_listens_on_no_network_and_lets_nobody_else_near_its_socket(initialised: Place) -> None:
+    with running(initialised), connect(initialised) as connection:
+        assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+        assert stat.S_IMODE(initialised.sockets.stat().st_mode) == 0o700
+        assert stat.S_IMODE(initialised.data.stat().st_mode) == 0o700
+        assert len(os.fsencode(initialised.sockets)) < 100
+
+
+def test_it_never_trades_safety_of_what_it_acknowledged_for_speed(initialised: Place) -> None:
+    with running(initialised), connect(initialised) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            assert connection.execute(f"SHOW {setting}").fetchone() == ("on",)
+
+
+def test_a_failing_statement_leaves_its_values_out_of_the_log(initialised: Place) -> None:
+    with running(initialised), connect(initialised) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS secret (card text CHECK (card = ''))")
+        with pytest.raises(psycopg.errors.CheckViolation):
+            connection.execute("INSERT INTO secret VALUES ('W10-canary')")
+
+    assert "violates check constraint" in initialised.log.read_text()
+    assert "canary" not in initialised.log.read_text()
+
+
+def test_the_last_to_leave_stops_it(initialised: Place) -> None:
+    first, second = Server(initialised), Server(initialised)
+    first.acquire()
+    second.acquire()
+    pid = postmaster_pid(initialised)
+
+    first.release()
+    assert postmaster_pid(initialised) == pid is not None
+    second.release()
+    assert postmaster_pid(initialised) is None
+
+
+def test_a_process_that_is_still_using_it_keeps_it_up(initialised: Place) -> None:
+    with another_process(initialised) as process:
+        with running(initialised):
+            pid = postmaster_pid(initialised)
+        assert postmaster_pid(initialised) == pid is not None
+        process.communicate("")
+    assert postmaster_pid(initialised) is None
+
+
+def test_an_orphan_is_adopted_and_stopped_by_its_new_owner(initialised: Place) -> None:
+    with another_process(initialised) as process:
+        orphan = postmaster_pid(initialised)
+        process.kill()
+    assert postmaster_pid(initialised) == orphan is not None
+
+    with running(initialised):
+        assert postmaster_pid(initialised) == orphan
+    assert postmaster_pid(initialised) is None
+
+
+def test_a_killed_server_recovers_what_it_had_acknowledged(initialised: Place) -> None:
+    server = Server(initialised)
+    server.acquire()
+    with connect(initialised) as connection:
+        connection.execute("CREATE TABLE kept (n int)")
+        connection.execute("INSERT INTO kept VALUES (7)")
+    pid = postmaster_pid(initialised)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    server.release()
+
+    with running(initialised), connect(initialised) as connection:
+        assert connection.execute("SELECT n FROM kept").fetchone() == (7,)
+        connection.execute("DROP TABLE kept")
+
+
+def test_a_crashed_servers_number_given_to_another_program_does_not_stop_the_start(initialised: Place) -> None:
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, user=initialised.user) as other:
+        left_behind = initialised.data / "postmaster.pid"
+        left_behind.write_text(f"{other.pid}\n{initialised.data}\n1\n{PORT}\n\n\n\n\n")
+        if initialised.user:
+            shutil.chown(left_behind, initialised.user)
+        assert postmaster_pid(initialised) is None
+
+        with running(initialised), connect(initialised) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+        assert other.poll() is None
+        other.communicate()
+
+
+def test_an_interrupted_first_start_is_begun_anew(place: Place) -> None:
+    secret_key(place)  # makes the folder above
+    half = place.beside("new")
+    half.mkdir()
+    (half / "PG_VERSION").write_text("half")
+
+    with running(place), connect(place) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_data_of_another_major_version_is_refused_in_one_sentence(initialised: Place) -> None:
+    version = initialised.data / "PG_VERSION"
+    ours = version.read_text()
+    version.write_text("17\n")
+    try:
+        with pytest.raises(EmbeddedError, match=r"made by PostgreSQL 17, but this release brings PostgreSQL \d+"):
+            Server(initialised).acquire()
+        assert postmaster_pid(initialised) is None
+    finally:
+        version.write_text(ours)
+
+
+def test_a_socket_folder_that_others_may_enter_is_refused(initialised: Place) -> None:
+    initialised.sockets.chmod(0o755)
+    try:
+        with pytest.raises(EmbeddedError, match="alone: remove it and start again"):
+            Server(initialised).acquire()
+    finally:
+        initialised.sockets.chmod(0o700)
+
+
+def test_no_folder_above_the_checkout_is_changed(place: Place, tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    modes = [folder.stat().st_mode for folder in tmp_path.parents]
+
+    with running(place):
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+        assert [folder.stat().st_mode for folder in tmp_path.parents] == modes
+
+
+def test_the_secret_key_is_made_once_for_its_owner_alone(place: Place) -> None:
+    first = secret_key(place)
+
+    assert secret_key(place) == first
+    assert len(first) >= 50
+    assert stat.S_IMODE(place.beside("secret_key").stat().st_mode) == 0o600
+    assert not list(place.data.parent.glob("secret_key.*"))
+
+
+@pytest.mark.parametrize("depth", [1, 30])
+def test_an_ordinary_users_socket_path_is_short_however_deep_the_checkout(
+    monkeypatch: pytest.MonkeyPatch, depth: int
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    checkout = Path("/home/somebody", *["folder"] * depth)
+
+    place = place_for(checkout)
+
+    assert place.data == checkout / "var" / "pg"
+    assert place.user is None
+    assert len(os.fsencode(place.sockets)) <= 80
+
+
+def test_as_root_the_place_is_the_system_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+    place = place_for(Path("/srv/no-mercy"))
+
+    assert place.data == Path("/var/lib/nomercy/eca3cfb4c73c")
+    assert place.user == "nomercy"

@@ -1,0 +1,271 @@
+"""What every answer of the site has in common."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.mail import EmailMessage
+from django.db import OperationalError, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+from pytest_django.fixtures import Settings
+from structlog.testing import capture_logs
+
+import nomercy
+from accounts import actions
+from accounts.models import User
+from nomercy import health
+from nomercy.cache import FailOpenRedisCache
+from nomercy.mail import FolderAndConsole
+from nomercy.middleware import Busy, busy
+from nomercy.place import CHECKOUT
+from nomercy.sessions import SessionStore
+
+POLICY = {
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+}
+
+
+def test_a_healthy_site_says_so_with_its_version(client: Client, db: None) -> None:
+    answer = client.get("/healthz")
+
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ok", "version": nomercy.__version__}
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_a_site_with_missing_migrations_is_not_healthy(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "_known_to_be_migrated", [])
+    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda self, targets: ["one"])
+
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.json()["status"]) == (503, "migrations missing")
+
+
+def test_a_site_without_its_database_is_not_healthy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OperationalError("the address of the server is nobody's business")
+
+    monkeypatch.setattr(connections["default"], "cursor", refuse)
+
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.json()["status"]) == (503, "database unavailable")
+    assert b"nobody's business" not in answer.content
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/accounts/login/", "/accounts/signup/", "/no-such-page/"])
+def test_every_answer_carries_the_strict_headers(client: Client, db: None, path: str) -> None:
+    answer = client.get(path)
+
+    assert set(answer["Content-Security-Policy"].split("; ")) == POLICY
+    assert answer["X-Frame-Options"] == "DENY"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Referrer-Policy"] == "same-origin"
+    assert len(answer["X-Request-ID"]) == 32
+
+
+def test_pages_of_somebody_logged_in_are_kept_nowhere(as_alice: Client) -> None:
+    for path in ("/accounts/me/", "/healthz", "/no-such-page/"):
+        assert as_alice.get(path)["Cache-Control"] == "no-store, private"
+
+
+def test_an_answer_to_a_token_is_kept_nowhere(client: Client, db: None) -> None:
+    answer = client.get("/healthz", headers={"Authorization": "Bearer x"})
+
+    assert answer["Cache-Control"] == "no-store, private"
+
+
+def test_the_answer_that_logs_somebody_in_is_kept_nowhere(client: Client, alice: User) -> None:
+    answer = client.post("/accounts/login/", {"login": "alice", "password": "alice"})
+
+    assert answer.status_code == 302
+    assert Session.objects.count() == 1
+    assert answer["Cache-Control"] == "no-store, private"
+
+
+def test_a_request_is_logged_by_its_route_and_never_by_its_address(client: Client, db: None) -> None:
+    with capture_logs() as lines:
+        client.get("/accounts/password/reset/key/1-canary/?token=canary")
+
+    [line] = [line for line in lines if line["event"] == "request"]
+    assert "reset/key" in line["route"]
+    assert "canary" not in str(lines)
+
+
+def test_static_files_are_served_without_a_build_step(client: Client) -> None:
+    answer = client.get("/static/css/base.css")
+
+    assert answer.status_code == 200
+    assert answer["Content-Type"].startswith("text/css")
+    assert b"{" in answer.getvalue()
+
+
+def test_the_admin_sends_people_through_the_sites_own_log_in(client: Client, as_alice: Client) -> None:
+    assert client.get("/admin/login/").headers["Location"].startswith("/accounts/login/")
+    assert as_alice.get("/admin/login/").status_code == 403
+
+
+def test_mail_is_kept_in_a_folder_and_shown(
+    tmp_path: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.EMAIL_FILE_PATH = tmp_path / "mail"
+    messages = [EmailMessage(f"Hello {n}", "It is your turn.", "from@example.org", ["to@example.org"]) for n in (1, 2)]
+
+    assert FolderAndConsole().send_messages(messages) == 2
+
+    first, second = sorted((tmp_path / "mail").iterdir())
+    assert "Subject: Hello 1" in first.read_text()
+    assert "Subject: Hello 2" in second.read_text()
+    assert stat.S_IMODE(first.stat().st_mode) == 0o600
+    assert "Subject: Hello 1" in capsys.readouterr().out
+
+
+@pytest.fixture
+def dead_cache() -> FailOpenRedisCache:
+    """A cache whose Redis refuses every connection."""
+    return FailOpenRedisCache("redis://127.0.0.1:1/0", {"OPTIONS": {"socket_connect_timeout": 0.2}})
+
+
+def test_the_cache_without_redis_knows_nothing_and_stops_nobody(dead_cache: FailOpenRedisCache) -> None:
+    with capture_logs() as lines:
+        answers: list[Any] = [
+            dead_cache.get("a", "nothing"),
+            dead_cache.add("a", 1),
+            dead_cache.incr("a"),
+            dead_cache.get_many(["a"]),
+            dead_cache.delete("a"),
+            dead_cache.touch("a"),
+            "a" in dead_cache,
+        ]
+
+    assert answers == ["nothing", True, 1, {}, False, False, False]
+    assert [line["event"] for line in lines] == ["cache failed"]  # once: then Redis is left alone for a while
+
+
+def test_a_publisher_without_its_broker_gives_up_at_once() -> None:
+    code = """
+import time
+import nomercy.wsgi
+from celery import current_app
+from kombu.exceptions import OperationalError
+for _ in range(3):
+    started = time.monotonic()
+    try:
+        current_app.send_task("any", retry=False, ignore_result=True)
+    except OperationalError:
+        print(time.monotonic() - started)
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=CHECKOUT,
+        env={"PATH": os.defpath, "SECRET_KEY": "k" * 40, "REDIS_URL": "redis://127.0.0.1:1/0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    waits = [float(line) for line in answer.stdout.split()]
+    assert len(waits) == 3
+    assert min(waits) < 0.2, waits  # Celery's own retry would wait for seconds each time
+
+
+@pytest.mark.parametrize("key", ["\x00aaabbbb", "\x00aaa", "a" * 20_000, "ABCDEFGH", "åaaabbbb"])
+def test_a_session_cookie_that_could_be_nobodys_is_taken_for_none(client: Client, db: None, key: str) -> None:
+    client.cookies["session"] = key
+
+    assert client.get("/accounts/me/").headers["Location"] == "/accounts/login/?next=/accounts/me/"
+    assert SessionStore(key).session_key is None
+
+
+def test_an_ordinary_session_cookie_is_known(as_alice: Client) -> None:
+    assert as_alice.get("/accounts/me/").status_code == 200
+    assert type(as_alice.session) is SessionStore
+
+
+def waited_too_long(*_: object, **__: object) -> None:
+    """What a statement that PostgreSQL ended for its `statement_timeout` raises."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 10")
+        cursor.execute("SELECT pg_sleep(5)")
+
+
+def waited_for_a_lock(*_: object, **__: object) -> None:
+    raise OperationalError("the row's values are nobody's business") from psycopg.errors.LockNotAvailable()
+
+
+def lost_the_database(*_: object, **__: object) -> None:
+    raise OperationalError("the address of the server is nobody's business")
+
+
+@pytest.mark.parametrize("fault", [waited_too_long, waited_for_a_lock])
+@pytest.mark.parametrize("where", ["accounts.queries.tokens_of", "accounts.middleware.timezone.override"])
+def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
+    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None], where: str
+) -> None:
+    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo")
+    monkeypatch.setattr(where, fault)
+    as_alice.raise_request_exception = False
+
+    answer = as_alice.get("/accounts/me/")
+
+    assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+    assert "try again in a few seconds" in answer.content.decode()
+    assert "nobody's business" not in answer.content.decode()
+
+
+def test_the_busy_page_asks_the_database_nothing(rf: RequestFactory) -> None:  # it has no `db`
+    assert busy(rf.get("/")).status_code == 503
+
+
+def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: RequestFactory) -> None:
+    with pytest.raises(OperationalError) as caught:
+        waited_for_a_lock()
+
+    answer = Busy(lambda request: HttpResponse()).process_exception(rf.get("/api/v1/me"), caught.value)
+
+    assert answer is not None
+    assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+    body = json.loads(answer.content)
+    assert body.pop("message").endswith("try again in a few seconds.")
+    assert body == {"error": "busy", "rule": None, "version": None}
+
+
+def test_another_fault_of_the_database_stays_a_fault(as_alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accounts.queries.tokens_of", lost_the_database)
+    as_alice.raise_request_exception = False
+
+    answer = as_alice.get("/accounts/me/")
+
+    assert answer.status_code == 500
+    assert "nobody's business" not in answer.content.decode()
+
+
+def test_a_fetch_with_a_session_that_is_gone_leaves_the_newer_one_alone(client: Client, db: None) -> None:
+    client.cookies["session"] = "gone00000000000000000000000000000"
+    page = client.get("/")
+    assert page.cookies["session"].value == ""
+
+    client.cookies["session"] = "gone00000000000000000000000000000"
+    fetch = client.get("/", headers={"HX-Request": "true"})
+    assert "session" not in fetch.cookies
