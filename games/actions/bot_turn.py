@@ -1,0 +1,70 @@
+"""The bots' moves: each bot sees only its own view, and moves through the same write path as a person."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from games import announce, bots, queries, rules
+from games.actions import rounds
+from games.actions.play import play_seat
+from games.models import Game
+from games.models.rows import read_game
+from games.queries import Table
+from games.refusals import Denied
+
+EARLY: Final = timedelta(milliseconds=50)
+"""How much too early a task may come: its countdown and the game's clock are not the same."""
+
+
+def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random, most: int = 500) -> int:
+    """Make the bots' moves of a game that are due, and deal its next round if that is due; gives the number of moves.
+
+    Goes on while bots are due at once (no pause, or nobody left in the round to watch), at most `most` moves; what is
+    left then is asked of the worker again. Each move is chosen without a lock and made on the version it was chosen
+    on, so that of several workers at one game only one gets each move in.
+    """
+    moves = 0
+    while moves < most:
+        now = clock()
+        game = read_game("pk", game_id)
+        if game is None or game.status != Game.Status.PLAYING:
+            return moves
+        table = queries.load(game)
+        if table.position is not None and table.position.phase == "over":
+            rounds.deal_next(game_id=game_id, now=now)
+            continue
+        if game.wake_at is None or game.wake_at > now + EARLY:
+            if moves and game.wake_at is not None:
+                announce.wake_bots(game_id, game.wake_at)
+            return moves
+        try:
+            moves += _one_move(table, now=now, rng=rng)
+        except Denied as denied:
+            if denied.code not in ("stale", "over", "forbidden"):
+                raise
+    announce.wake_bots(game_id, clock())
+    return moves
+
+
+def _one_move(table: Table, *, now: datetime, rng: random.Random) -> int:
+    """The next move of some bot, calls and catches first; gives 1, or 0 when no bot wants to move."""
+    game, position = table.game, table.position
+    assert position is not None
+    bot_seats = [seat for seat in table.seats if seat.bot and seat.index not in position.out]
+    rng.shuffle(bot_seats)
+    bot_seats.sort(key=lambda seat: seat.index == position.turn)
+    for seat in bot_seats:
+        legal = rules.legal_moves(position, seat.index, table.options)
+        if not legal:
+            continue
+        view = rules.view_for(position, seat.index, table.options)
+        move = bots.BOTS[seat.bot].choose(view, legal, rng)
+        if move is not None:
+            play_seat(game_id=game.pk, seat=seat.index, move=move, version=game.version, now=now)
+            return 1
+    # Nobody wanted to catch: no bot is due again until the position changes.
+    Game.objects.filter(pk=game.pk, version=game.version).update(wake_at=None)
+    return 0

@@ -1,0 +1,48 @@
+"""What goes by itself: tables that never started, and guests who have nothing left to play."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from accounts.models import User
+from games import announce
+from games.models import Game, Seat
+
+OPEN_TABLE_DAYS: Final = 7
+GUEST_DAYS: Final = 30
+
+
+def close_old_tables(*, now: datetime) -> int:
+    """Close the tables that have waited a week for their players; gives their number."""
+    with transaction.atomic():
+        waited = Game.objects.select_for_update(skip_locked=True).filter(
+            status=Game.Status.OPEN, created_at__lt=now - timedelta(days=OPEN_TABLE_DAYS)
+        )
+        games = list(waited)
+        for game in games:
+            game.status, game.finished_at = Game.Status.VOID, now
+            game.save(update_fields=["status", "finished_at"])
+            announce.after_commit(game)
+    return len(games)
+
+
+def forget_guests(*, now: datetime) -> int:
+    """Delete the guests of a month ago who sit in no game that runs; gives their number.
+
+    Their seats stay in finished games, under the name they played by.
+    """
+    month_ago = now - timedelta(days=GUEST_DAYS)
+    running = Seat.objects.filter(
+        user=OuterRef("pk"), left=False, game__status__in=(Game.Status.OPEN, Game.Status.PLAYING)
+    )
+    played_lately = Seat.objects.filter(user=OuterRef("pk"), game__finished_at__gte=month_ago)
+    gone = User.objects.filter(~Exists(running), ~Exists(played_lately), is_guest=True, date_joined__lt=month_ago)
+    count = 0
+    for guest in gone:
+        guest.delete()
+        count += 1
+    return count

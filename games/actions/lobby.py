@@ -1,0 +1,297 @@
+"""Tables before the first deal: make one, sit down, get up, start; and again after the last."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from django.db import transaction
+
+from games import announce, bots, queries, rules
+from games.actions import rounds
+from games.actions.locks import lock_game
+from games.models import Game, Invitation, Seat
+from games.models.paces import PACES
+from games.queries import Table
+from games.refusals import Denied, not_found
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana", "Ivo", "June")
+MAX_PAUSE: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """What a new table is made of. `options` override the preset's; `bot_pause` is in seconds."""
+
+    preset: str = "no-mercy"
+    options: Mapping[str, object] = field(default_factory=dict)
+    players: int = 4
+    bots: int = 0
+    bot: str = "careful"
+    pace: str = "standard"
+    target: int = 0
+    bot_pause: float = 1.0
+    public: bool = True
+
+
+def create_table(*, user: User, options: TableOptions, now: datetime) -> Table:
+    """Make a table and sit down as its host; with every seat filled it starts at once.
+
+    :raises Denied: `malformed`, with a sentence that says what to change.
+    """
+    diff = _checked(options)
+    with transaction.atomic():
+        game = Game.objects.create(
+            host=user,
+            preset=options.preset,
+            options=diff,
+            target=options.target,
+            players=options.players,
+            pace=options.pace,
+            bot_pause=options.bot_pause,
+            is_public=options.public,
+            created_at=now,
+        )
+        people = [_person(game, 0, user)]
+        names = secrets.SystemRandom().sample(BOT_NAMES, options.bots)
+        first_bot = options.players - options.bots
+        machines = [
+            Seat(game=game, index=first_bot + i, bot=options.bot, name=name, bank=_bank(game))
+            for i, name in enumerate(names)
+        ]
+        seats = Seat.objects.bulk_create(people + machines)
+        table = Table(game, seats, queries.options_of(game))
+        if len(seats) == options.players:
+            _start(table, now)
+        return table
+
+
+def _checked(options: TableOptions) -> dict[str, object]:
+    """The overrides of a valid choice, as stored."""
+    if "target" in options.options:
+        raise Denied("malformed", "The target has a field of its own: leave it out of the options.")
+    if not 2 <= options.players <= 6:
+        raise Denied("malformed", "A table has 2 to 6 players.", rule="SETUP-1")
+    if not 0 <= options.bots < options.players:
+        raise Denied("malformed", "Bots can fill every seat but yours: 0 to players - 1.")
+    if options.pace not in PACES:
+        raise Denied("malformed", f"The pace is one of {', '.join(PACES)}.")
+    if options.bot not in bots.BOTS:
+        raise Denied("malformed", f"The bot is one of {', '.join(bots.BOTS)}.")
+    if not 0 <= options.bot_pause <= MAX_PAUSE:
+        raise Denied("malformed", "Bots wait 0 to 10 seconds before a move.")
+    try:
+        engine = rules.options_from(options.preset, {**options.options, "target": options.target})
+    except rules.BadInput as bad:
+        raise Denied("malformed", str(bad)) from bad
+    diff = rules.options_diff(options.preset, engine)
+    diff.pop("target", None)
+    return diff
+
+
+def _bank(game: Game) -> int:
+    return PACES[game.pace].bank
+
+
+def _person(game: Game, index: int, user: User) -> Seat:
+    return Seat(game=game, index=index, user=user, name=user.name, bank=_bank(game))
+
+
+def _open_table(code: str, user: User, links: Collection[str] = ()) -> Table:
+    """The locked table, if this person may know of it and it is not over."""
+    table = queries.load(lock_game(code=code))
+    if not queries.may_see(table, user, links):
+        raise not_found()
+    if table.game.status in (Game.Status.OVER, Game.Status.VOID):
+        raise Denied("over", "The game is over.", version=table.game.version)
+    return table
+
+
+def _hosted_table(code: str, user: User, links: Collection[str] = ()) -> Table:
+    """The locked table, if this person is its host and it has not started."""
+    table = _open_table(code, user, links)
+    version = table.game.version
+    queries.require_seat(table, user)
+    if table.game.host_id != user.pk:
+        raise Denied("forbidden", "Only the host of the table does this.", version=version)
+    if table.game.status != Game.Status.OPEN:
+        raise Denied("already_started", "The game has started already.", version=version)
+    return table
+
+
+def _free_seat(table: Table) -> int:
+    taken = {seat.index for seat in table.seats}
+    free = next((n for n in range(table.game.players) if n not in taken), None)
+    if free is None or table.game.status != Game.Status.OPEN:
+        raise Denied("full", "Every seat at this table is taken.", version=table.game.version)
+    return free
+
+
+def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+    """Sit down at an open table; the last free seat starts the game.
+
+    :raises Denied: `not_found`, `over`, `already_seated`, `full`.
+    """
+    with transaction.atomic():
+        table = _open_table(code, user, links)
+        game = table.game
+        if table.seat_of(user) is not None:
+            raise Denied("already_seated", "You sit at this table already.", version=game.version)
+        seat = _person(game, _free_seat(table), user)
+        seat.save()
+        _seat(table, seat, now)
+        return table
+
+
+def leave_table(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+    """Get up from a table that has not started. The host's leaving hands it to the next person; the last one closes it.
+
+    :raises Denied: `not_found`, `over`, `not_seated`, `already_started`.
+    """
+    with transaction.atomic():
+        table = _open_table(code, user, links)
+        game = table.game
+        seat = queries.require_seat(table, user)
+        if game.status != Game.Status.OPEN:
+            message = "The game has started: to leave it now, resign with the move leave."
+            raise Denied("already_started", message, version=game.version)
+        Seat.objects.filter(game=game, index=seat).delete()
+        table.seats = [other for other in table.seats if other.index != seat]
+        people = [other for other in table.seats if other.user_id is not None]
+        if not people:
+            game.status, game.finished_at = Game.Status.VOID, now
+        elif game.host_id == user.pk:
+            game.host_id = people[0].user_id
+        game.save(update_fields=["status", "finished_at", "host"])
+        announce.after_commit(game)
+        return table
+
+
+def start(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+    """Start with the players seated so far, as the host says; they move up so that no seat is empty.
+
+    :raises Denied: `not_found`, `over`, `not_seated`, `forbidden`, `already_started`, `too_few_players`.
+    """
+    with transaction.atomic():
+        table = _hosted_table(code, user, links)
+        game = table.game
+        if len(table.seats) < 2:
+            raise Denied("too_few_players", "A game needs two players: invite somebody, or add a bot.", rule="SETUP-1")
+        for index, seat in enumerate(table.seats):
+            seat.index = index
+            # One by one, lowest first: a seat only ever moves down into a free number.
+            seat.save(update_fields=["index"])
+        game.players = len(table.seats)
+        _start(table, now)
+        return table
+
+
+def _seat(table: Table, seat: Seat, now: datetime) -> None:
+    """Count in a seat that was just saved; the last one starts the game. The caller holds the lock."""
+    table.seats.append(seat)
+    table.seats.sort(key=lambda other: other.index)
+    if len(table.seats) == table.game.players:
+        _start(table, now)
+    else:
+        announce.after_commit(table.game)
+
+
+def _start(table: Table, now: datetime) -> None:
+    game = table.game
+    game.status, game.started_at = Game.Status.PLAYING, now
+    rounds.deal_round(table, number=1, dealer=secrets.randbelow(len(table.seats)), now=now)
+    announce.after_commit(game)
+
+
+def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
+    """Seat a bot at one's own open table.
+
+    :raises Denied: `not_found`, `not_seated`, `forbidden`, `malformed`, `already_started`, `full`.
+    """
+    if bot not in bots.BOTS:
+        raise Denied("malformed", f"The bot is one of {', '.join(bots.BOTS)}.")
+    with transaction.atomic():
+        table = _hosted_table(code, user)
+        game = table.game
+        index = _free_seat(table)
+        used = {seat.name for seat in table.seats}
+        name = secrets.choice([name for name in BOT_NAMES if name not in used])
+        seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=_bank(game))
+        _seat(table, seat, now)
+        return table
+
+
+def rematch(*, code: str, user: User, now: datetime) -> Table:
+    """A new table with the same options, bots and people invited; whoever asks second sits down at the first one's.
+
+    :raises Denied: `not_found`, `not_seated`, `forbidden` while the game runs, `full`.
+    """
+    with transaction.atomic():
+        table = queries.load(lock_game(code=code))
+        game = table.game
+        if not queries.may_see(table, user):
+            raise not_found()
+        queries.require_seat(table, user)
+        if game.status not in (Game.Status.OVER, Game.Status.VOID):
+            raise Denied("forbidden", "A rematch can be asked for once the game is over.", version=game.version)
+        Game.objects.filter(rematch_of=game, status=Game.Status.VOID).update(rematch_of=None)  # nobody waited for it
+        again = Game.objects.filter(rematch_of=game).first()
+        if again is None:
+            return _rematch_table(table, user, now)
+    seated = queries.load(again)
+    if seated.seat_of(user) is not None:
+        return seated
+    return join(code=again.code, user=user, now=now)
+
+
+def _rematch_table(table: Table, user: User, now: datetime) -> Table:
+    game = table.game
+    machines = [seat for seat in table.seats if seat.bot and seat.user_id is None]
+    again = create_table(
+        user=user,
+        options=TableOptions(
+            preset=game.preset,
+            options=game.options,
+            players=game.players,
+            bots=len(machines),
+            bot=machines[0].bot if machines else "careful",
+            pace=game.pace,
+            target=game.target,
+            bot_pause=game.bot_pause,
+            public=game.is_public,
+        ),
+        now=now,
+    )
+    again.game.rematch_of = game
+    again.game.save(update_fields=["rematch_of"])
+    Invitation.objects.bulk_create(
+        (
+            Invitation(game=again.game, user_id=seat.user_id, at=now)
+            for seat in table.seats
+            if seat.user_id is not None and seat.user_id != user.pk
+        ),
+        ignore_conflicts=True,
+    )
+    announce.after_commit(game)
+    return again
+
+
+def move_seats(*, guest: User, user: User) -> int:
+    """Give this guest's seats and tables to the account the guest has logged in to; gives the number of seats moved.
+
+    A table where both sit keeps both as they are.
+    """
+    with transaction.atomic():
+        games = Game.objects.filter(seats__user=guest).exclude(seats__user=user).order_by("pk")
+        moved = 0
+        for game in games.select_for_update(of=("self",)):
+            moved += Seat.objects.filter(game=game, user=guest).update(user=user, name=user.name)
+            Game.objects.filter(pk=game.pk, host=guest).update(host=user)
+            announce.after_commit(game)
+        return moved

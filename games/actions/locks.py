@@ -1,0 +1,18 @@
+"""The one lock order: the game row first, then anything else of that game."""
+
+from __future__ import annotations
+
+from games.models import Game
+from games.models.rows import read_game
+from games.refusals import not_found
+
+
+def lock_game(*, code: str | None = None, pk: int | None = None) -> Game:
+    """The game row with this code or number, locked until the transaction ends.
+
+    :raises Denied: `not_found`.
+    """
+    game = read_game("pk", pk, lock=True) if code is None else read_game("code", code, lock=True)
+    if game is None:
+        raise not_found()
+    return game

@@ -1,0 +1,112 @@
+"""The beginning and the end of a round: `deal_round`, `finish`, and `deal_next` between two rounds of a match."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from games import announce, queries, rules
+from games.actions.locks import lock_game
+from games.actions.timing import turn_deadline
+from games.models import Game, Hand, Round, Seat
+from games.queries import Table
+
+
+def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None:
+    """Deal a round to the seats still in the match and set its first deadline. The caller holds the lock.
+
+    The shuffle's secret is 32 fresh random bytes; its commitment is public from now on.
+    """
+    game, seats = table.game, table.seats
+    secret = secrets.token_bytes(32)
+    shuffle = rules.Shuffler(secret).shuffle
+    absent = tuple(seat.index for seat in seats if seat.left)
+    position = rules.deal(table.options, len(seats), shuffle, dealer=dealer, absent=absent)
+    round_ = Round.objects.create(
+        game=game,
+        number=number,
+        dealer=dealer,
+        secret=secret,
+        commitment=rules.commitment(secret),
+        deal=" ".join(shuffle(rules.DECKS[table.options.deck].cards, 0)),
+        absent=list(absent),
+        from_version=game.version,
+        started_at=now,
+        **position_columns(position),
+    )
+    table.round, table.position = round_, position
+    table.hands = Hand.objects.bulk_create(
+        Hand(round=round_, seat=seat, cards=" ".join(position.hands[seat.index])) for seat in seats
+    )
+    game.round = round_
+    game.deadline = turn_deadline(table, position, now)
+    game.wake_at = now + timedelta(seconds=game.bot_pause) if seats[position.turn].bot else None
+    game.save(update_fields=["round", "deadline", "wake_at", "status", "started_at", "players"])
+
+
+def position_columns(position: rules.Position) -> dict[str, Any]:
+    """The columns of `Round` that hold a position, all of it but the hands."""
+    pending, points = position.pending, position.points
+    return {
+        "turn": position.turn,
+        "direction": position.direction,
+        "draw_pile": " ".join(position.draw_pile),
+        "discard_pile": " ".join(position.discard_pile),
+        "color": position.color,
+        "pending_total": pending.total if pending else None,
+        "pending_value": pending.value if pending else None,
+        "phase": position.phase,
+        "drawn": position.drawn,
+        "set_aside": " ".join(position.set_aside),
+        "out": list(position.out),
+        "declared": list(position.declared),
+        "exposed": list(position.exposed),
+        "going_out": list(position.going_out),
+        "reshuffles": position.reshuffles,
+        "winner": position.winner,
+        "points": list(points) if isinstance(points, tuple) else points,
+    }
+
+
+def finish(table: Table, *, now: datetime) -> None:
+    """End the round that has just been decided: write the scores and, if the match is decided too, end the game.
+
+    The caller holds the lock and has saved the position. Source: SCORE-1 to SCORE-3, LEAVE-1.
+    """
+    game = table.game
+    round_, _, position = table.playing
+    outcome = rules.outcome(position)
+    assert outcome is not None
+    for seat in table.seats:
+        seat.score += rules.points_of(outcome, seat.index)
+    Seat.objects.bulk_update(table.seats, ["score"])
+    round_.ended_at = now
+    round_.save(update_fields=["ended_at"])
+    scores = [seat.score for seat in table.seats]
+    left = tuple(seat.index for seat in table.seats if seat.left)
+    winner = rules.match_winner(scores, table.options, left, round_winner=outcome.winner)
+    if winner is None:
+        game.wake_at = now  # the next round is due: the sweep deals it if nobody else does
+        game.save(update_fields=["wake_at"])
+        return
+    game.status, game.winner, game.finished_at = Game.Status.OVER, winner, now
+    game.deadline = game.wake_at = None
+    game.save(update_fields=["status", "winner", "finished_at", "deadline", "wake_at"])
+
+
+def deal_next(*, game_id: int, now: datetime) -> Table | None:
+    """Deal the next round of a match whose round is over; None if that was done already, or the match has ended."""
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game_id))
+        game = table.game
+        if game.status != Game.Status.PLAYING or table.position is None or table.position.phase != "over":
+            return None
+        round_, _, _ = table.playing
+        left = tuple(seat.index for seat in table.seats if seat.left)
+        dealer = rules.next_dealer(round_.dealer, len(table.seats), left)
+        deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
+        announce.after_commit(game)
+        return table

@@ -1,0 +1,5 @@
+"""The JSON API, version 1: the same actions as the pages, for programs."""
+
+from games.api.routes import api
+
+__all__ = ["api"]

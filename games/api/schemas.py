@@ -1,0 +1,120 @@
+"""What comes in and goes out as JSON. Unknown fields and wrong types are refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from ninja import Field, Schema
+from pydantic import ConfigDict, StringConstraints
+
+Token = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\x20-\x7e]+$")]
+
+
+class Strict(Schema):
+    """A body with exactly these fields and types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewGame(Strict):
+    preset: str = "no-mercy"
+    options: dict[str, Any] = Field(default_factory=dict)
+    players: int = 4
+    bots: int = 0
+    bot: str = "careful"
+    pace: str = "standard"
+    target: int = 0
+    bot_pause: float = 1.0
+    public: bool = True
+
+
+class NewMove(Strict):
+    move: str = Field(max_length=40)
+    version: int | None = None
+    token: Token | None = None
+
+
+class PendingOut(Schema):
+    total: int
+    value: int
+
+
+class SeatOut(Schema):
+    seat: int
+    name: str
+    bot: bool
+    cards: int
+    uno: bool
+    exposed: bool
+    out: bool
+    score: int
+
+
+class GameListed(Schema):
+    """A table as a list shows it: no hand, no legal moves."""
+
+    id: str
+    version: int
+    status: str
+    preset: str
+    options: dict[str, Any]
+    target: int
+    round: int
+    you: int | None
+    turn: int | None
+    phase: str | None
+    direction: int | None
+    top: str | None
+    color: str | None
+    pending: PendingOut | None
+    drawn: str | None
+    draw_pile: int | None
+    discard_pile: int | None
+    seats: list[SeatOut]
+    deadline: datetime | None
+    hands: list[list[str]] | None
+    winner: int | None
+    points: int | list[int] | None
+    commitment: str | None
+
+
+class GameOut(GameListed):
+    """A table as its viewer may see it."""
+
+    hand: list[str] | None
+    legal: list[str]
+
+
+class GameList(Schema):
+    items: list[GameListed]
+    count: int
+
+
+class MoveOut(Schema):
+    n: int
+    round: int
+    seat: int
+    move: str
+    at: datetime
+    events: list[dict[str, Any]]
+
+
+class MoveList(Schema):
+    moves: list[MoveOut]
+    version: int
+
+
+class Me(Schema):
+    id: int
+    username: str
+    name: str
+    guest: bool
+    waiting: int
+
+
+class ErrorOut(Schema):
+    error: str
+    message: str
+    rule: str | None
+    version: int | None

@@ -1,0 +1,80 @@
+"""How a `GameView` becomes JSON: plain dictionaries, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from games import rules
+from games.queries import GameView, LogLine, SeatView
+
+
+def game_json(view: GameView) -> dict[str, Any]:
+    """The whole view, with the viewer's own hand and legal moves."""
+    seen = view.view
+    hand = None if seen is None or seen.hand is None else sorted(seen.hand)
+    return listed_json(view) | {"hand": hand, "legal": sorted(str(move) for move in view.legal)}
+
+
+def listed_json(view: GameView) -> dict[str, Any]:
+    """The view without hand and legal moves."""
+    options = rules.options_dict(view.options)
+    options.pop("target")
+    return {
+        "id": view.id,
+        "version": view.version,
+        "status": view.status,
+        "preset": view.preset,
+        "options": options,
+        "target": view.target,
+        "round": view.round,
+        "you": view.you,
+        "turn": view.turn,
+        **_position_json(view.view),
+        "seats": [_seat_json(seat) for seat in view.seats],
+        "deadline": view.deadline,
+        "winner": view.winner,
+        "points": view.points,
+        "commitment": view.commitment,
+    }
+
+
+def _position_json(seen: rules.View | None) -> dict[str, Any]:
+    if seen is None:
+        return dict.fromkeys(
+            ("phase", "direction", "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "hands")
+        )
+    return {
+        "phase": seen.phase,
+        "direction": seen.direction,
+        "top": seen.top,
+        "color": seen.color,
+        "pending": seen.pending._asdict() if seen.pending else None,
+        "drawn": seen.drawn,
+        "draw_pile": seen.draw_pile,
+        "discard_pile": len(seen.discard_pile),
+        "hands": None if seen.hands is None else [sorted(hand) for hand in seen.hands],
+    }
+
+
+def _seat_json(seat: SeatView) -> dict[str, Any]:
+    return {
+        "seat": seat.seat,
+        "name": seat.name,
+        "bot": bool(seat.bot),
+        "cards": seat.cards,
+        "uno": seat.uno,
+        "exposed": seat.exposed,
+        "out": seat.out,
+        "score": seat.score,
+    }
+
+
+def line_json(line: LogLine) -> dict[str, Any]:
+    return {
+        "n": line.n,
+        "round": line.round,
+        "seat": line.seat,
+        "move": line.text,
+        "at": line.at,
+        "events": [event.to_json() for event in line.events],
+    }

@@ -1,0 +1,8 @@
+"""The Django app of tables, rounds and moves."""
+
+from django.apps import AppConfig
+
+
+class GamesConfig(AppConfig):
+    name = "games"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,120 @@
+"""The form of a new table; its rule options are made from the rules' own table of options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django import forms
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from games import bots, rules
+from games.actions.lobby import MAX_PAUSE, TableOptions
+from games.models.paces import PACES
+from games.render.words import PRESETS
+
+PREFIX: Final = "option_"
+LENGTHS: Final = (0, 200, 500, 1000)
+GROUPS: Final = (
+    ("Cards and drawing", ("deck", "hand_size", "voluntary_draw", "draw_until_playable", "drawn_must_play")),
+    ("Stacking, swapping, roulette", ("stacking", "zero_seven", "roulette_color")),
+    ("UNO and mercy", ("callout_penalty", "false_catch_penalty", "uno_on_received_hand", "mercy_limit")),
+    ("The end of a round, and its points", ("last_draw_card", "scoring")),
+)
+"""Every option but `target`, which has a field of its own, in the order of a player's questions."""
+
+
+def value_in_words(spec: rules.OptionSpec, value: object) -> str:
+    """An option's value as people say it: on, off, 25, the name of a deck."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if spec.name == "deck" and isinstance(value, str):
+        return rules.DECKS[value].title
+    return str(value).replace("_", " ")
+
+
+def preset_values(spec: rules.OptionSpec) -> list[tuple[str, str]]:
+    """What an option is in each of the rules one can choose: their name, and the value in words."""
+    return [
+        (label, value_in_words(spec, getattr(rules.PRESETS[preset], spec.name))) for preset, label in PRESETS.items()
+    ]
+
+
+def _help(spec: rules.OptionSpec) -> SafeString:
+    values = ", ".join(f"{label}: {value}" for label, value in preset_values(spec))
+    link = format_html('<a href="{}#{}">{}</a>', reverse("rules"), spec.source, spec.source)
+    return format_html("{} {}. Rule {}.", spec.help, values, link)
+
+
+def _option_field(spec: rules.OptionSpec) -> forms.Field:
+    """The field of one option; left alone, it stays as the chosen rules have it."""
+    about: dict[str, Any] = {"label": spec.title, "help_text": _help(spec), "required": False}
+    if spec.type is int:
+        low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
+        return forms.IntegerField(min_value=low, max_value=high, **about)
+    values: tuple[object, ...] = (True, False) if spec.type is bool else spec.values
+    choices = [("", "as in the rules chosen"), *((str(value), value_in_words(spec, value)) for value in values)]
+    if spec.type is bool:
+        return forms.TypedChoiceField(choices=choices, coerce=lambda text: text == "True", empty_value=None, **about)
+    return forms.ChoiceField(choices=choices, **about)
+
+
+def _radio(label: str, choices: Sequence[tuple[object, str]], initial: object, **more: Any) -> forms.TypedChoiceField:
+    return forms.TypedChoiceField(label=label, choices=choices, initial=initial, widget=forms.RadioSelect, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class OptionGroup:
+    """Options that are folded together on the page; open if something in them is not as the rules have it."""
+
+    title: str
+    fields: list[forms.BoundField]
+    open: bool
+
+
+class NewTableForm(forms.Form):
+    """What a new table is made of. `table_options` gives it to `lobby.create_table`, which has the last word."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        bot_words = [(bot.name, bot.label) for bot in bots.BOTS.values()]
+        lengths = [(n, f"To {n:,} points" if n else "A single round") for n in LENGTHS]
+        seats = range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)
+        self.fields["players"] = _radio("Players", [(n, str(n)) for n in seats], 4, coerce=int)
+        self.fields["bots"] = _radio("Of them bots", [(n, str(n)) for n in range(rules.MAX_PLAYERS)], 0, coerce=int)
+        self.fields["bot"] = _radio("Bots play", bot_words, "careful")
+        self.fields["target"] = _radio("Length", lengths, 0, coerce=int)
+        self.fields["pace"] = _radio("Pace", [(p.name, f"{p.label}: {p.help}") for p in PACES.values()], "standard")
+        public = [(1, "Anyone, from the list of open tables"), (0, "Only people with the link")]
+        self.fields["public"] = _radio("Who may join", public, 1, coerce=lambda text: text == "1")
+        self.fields["preset"] = _radio("Rules", list(PRESETS.items()), "no-mercy")
+        self.fields["bot_pause"] = forms.FloatField(
+            label="Seconds a bot waits",
+            initial=1.0,
+            min_value=0,
+            max_value=MAX_PAUSE,
+            help_text="Before each of its moves, so that you can follow and catch it.",
+        )
+        for spec in rules.OPTIONS:
+            if spec.name != "target":
+                self.fields[PREFIX + spec.name] = _option_field(spec)
+
+    @property
+    def option_groups(self) -> list[OptionGroup]:
+        groups = []
+        for title, names in GROUPS:
+            fields = [self[PREFIX + name] for name in names]
+            groups.append(
+                OptionGroup(title, fields, any(field.errors or field.value() not in (None, "") for field in fields))
+            )
+        return groups
+
+    def table_options(self) -> TableOptions:
+        """The choices of a valid form."""
+        chosen = dict(self.cleaned_data)
+        options = {spec.name: chosen.pop(PREFIX + spec.name) for spec in rules.OPTIONS if PREFIX + spec.name in chosen}
+        changed = {name: value for name, value in options.items() if value not in (None, "")}
+        return TableOptions(**chosen, options=changed)

@@ -1,0 +1,36 @@
+"""`manage.py check_games`: replay every game from its secret and log, and compare with what is stored."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from games.models import Game
+from games.verify import faults_of
+
+
+class Command(BaseCommand):
+    help = "Replays every game (or those named) from its secret and log; exits 1 if anything stored differs."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("codes", nargs="*", help="codes of the games to check; all if none is given")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        games = Game.objects.order_by("pk")
+        if options["codes"]:
+            games = games.filter(code__in=options["codes"])
+            missing = set(options["codes"]) - set(games.values_list("code", flat=True))
+            if missing:
+                raise CommandError(f"there is no game {', '.join(sorted(missing))}")
+        checked = faulty = 0
+        for pk, code in games.values_list("pk", "code").iterator():
+            faults = faults_of(pk)
+            checked += 1
+            faulty += bool(faults)
+            for fault in faults:
+                self.stderr.write(f"{code}: {fault}")
+        self.stdout.write(f"{checked} games checked, {faulty} with faults")
+        if faulty:
+            raise CommandError("the stored games do not all follow from their logs", returncode=1)

@@ -1,0 +1,104 @@
+"""A round's position, its hands, and the log of moves: the only rows that hold cards."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from games.models.tables import Game, Seat
+
+
+class Round(models.Model):
+    """One deal of a game, and its position but for the hands.
+
+    Cards are NOTATION text, space separated: `draw_pile` from the next card on, `discard_pile` with the top last,
+    `deal` every card in the order dealt and drawn. `secret` is the shuffle's 32 bytes: nobody sees it, or `deal`,
+    until the round is over; `commitment` is its SHA-256, seen by all from the deal on. Seats are numbers.
+    `absent` are seats that left in an earlier round; `from_version` is the game's version at the deal.
+    """
+
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="rounds")
+    number = models.PositiveSmallIntegerField()
+    dealer = models.PositiveSmallIntegerField()
+    secret = models.BinaryField(max_length=32)
+    commitment = models.CharField(max_length=64)
+    deal = models.TextField()
+    absent = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    from_version = models.PositiveIntegerField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    turn = models.PositiveSmallIntegerField()
+    direction = models.SmallIntegerField(default=1)
+    draw_pile = models.TextField(blank=True)
+    discard_pile = models.TextField()
+    color = models.CharField(max_length=1, null=True, blank=True)  # noqa: DJ001  # no colour is not a colour
+    pending_total = models.PositiveSmallIntegerField(null=True, blank=True)
+    pending_value = models.PositiveSmallIntegerField(null=True, blank=True)
+    phase = models.CharField(max_length=16, default="play")
+    drawn = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001  # no card is not a card
+    set_aside = models.TextField(blank=True, default="")
+    out = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    declared = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    exposed = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    going_out = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    reshuffles = models.PositiveSmallIntegerField(default=0)
+    winner = models.PositiveSmallIntegerField(null=True, blank=True)
+    points = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["game", "number"], name="round_once_per_game"),)
+
+    def __str__(self) -> str:
+        return f"{self.game_id} round {self.number}"
+
+
+class Hand(models.Model):
+    """The cards of one seat in one round, space separated in the order they came.
+
+    `callout_until` is when this hand can no longer be caught (CLOCK-2), null while no window is open.
+    """
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hands")
+    seat = models.ForeignKey(Seat, on_delete=models.RESTRICT, related_name="hands")
+    cards = models.TextField(blank=True)
+    callout_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["round", "seat"], name="hand_once_per_seat"),)
+        indexes = (
+            models.Index(
+                fields=["callout_until"],
+                name="hand_callout_until",
+                condition=models.Q(callout_until__isnull=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"hand of {self.seat_id} in {self.round_id}"
+
+
+class Move(models.Model):
+    """One line of the log: an accepted move as NOTATION writes it, without its seat.
+
+    `n` counts from 1 over the whole game. `events` is what the move did, told in full; a viewer gets it through
+    `rules.redact`. `token` is the client's idempotency token, once per seat.
+    """
+
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="moves")
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="moves")
+    n = models.PositiveIntegerField()
+    seat = models.PositiveSmallIntegerField()
+    text = models.CharField(max_length=40)
+    at = models.DateTimeField()
+    events = models.JSONField(default=list)
+    token = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001  # nulls are exempt from uniqueness
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["game", "n"], name="move_once_per_version"),
+            models.UniqueConstraint(fields=["game", "seat", "token"], name="token_once_per_seat"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.game_id} #{self.n}"

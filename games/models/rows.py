@@ -1,0 +1,144 @@
+"""The reads that every move and every page makes, as fixed SQL.
+
+The ORM builds each statement anew, which costs several times what PostgreSQL takes to answer it (bench/moves.py). These
+few are built once from the models' own fields, and give ordinary model instances.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, Final, TypeVar
+
+from django.db import connection, models
+
+from games.models.play import Hand, Round
+from games.models.tables import Game, Seat
+
+M = TypeVar("M", bound=models.Model)
+
+
+def _columns(model: type[models.Model], alias: str) -> str:
+    return ", ".join(f'{alias}."{field.column}"' for field in model._meta.concrete_fields)
+
+
+@cache
+def _reader(model: type[M]) -> tuple[int, Callable[[Sequence[Any]], M]]:
+    """The number of columns of a model, and a function from their values to an instance."""
+    fields = model._meta.concrete_fields
+    names = [field.attname for field in fields]
+    converters = [(n, field.from_db_value) for n, field in enumerate(fields) if hasattr(field, "from_db_value")]
+
+    def read(values: Sequence[Any]) -> M:
+        row = list(values)
+        for n, convert in converters:
+            row[n] = convert(row[n], None, connection)
+        return model.from_db(connection.alias, names, row)
+
+    return len(names), read
+
+
+_GAME: Final = f"SELECT {_columns(Game, 'g')} FROM games_game g WHERE g."  # noqa: S608  # columns of a model
+_WHERE: Final = {"code": "code = %s", "pk": "id = %s"}
+
+
+def read_game(by: str, value: int | str | None, *, lock: bool = False) -> Game | None:
+    """The game row with this `code` or `pk`, or None; locked until the transaction ends if asked."""
+    if isinstance(value, str) and not (value.isascii() and value.isalnum()):
+        return None  # no code: PostgreSQL would refuse some of them, not just find nothing
+    with connection.cursor() as cursor:
+        cursor.execute(_GAME + _WHERE[by] + (" FOR UPDATE" if lock else ""), [value])
+        row = cursor.fetchone()
+    return None if row is None else _reader(Game)[1](row)
+
+
+_HANDS: Final = (
+    f"SELECT {_columns(Hand, 'h')}, {_columns(Seat, 's')}, {_columns(Round, 'r')},"  # noqa: S608  # columns of models
+    " COALESCE(NULLIF(u.display_name, ''), u.username, s.name)"
+    " FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
+    " LEFT JOIN accounts_user u ON u.id = s.user_id"
+    ' WHERE h.round_id = %s ORDER BY s."index"'
+)
+
+
+def read_hands(round_id: int) -> list[Hand]:
+    """The hands of a round in the order of the seats; each has its `seat`, and all share one `round`.
+
+    A person's seat has the name the person goes by now, not the one at sitting down.
+    """
+    width, read_hand = _reader(Hand)
+    seat_width, read_seat = _reader(Seat)
+    _, read_round = _reader(Round)
+    with connection.cursor() as cursor:
+        cursor.execute(_HANDS, [round_id])
+        rows = cursor.fetchall()
+    round_ = read_round(rows[0][width + seat_width : -1])
+    hands = []
+    for row in rows:
+        hand = read_hand(row[:width])
+        hand.seat = read_seat(row[width : width + seat_width])
+        hand.seat.name = row[-1]
+        hand.round = round_
+        hands.append(hand)
+    return hands
+
+
+def read_token(game_id: int, seat: int, token: str) -> str | None:
+    """The move that this seat made with this idempotency token, or None."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT text FROM games_move WHERE game_id = %s AND seat = %s AND token = %s", [game_id, seat, token]
+        )
+        row = cursor.fetchone()
+    return None if row is None else str(row[0])
+
+
+_LOG: Final = """
+SELECT m.n, r.number, m.seat, m.text, m.at, m.events, r.ended_at IS NOT NULL
+FROM games_move m JOIN games_round r ON r.id = m.round_id
+WHERE m.game_id = %s AND m.n > %s ORDER BY m.n DESC LIMIT %s
+"""
+
+
+def read_log(game_id: int, after: int, last: int | None) -> list[tuple[int, int, int, str, datetime, list[Any], bool]]:
+    """The lines after version `after`, at most the `last` newest, oldest first.
+
+    Each is its number, its round's, the seat, the text, the time, the events, and whether its round is over.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_LOG, [game_id, after, last])
+        rows = cursor.fetchall()
+    return [
+        (n, round_, seat, text, at, json.loads(events), over)
+        for n, round_, seat, text, at, events, over in reversed(rows)
+    ]
+
+
+_RESULTS: Final = """
+SELECT game_id, id, number, winner, points FROM games_round
+WHERE game_id = ANY(%s) AND ended_at IS NOT NULL ORDER BY game_id, number
+"""
+
+
+def read_results(game_ids: list[int]) -> list[tuple[int, int, int, int, Any]]:
+    """The rounds of these games that have ended, in order: game, round, its number, its winner, its points."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RESULTS, [game_ids])
+        return [
+            (game, pk, number, winner, json.loads(points)) for game, pk, number, winner, points in cursor.fetchall()
+        ]
+
+
+_TURNS: Final = """
+SELECT count(*) FROM games_seat s JOIN games_game g ON g.id = s.game_id JOIN games_round r ON r.id = g.round_id
+WHERE s.user_id = %s AND NOT s."left" AND g.status = 'playing' AND r.phase <> 'over' AND r.turn = s."index"
+"""
+
+
+def count_turns(user_id: int) -> int:
+    """In how many games this person must move now."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TURNS, [user_id])
+        return int(cursor.fetchone()[0])

@@ -1,0 +1,133 @@
+"""A table: its options, its seats and its clocks."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    from games.models.play import Round
+
+CODE_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+"""Digits and letters that are not mistaken for one another when read aloud."""
+
+
+def new_code() -> str:
+    """A table's public name: 10 characters, 49 bits."""
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(10))
+
+
+def new_invite_key() -> str:
+    """The secret part of an invitation link: 120 bits."""
+    return secrets.token_urlsafe(15)
+
+
+class Game(models.Model):
+    """One table from its opening to the end of its match.
+
+    `version` is the number of lines in the log. `round` is the round being played (or the last one); it is null only
+    while the table is open. `options` holds what differs from the preset; `target` 0 is a single round. `deadline` and
+    `wake_at` are swept: the first is when the clock acts for the seat on turn, the second when a bot is due.
+    """
+
+    class Status(models.TextChoices):
+        OPEN = "open", "Open"
+        PLAYING = "playing", "Playing"
+        OVER = "over", "Over"
+        VOID = "void", "Void"
+
+    code = models.CharField(max_length=16, unique=True, default=new_code, editable=False)
+    invite_key = models.CharField(max_length=32, default=new_invite_key, editable=False)
+    status = models.CharField(max_length=8, choices=Status, default=Status.OPEN)
+    host = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="hosted_games"
+    )
+    preset = models.CharField(max_length=32, default="no-mercy")
+    options = models.JSONField(default=dict, blank=True)
+    target = models.PositiveIntegerField(default=0)
+    players = models.PositiveSmallIntegerField()
+    pace = models.CharField(max_length=16, default="standard")
+    bot_pause = models.FloatField(default=1.0)
+    is_public = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    version = models.PositiveIntegerField(default=0)
+    round: models.ForeignKey[Round | None, Round | None] = models.ForeignKey(
+        "games.Round", null=True, blank=True, on_delete=models.RESTRICT, related_name="+"
+    )
+    winner = models.PositiveSmallIntegerField(null=True, blank=True)
+    deadline = models.DateTimeField(null=True, blank=True)
+    wake_at = models.DateTimeField(null=True, blank=True)
+    paused_reasons = ArrayField(models.CharField(max_length=32), default=list, blank=True)
+    rematch_of = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="rematch")
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=Q(players__gte=2, players__lte=6), name="game_has_2_to_6_players"),
+            models.CheckConstraint(
+                condition=Q(status="open", round=None) | ~Q(status="open"), name="game_open_has_no_round"
+            ),
+        )
+        indexes = (
+            models.Index(fields=["deadline"], name="game_deadline", condition=Q(deadline__isnull=False)),
+            models.Index(fields=["wake_at"], name="game_wake_at", condition=Q(wake_at__isnull=False)),
+            models.Index(fields=["-created_at"], name="game_open_public", condition=Q(status="open", is_public=True)),
+        )
+
+    def __str__(self) -> str:
+        return self.code
+
+    def get_absolute_url(self) -> str:
+        return reverse("game", args=[self.code])
+
+
+class Seat(models.Model):
+    """A place at a table, numbered clockwise from 0; a person's, or a bot's.
+
+    `bot` names the bot that moves for this seat, or is empty. `score` is the match score. `left` marks who is out to
+    the end of the match (LEAVE-1). `bank` is thinking time in seconds, `misses` counts turns in a row that the clock
+    played (CLOCK-3). `seen` is the last version this seat's person has looked at.
+    """
+
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="seats")
+    index = models.PositiveSmallIntegerField()
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="seats"
+    )
+    bot = models.CharField(max_length=16, blank=True, default="")
+    name = models.CharField(max_length=64)
+    score = models.PositiveIntegerField(default=0)
+    left = models.BooleanField(default=False)
+    bank = models.PositiveIntegerField(default=0)
+    misses = models.PositiveSmallIntegerField(default=0)
+    seen = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["game", "index"], name="seat_once_per_game"),
+            models.UniqueConstraint(fields=["game", "user"], name="person_sits_once_per_game"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.game_id}/{self.index} {self.name}"
+
+
+class Invitation(models.Model):
+    """A person asked to a private table by a rematch, who may see it without its link."""
+
+    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="invitations")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["game", "user"], name="invited_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.user_id} to {self.game_id}"

@@ -1,0 +1,408 @@
+"""Every read: who may see a table, and what one viewer may see of it.
+
+`load` and `load_for` give a `Table`: everything, for the server's own use. Doors show people only a `GameView`, made
+by `view_of`, which holds what `rules.view_for` allows that seat and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, F, Prefetch, Q, QuerySet
+
+from games import rules
+from games.models import Game, Hand, Invitation, Round, Seat
+from games.models.rows import count_turns, read_game, read_hands, read_log, read_results
+from games.refusals import Denied, not_found
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+@dataclass(slots=True)
+class Table:
+    """A game as stored: rows, and the position they hold. `round`, `hands` and `position` are absent while open.
+
+    `earlier` are the results before this round, if they were read along with the game.
+    """
+
+    game: Game
+    seats: list[Seat]
+    options: rules.Options
+    round: Round | None = None
+    hands: list[Hand] | None = None
+    position: rules.Position | None = None
+    earlier: list[RoundResult] | None = None
+
+    @property
+    def playing(self) -> tuple[Round, list[Hand], rules.Position]:
+        """Round, hands and position of a table that has started."""
+        assert self.round is not None
+        assert self.hands is not None
+        assert self.position is not None
+        return self.round, self.hands, self.position
+
+    def seat_of(self, user: User | None) -> int | None:
+        """The seat number of this person, or None."""
+        if user is None:
+            return None
+        return next((seat.index for seat in self.seats if seat.user_id == user.pk), None)
+
+    @property
+    def names(self) -> list[str]:
+        return [seat.name for seat in self.seats]
+
+
+@lru_cache(maxsize=256)
+def _options(preset: str, overrides: str) -> rules.Options:
+    return rules.options_from(preset, json.loads(overrides))
+
+
+def options_of(game: Game) -> rules.Options:
+    """The engine's options of this table, `target` included."""
+    return _options(game.preset, json.dumps({**game.options, "target": game.target}, sort_keys=True))
+
+
+def position_of(round_: Round, hands: Iterable[Hand]) -> rules.Position:
+    """The position that a round's row and its hands (ordered by seat) hold."""
+    pending = None
+    if round_.pending_total is not None and round_.pending_value is not None:
+        pending = rules.Pending(round_.pending_total, round_.pending_value)
+    points = round_.points
+    return rules.Position(
+        hands=tuple(tuple(hand.cards.split()) for hand in hands),
+        out=tuple(round_.out),
+        turn=round_.turn,
+        direction=round_.direction,
+        draw_pile=tuple(round_.draw_pile.split()),
+        discard_pile=tuple(round_.discard_pile.split()),
+        color=round_.color,
+        pending=pending,
+        phase=round_.phase,
+        drawn=round_.drawn,
+        set_aside=tuple(round_.set_aside.split()),
+        declared=tuple(round_.declared),
+        exposed=tuple(round_.exposed),
+        going_out=tuple(round_.going_out),
+        reshuffles=round_.reshuffles,
+        winner=round_.winner,
+        points=tuple(points) if isinstance(points, list) else points,
+        absent=tuple(round_.absent),
+    )
+
+
+def _named(seats: Iterable[Seat]) -> list[Seat]:
+    """Seats read with their `user`, under the names that people go by now."""
+    found = list(seats)
+    for seat in found:
+        if seat.user is not None:
+            seat.name = seat.user.name
+    return found
+
+
+def load(game: Game) -> Table:
+    """The whole table of a game row that was just read. One query."""
+    options = options_of(game)
+    if game.round_id is None:
+        return Table(
+            game, _named(Seat.objects.filter(game_id=game.pk).select_related("user").order_by("index")), options
+        )
+    hands = read_hands(game.round_id)
+    round_ = hands[0].round
+    game.round = round_
+    return Table(game, [hand.seat for hand in hands], options, round_, hands, position_of(round_, hands))
+
+
+def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
+    """Whether this person may know of this table: it is public, or they sit there, or came by its link.
+
+    `links` are the codes of tables whose link an anonymous visitor has opened.
+    """
+    game = table.game
+    if game.is_public or game.code in links or table.seat_of(user) is not None:
+        return True
+    return user is not None and Invitation.objects.filter(game=game, user_id=user.pk).exists()
+
+
+def load_for(code: str, user: User | None, links: Collection[str] = ()) -> Table:
+    """The table with this code, if this person may know of it.
+
+    :raises Denied: `not_found`.
+    """
+    game = read_game("code", code)
+    if game is None:
+        raise not_found()
+    table = load(game)
+    if not may_see(table, user, links):
+        raise not_found()
+    return table
+
+
+def game_by_invite(key: str) -> Game:
+    """The table of an invitation link.
+
+    :raises Denied: `not_found`.
+    """
+    game = Game.objects.filter(invite_key=key).first()
+    if game is None:
+        raise not_found()
+    return game
+
+
+@dataclass(frozen=True, slots=True)
+class SeatView:
+    """What everybody at the table sees of one seat."""
+
+    seat: int
+    name: str
+    bot: str
+    cards: int
+    uno: bool
+    exposed: bool
+    out: bool
+    left: bool
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundResult:
+    """One line of the score sheet. `points` is the winner's, or one a seat where the option `scoring` is penalty."""
+
+    number: int
+    winner: int
+    points: int | list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class GameView:
+    """A table as one viewer may see it. `you` is None for a spectator; `view` is None while the table is open."""
+
+    id: str
+    version: int
+    status: str
+    preset: str
+    options: rules.Options
+    target: int
+    pace: str
+    players: int
+    bot_pause: float
+    public: bool
+    hosting: bool
+    round: int
+    you: int | None
+    view: rules.View | None
+    seats: tuple[SeatView, ...]
+    legal: tuple[rules.Move, ...]
+    deadline: datetime | None
+    winner: int | None
+    points: int | list[int] | None
+    results: tuple[RoundResult, ...]
+    commitment: str | None
+
+    @property
+    def names(self) -> list[str]:
+        return [seat.name for seat in self.seats]
+
+    @property
+    def turn(self) -> int | None:
+        """The seat that must move, None when nobody must."""
+        if self.status != "playing" or self.view is None or self.view.phase == "over":
+            return None
+        return self.view.turn
+
+    @property
+    def my_turn(self) -> bool:
+        return self.you is not None and self.turn == self.you
+
+
+def _earlier_results(games: Collection[Game]) -> dict[int, list[RoundResult]]:
+    """The results of these games' rounds before the last, by game. One query, if there are games."""
+    found: dict[int, list[RoundResult]] = {}
+    last = {game.pk: game.round_id for game in games}
+    for game_id, round_id, number, winner, points in read_results(list(last)) if last else ():
+        if round_id != last[game_id]:
+            found.setdefault(game_id, []).append(RoundResult(number, winner, points))
+    return found
+
+
+def results_of(table: Table) -> tuple[RoundResult, ...]:
+    """The rounds that have ended, oldest first. No query for a table in its first round."""
+    round_ = table.round
+    if round_ is None:
+        return ()
+    earlier = table.earlier
+    if earlier is None:
+        earlier = _earlier_results([table.game]).get(table.game.pk, []) if round_.number > 1 else []
+    if round_.winner is None or round_.points is None:
+        return tuple(earlier)
+    return (*earlier, RoundResult(round_.number, round_.winner, round_.points))
+
+
+def hands_after(table: Table, number: int) -> list[tuple[rules.Card, ...]]:
+    """Everybody's cards at the end of an earlier round of this table, by seat; open to all by then (SEE-1)."""
+    hands = Hand.objects.filter(round__game_id=table.game.pk, round__number=number, round__ended_at__isnull=False)
+    return [tuple(cards.split()) for cards in hands.order_by("seat__index").values_list("cards", flat=True)]
+
+
+def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
+    n = seat.index
+    return SeatView(
+        seat=n,
+        name=seat.name,
+        bot=seat.bot,
+        cards=view.counts[n] if view else 0,
+        uno=bool(view and n in view.declared),
+        exposed=bool(view and n in view.exposed),
+        out=seat.left or bool(view and n in view.out),
+        left=seat.left,
+        score=seat.score,
+    )
+
+
+def view_of(table: Table, user: User | None) -> GameView:
+    """What this person may see of this table: the only thing a door shows."""
+    game, round_ = table.game, table.round
+    you = table.seat_of(user)
+    view = None
+    legal: tuple[rules.Move, ...] = ()
+    if table.position is not None:
+        view = rules.view_for(table.position, you, table.options)
+        if you is not None and game.status == Game.Status.PLAYING:
+            legal = tuple(rules.legal_moves(table.position, you, table.options))
+    results = results_of(table)
+    return GameView(
+        id=game.code,
+        version=game.version,
+        status=game.status,
+        preset=game.preset,
+        options=table.options,
+        target=game.target,
+        pace=game.pace,
+        players=game.players,
+        bot_pause=game.bot_pause,
+        public=game.is_public,
+        hosting=user is not None and game.host_id == user.pk,
+        round=round_.number if round_ else 0,
+        you=you,
+        view=view,
+        seats=tuple(_seat_view(seat, view) for seat in table.seats),
+        legal=legal,
+        deadline=game.deadline,
+        winner=game.winner,
+        points=results[-1].points if results else None,
+        results=results,
+        commitment=round_.commitment if round_ else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One accepted move as one viewer may know it."""
+
+    n: int
+    round: int
+    seat: int
+    text: str
+    at: datetime
+    events: tuple[rules.Event, ...]
+
+
+def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None = None) -> list[LogLine]:
+    """The log after version `after` (at most the `last` newest lines), oldest first, as this person may know it."""
+    you = table.seat_of(user)
+    return [
+        LogLine(n, round_, seat, text, at, rules.redact(map(rules.Event.from_json, events), you, over))
+        for n, round_, seat, text, at, events, over in read_log(table.game.pk, after, last)
+    ]
+
+
+def _my_turn(user: User) -> Q:
+    return (
+        Q(status=Game.Status.PLAYING)
+        & ~Q(round__phase="over")
+        & Q(seats__user=user, seats__left=False, seats__index=F("round__turn"))
+    )
+
+
+def waiting_for(user: User) -> QuerySet[Game]:
+    """Games in which this person must move now, most urgent first."""
+    return Game.objects.filter(_my_turn(user)).order_by(F("deadline").asc(nulls_last=True), "pk")
+
+
+def count_waiting_for(user: User) -> int:
+    """The number of games that `waiting_for` finds."""
+    return count_turns(user.pk)
+
+
+def next_game_for(user: User, *, after: str | None = None) -> Game | None:
+    """The most urgent game in which this person must move, other than the one they look at."""
+    return waiting_for(user).exclude(code=after or "").first()
+
+
+def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
+    """This person's tables, most urgent first: those waiting for them, then the others, then finished ones."""
+    mine = waiting_for(user) if turn else Game.objects.filter(seats__user=user)
+    return mine.annotate(
+        waiting=Count("pk", filter=_my_turn(user)),
+        going=Count("pk", filter=Q(status__in=(Game.Status.OPEN, Game.Status.PLAYING))),
+    ).order_by("-waiting", "-going", F("deadline").asc(nulls_last=True), F("finished_at").desc(nulls_last=True), "-pk")
+
+
+def current_games_of(user: User) -> QuerySet[Game]:
+    """What this person's front page lists, ordered as `games_of`: games going on, and ends not looked at."""
+    going = Q(status=Game.Status.OPEN) | Q(status=Game.Status.PLAYING, seats__left=False)
+    ended = Q(status__in=(Game.Status.OVER, Game.Status.VOID), round__isnull=False, seats__seen__lt=F("version"))
+    return games_of(user).filter(pk__in=Game.objects.filter(going | ended, seats__user=user).values("pk"))
+
+
+def public_games() -> QuerySet[Game]:
+    """Public tables for the list: those that can still be joined first, then those being played."""
+    return Game.objects.filter(is_public=True, status__in=(Game.Status.OPEN, Game.Status.PLAYING)).order_by(
+        "status", "-created_at"
+    )
+
+
+def open_tables(user: User | None) -> QuerySet[Game]:
+    """Tables with a seat free for this person: public ones, and those a rematch invited them to."""
+    shown = Q(is_public=True)
+    if user is not None:
+        shown |= Q(pk__in=Invitation.objects.filter(user_id=user.pk).values("game_id"))
+    tables = Game.objects.filter(shown, status=Game.Status.OPEN).annotate(seated=Count("seats"))
+    if user is not None:
+        tables = tables.exclude(seats__user=user)
+    return tables.filter(seated__lt=F("players")).order_by("-created_at")
+
+
+def with_tables(games: QuerySet[Game]) -> list[Table]:
+    """The tables of a list of games, in order: at most four queries, whatever the number."""
+    rows = list(
+        games.select_related("round").prefetch_related(
+            Prefetch("seats", queryset=Seat.objects.select_related("user").order_by("index")),
+            Prefetch("round__hands", queryset=Hand.objects.order_by("seat__index")),
+        )
+    )
+    earlier = _earlier_results([game for game in rows if game.round and game.round.number > 1])
+    tables = []
+    for game in rows:
+        round_ = game.round
+        hands = list(round_.hands.all()) if round_ else None
+        position = position_of(round_, hands) if round_ and hands is not None else None
+        before = earlier.get(game.pk, [])
+        tables.append(Table(game, _named(game.seats.all()), options_of(game), round_, hands, position, before))
+    return tables
+
+
+def require_seat(table: Table, user: User) -> int:
+    """This person's seat number.
+
+    :raises Denied: `not_seated`.
+    """
+    seat = table.seat_of(user)
+    if seat is None:
+        raise Denied("not_seated", "You do not sit at this table.", version=table.game.version)
+    return seat

@@ -1,0 +1,86 @@
+"""A finished game as a record (docs/notation.md, "Record"): what anybody needs to replay and to verify it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from django.db.models import Prefetch
+
+from games import rules
+from games.models import Game, Move, Round
+from games.queries import Table
+from games.refusals import Denied
+
+
+def record_of(table: Table) -> rules.Record:
+    """The record of a game that is over. Three queries.
+
+    :raises Denied: `not_found` while the game runs: until the end a record would show cards.
+    """
+    game = table.game
+    if game.status not in (Game.Status.OVER, Game.Status.VOID) or table.round is None:
+        raise Denied("not_found", "The record is published once the game is over.", version=game.version)
+    moves = Prefetch("moves", queryset=Move.objects.order_by("n"))
+    rounds = list(Round.objects.filter(game=game).prefetch_related(moves).order_by("number"))
+    started = game.started_at or game.created_at
+    times = _Clock(started)
+    return rules.Record(
+        preset=game.preset,
+        options=table.options,
+        players=tuple(table.names),
+        date=_text(started),
+        commitments=tuple(round_.commitment for round_ in rounds),
+        seeds=tuple(bytes(round_.secret).hex() for round_ in rounds),
+        result=game.winner,
+        rounds=tuple(_round(round_, table, times) for round_ in rounds),
+    )
+
+
+def _round(round_: Round, table: Table, times: _Clock) -> rules.RoundRecord:
+    end = None
+    if round_.ended_at is not None and round_.winner is not None and round_.points is not None:
+        points = round_.points
+        end = (round_.winner, tuple(points) if isinstance(points, list) else points)
+    return rules.RoundRecord(
+        number=round_.number,
+        dealer=round_.dealer,
+        deal=tuple(round_.deal.split()),
+        lines=tuple(_lines(round_, table, times)),
+        end=end,
+    )
+
+
+def _lines(round_: Round, table: Table, times: _Clock) -> Iterator[rules.Line]:
+    """The round's lines, each shuffle before the line whose draw needed it."""
+    shuffler = rules.Shuffler(bytes(round_.secret))
+    shuffled: list[list[rules.Card]] = []
+
+    def shuffle(cards: Sequence[rules.Card], epoch: int) -> list[rules.Card]:
+        order = shuffler.shuffle(cards, epoch)
+        shuffled.append(order)
+        return order
+
+    absent = tuple(round_.absent)
+    position = rules.deal(table.options, len(table.seats), shuffler.shuffle, dealer=round_.dealer, absent=absent)
+    for move in round_.moves.all():
+        position, _ = rules.apply(position, move.seat, rules.parse_move(move.text), table.options, shuffle)
+        for order in shuffled:
+            yield rules.Line("", " ".join(order))
+        shuffled.clear()
+        yield rules.Line(times.at(move.at), f"{move.seat} {move.text}")
+
+
+class _Clock:
+    """Times that never go back: two moves that waited for the same lock may carry theirs in the other order."""
+
+    def __init__(self, start: datetime) -> None:
+        self._last = start
+
+    def at(self, moment: datetime) -> str:
+        self._last = max(self._last, moment)
+        return _text(self._last)
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,56 @@
+"""What a door answers when it cannot do what was asked: one closed table of names and HTTP statuses.
+
+The rules have refusals of their own (`games.rules.REFUSALS`, rule numbers included); `Denied` carries those too, so
+that pages, the API and staff tools all show the same name, sentence and status for the same fault.
+"""
+
+from typing import Final
+
+from games.rules import Refused
+
+STATUSES: Final[dict[str, int]] = {
+    "unauthorized": 401,
+    "malformed": 400,
+    "not_found": 404,
+    "not_seated": 403,
+    "forbidden": 403,
+    "over": 409,
+    "not_started": 409,
+    "full": 409,
+    "already_seated": 409,
+    "already_started": 409,
+    "too_few_players": 409,
+    "stale": 409,
+    "token_reused": 422,
+    "too_many_requests": 429,
+    "busy": 503,
+}
+"""HTTP status of every refusal of a door, in the order they are checked; a refusal of the rules is 422."""
+
+
+class Denied(Exception):
+    """A request refused with a name, a sentence for the person, and a status.
+
+    `rule` is a rule number of the rulebook or None; `version` is the game's current version where there is a game.
+    """
+
+    def __init__(self, code: str, message: str, *, rule: str | None = None, version: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.rule = rule
+        self.version = version
+
+    @property
+    def status(self) -> int:
+        return STATUSES.get(self.code, 422)
+
+
+def from_rules(refused: Refused, version: int | None) -> Denied:
+    """The rules' refusal as a door's."""
+    return Denied(refused.code, refused.message, rule=refused.rule, version=version)
+
+
+def not_found() -> Denied:
+    """For a table that is not there, and for one that this person may not know of."""
+    return Denied("not_found", "There is no such table, or it is private and needs its invitation link.")

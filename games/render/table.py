@@ -1,0 +1,208 @@
+"""What lies on the table and who sits at it: hand, piles, players, scores, hands shown after a round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from games import rules
+from games.queries import GameView, RoundResult, SeatView
+from games.render.move import next_seat
+from games.render.words import cards, color
+
+Context = dict[str, Any]
+
+
+class HandCard(NamedTuple):
+    """A card in the reader's hand: `on` while it is being played, `focus` where the keyboard should go."""
+
+    text: str
+    name: str
+    playable: bool
+    on: bool
+    focus: bool
+
+
+class Sort(NamedTuple):
+    id: str
+    label: str
+    url: str
+    on: bool
+    key: str
+
+
+class ScoreRow(NamedTuple):
+    label: str
+    points: tuple[int, ...]
+
+
+class Tag(NamedTuple):
+    text: str
+    hot: bool = False
+
+
+class Player(NamedTuple):
+    """A row of the list of players. `limit` is the mercy limit, 0 for none."""
+
+    seat: int
+    name: str
+    you: bool
+    now: bool
+    cards: int
+    limit: int
+    low: int
+    high: int
+    hot: bool
+    out: bool
+    tags: tuple[Tag, ...]
+    state: str
+
+
+SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}
+SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
+NEARLY_OUT: Final = 5
+"""So many cards from the mercy limit a hand is marked."""
+
+_COLOR_ORDER: Final = {"r": 0, "y": 1, "g": 2, "b": 3, "": 4}
+_SYMBOL_ORDER: Final = {
+    symbol: n
+    for n, symbol in enumerate([*"0123456789", "S", "R", "E", "D", "+2", "+4", "W", "WC", "W4", "WR4", "W6", "W10"])
+}
+
+
+def sorted_hand(hand: Sequence[str], sort: str) -> list[str]:
+    """The cards in one of the orders of `SORTS`."""
+    if sort == "drawn":
+        return list(hand)
+    return sorted(hand, key=_by_number if sort == "number" else _by_color)
+
+
+def _by_color(card: str) -> tuple[int, int]:
+    face = rules.face_of(card)
+    return _COLOR_ORDER[face.color], _SYMBOL_ORDER[face.symbol]
+
+
+def _by_number(card: str) -> tuple[int, int]:
+    face = rules.face_of(card)
+    return _SYMBOL_ORDER[face.symbol], _COLOR_ORDER[face.color]
+
+
+def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Context | None:
+    """The reader's hand; None for a spectator, who has none, and for who is out."""
+    seen = view.view
+    if seen is None or seen.hand is None or not seen.hand or view.status != "playing":
+        return None
+    playable = {move.card for move in view.legal if move.kind == "play"}
+    focus = seen.drawn
+    shown = []
+    for card in sorted_hand(seen.hand, sort):
+        on = card in (chosen, seen.drawn)
+        shown.append(HandCard(card, rules.card_name(card), card in playable, on, card == focus))
+        if card == focus:
+            focus = None
+    fits = sum(card in playable for card in seen.hand)
+    note = cards(len(shown)) + (f", {fits} playable" if view.my_turn and seen.phase != "choose_color" else "")
+    return {
+        "note": note,
+        "cards": shown,
+        "sorts": tuple(
+            Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, ""))
+            for name, label in SORTS.items()
+        ),
+    }
+
+
+def table_of(view: GameView) -> Context | None:
+    """The piles, the colour in force, the stack and the direction."""
+    seen = view.view
+    if seen is None:
+        return None
+    following = next_seat(view, seen, seen.turn, seen.direction)
+    way = "clockwise" if seen.direction == 1 else "counter-clockwise"
+    then = "you" if following == view.you else view.names[following]
+    context: Context = {
+        "color": seen.color,
+        "color_name": color(seen.color),
+        "top": seen.top,
+        "top_name": rules.card_name(seen.top),
+        "draw_pile": seen.draw_pile,
+        "clockwise": seen.direction == 1,
+        "direction": way if seen.phase == "over" or following == seen.turn else f"{way}, then {then}",
+    }
+    if seen.pending is not None:
+        context["owed"] = seen.pending.total
+        context["owed_note"] = f"answer with +{seen.pending.value} or higher, or take {seen.pending.total}"
+    return context
+
+
+def players_of(view: GameView) -> list[Player]:
+    """Everybody in turn order, from the reader on."""
+    seen = view.view
+    first = view.you or 0
+    direction = seen.direction if seen else 1
+    seats = [view.seats[(first + n * direction) % len(view.seats)] for n in range(len(view.seats))]
+    return [_player(view, seat) for seat in seats]
+
+
+def _player(view: GameView, seat: SeatView) -> Player:
+    limit = view.options.mercy_limit
+    near = limit - seat.cards if limit and not seat.out else limit
+    state = [f"{seat.score:,} points"] if view.target else []
+    hot = 0 < near <= NEARLY_OUT and view.turn is not None
+    if hot:
+        state.append(f"{cards(near)} from mercy")
+    return Player(
+        seat=seat.seat,
+        name=seat.name,
+        you=seat.seat == view.you,
+        now=seat.seat == view.turn,
+        cards=seat.cards,
+        limit=limit,
+        low=limit * 3 // 5,
+        high=limit - NEARLY_OUT,
+        hot=hot,
+        out=seat.out,
+        tags=tuple(_tags(view, seat)),
+        state=" · ".join(state),
+    )
+
+
+def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
+    seen = view.view
+    if seat.seat == view.winner:
+        yield Tag("winner", hot=True)
+    if seat.left:
+        yield Tag("left")
+    elif seat.out:
+        yield Tag("out")
+    if seen is not None and seat.seat in seen.going_out:
+        yield Tag("played the last card")
+    if seat.uno:
+        yield Tag("UNO")
+    if seat.exposed:
+        yield Tag("one card, not called", hot=True)
+    if seat.bot:
+        yield Tag(f"bot, {seat.bot}")
+
+
+def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]:
+    """The score sheet, a row a round and the total, its columns as the players are listed; empty before the first."""
+    if not view.results:
+        return ()
+    order = [player.seat for player in players]
+    rows = [ScoreRow(str(result.number), tuple(_gained(result, seat) for seat in order)) for result in view.results]
+    return (*rows, ScoreRow("Total", tuple(view.seats[seat].score for seat in order)))
+
+
+def _gained(result: RoundResult, seat: int) -> int:
+    if isinstance(result.points, list):
+        return result.points[seat]
+    return result.points if seat == result.winner else 0
+
+
+def shown_hands(view: GameView, hands: Sequence[Sequence[str]]) -> list[Context]:
+    """Everybody's cards, once a round is over."""
+    return [
+        {"name": seat.name, "cards": [{"text": c, "name": rules.card_name(c)} for c in sorted_hand(hand, "color")]}
+        for seat, hand in zip(view.seats, hands, strict=True)
+    ]

@@ -1,0 +1,93 @@
+"""The log, and what is read out: events as sentences in the reader's voice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from games import rules
+from games.queries import GameView, LogLine
+from games.refusals import Denied
+from games.render.words import headline, moment
+
+ALARMS: Final = {"owes": "seat", "caught": "target", "knocked_out": "seat", "aimed": "target", "false_catch": "seat"}
+"""Events that interrupt, and the field that says whom; the sentence says what."""
+
+
+# Every page tells mostly what the page before it told: events, voice and names together say what is said.
+_sentence = lru_cache(maxsize=8192)(rules.sentence)
+
+
+def sentences(view: GameView, line: LogLine) -> list[str]:
+    names = tuple(view.names)
+    return [_sentence(event, view.you, names) for event in line.events]
+
+
+class LogRow(NamedTuple):
+    """A line of the log as its reader sees it; `heading` stands above the last line of an earlier round."""
+
+    n: int
+    round: int
+    text: str
+    at: str
+    when: str
+    mine: bool
+    heading: str
+
+
+def log_of(view: GameView, lines: Iterable[LogLine], now: datetime) -> list[LogRow]:
+    """Log lines newest first."""
+    rows: list[LogRow] = []
+    for line in reversed(list(lines)):
+        heading = f"Round {line.round}" if rows and rows[-1].round != line.round else ""
+        text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
+        rows.append(LogRow(line.n, line.round, text, at, moment(line.at, now), line.seat == view.you, heading))
+    return rows
+
+
+def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
+    """What others have done since the reader's last move, oldest first; nothing for who only watches."""
+    if view.you is None:
+        return []
+    news: list[str] = []
+    for line in reversed(lines):
+        if line.seat == view.you:
+            break
+        news.append(" ".join(sentences(view, line)))
+    news.reverse()
+    return news
+
+
+def announcements(
+    view: GameView,
+    lines: Iterable[LogLine],
+    *,
+    since: int,
+    refusal: Denied | None,
+    now: datetime,
+    ended: int | None = None,
+) -> dict[str, list[str]]:
+    """What the live regions say about the moves after version `since`, about a refusal, and about a new deal.
+
+    `ended` is the round whose end the reader was told of last, if the page showed one.
+    """
+    polite: list[str] = []
+    assertive: list[str] = []
+    if refusal is not None:
+        assertive.append(refusal.message)
+    others = dealt = ended is not None and view.round > ended
+    if dealt:
+        polite.append(f"Round {view.round} is dealt.")
+    for line in lines:
+        if line.n <= since:
+            continue
+        others = others or line.seat != view.you
+        for event in line.events:
+            whom = ALARMS.get(event.kind)
+            alarm = whom is not None and view.you is not None and getattr(event, whom) == view.you
+            (assertive if alarm else polite).append(rules.sentence(event, view.you, view.names))
+    if others and (view.my_turn or view.turn is None):
+        assertive.append(headline(view, now))
+    return {"polite": polite, "assertive": assertive}

@@ -1,0 +1,189 @@
+"""The sentences of a page that are not events: who must do what, by when, and what this table plays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from games import rules
+from games.models.paces import PACES
+from games.queries import GameView
+
+PRESETS: Final = {"no-mercy": "No Mercy", "classic": "Classic"}
+MINUTE: Final = 60
+HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+WEEK: Final = 7
+
+
+def cards(count: int) -> str:
+    """`1 card`, `4 cards`."""
+    return f"{count} card{'' if count == 1 else 's'}"
+
+
+def color(letter: str | None) -> str:
+    """The colour's name; empty for none."""
+    return rules.color_name(letter) if letter else ""
+
+
+def listed(words: Sequence[str]) -> str:
+    """`Ann`, `Ann and Bob`, `Ann, Bob and Chen`."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def whose(name: str) -> str:
+    return f"{name}’s"
+
+
+def moment(at: datetime, now: datetime) -> str:
+    """A moment as a player says it, in the zone of the reader: `14:05`, `Sat 14:05`, `3 Dec 14:05`."""
+    here, today = timezone.localtime(at), timezone.localtime(now)
+    days = abs((here.date() - today.date()).days)
+    date = "" if days == 0 else here.strftime("%a ") if days < WEEK else f"{here.day} {here:%b} "
+    return f"{date}{here:%H:%M}"
+
+
+def due(deadline: datetime, now: datetime) -> str:
+    """A deadline's moment; who has chosen no zone is told that it is UTC: `Sat 14:05 UTC`."""
+    zone = " UTC" if timezone.get_current_timezone_name() == "UTC" else ""
+    return f"{moment(deadline, now)}{zone}"
+
+
+def time_left(deadline: datetime, now: datetime) -> str:
+    """`45 s left`, `14 h left`; static/js/clock.js says the same."""
+    seconds = int((deadline - now).total_seconds())
+    if seconds <= 0:
+        return "time is up"
+    for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (3 * DAY, HOUR, "h")):
+        if seconds < limit:
+            return f"{seconds // unit} {word} left"
+    return f"{round(seconds / DAY)} days left"
+
+
+def table_name(view: GameView) -> str:
+    """What a table is called: after the person at its first seat."""
+    if view.you == 0:
+        return "Your table"
+    return f"{whose(view.seats[0].name)} table"
+
+
+def headline(view: GameView, now: datetime) -> str:
+    """One sentence: who must do what, and by when."""
+    if view.view is None:
+        return f"{table_name(view)}: {free_seats(view.players - len(view.seats))}."
+    if view.status == "void":
+        return "This game was called off."
+    if view.turn is None:
+        return _result(view)
+    by = ""
+    if view.deadline is not None and view.deadline - now > timedelta(seconds=2 * MINUTE):
+        by = f", by {due(view.deadline, now)}"
+    if view.my_turn:
+        return f"Your turn: {_yours(view, view.view)}{by}."
+    return f"{whose(view.names[view.turn])} turn: {_theirs(view.view)}{by}."
+
+
+def free_seats(count: int) -> str:
+    return "every seat is taken" if count <= 0 else "1 seat is free" if count == 1 else f"{count} seats are free"
+
+
+def _result(view: GameView) -> str:
+    seen = view.view
+    assert seen is not None
+    if view.winner is None:
+        winner, what = seen.winner, f"round {view.round}"
+    else:
+        winner, what = view.winner, "the match" if view.target else "the game"
+    if winner is None:
+        return f"Round {view.round} is over."
+    name = "You win" if winner == view.you else f"{view.names[winner]} wins"
+    points = f" with {view.seats[winner].score:,} points" if view.seats[winner].score else ""
+    return f"{name} {what}{points}."
+
+
+def _yours(view: GameView, seen: rules.View) -> str:
+    if seen.phase == "choose_color":
+        return "name a colour for the roulette"
+    if seen.phase == "drawn" and seen.drawn is not None:
+        name = rules.card_name(seen.drawn)
+        return f"play {name}, which you drew" + ("" if view.options.drawn_must_play else ", or keep it")
+    if seen.pending is not None:
+        return f"{cards(seen.pending.total)} {'is' if seen.pending.total == 1 else 'are'} coming at you"
+    kinds = {move.kind for move in view.legal}
+    if "play" not in kinds:
+        return "nothing fits, so draw"
+    return "play a card or draw" if "draw" in kinds else "play a card"
+
+
+def _theirs(seen: rules.View) -> str:
+    if seen.phase == "choose_color":
+        return "a colour for the roulette"
+    if seen.pending is not None:
+        return f"{cards(seen.pending.total)} to answer or to take"
+    return "play the card just drawn" if seen.phase == "drawn" else "play or draw"
+
+
+def detail(view: GameView) -> str:
+    """The sentence below the headline: what would be legal, or why the reader just watches."""
+    seen = view.view
+    if seen is None or view.status != "playing":
+        return ""
+    if view.you is None:
+        return "You are watching."
+    if view.seats[view.you].left:
+        return "You have left this game."
+    if view.you in seen.out:
+        return "You are out until the next deal." if view.target else "You are out of this round."
+    return _what_fits(view, seen) if view.my_turn else ""
+
+
+def _what_fits(view: GameView, seen: rules.View) -> str:
+    if seen.phase == "choose_color":
+        return "Cards are turned over until that colour shows, and you keep them all."
+    if seen.pending is not None:
+        return f"Answer with a draw card of {seen.pending.value} or more, or take them."
+    if seen.phase == "drawn":
+        return ""
+    face = rules.face_of(seen.top)
+    hue = color(seen.color)
+    if not face.color:
+        return f"{hue} fits, and every wild." if hue else "Every card fits."
+    symbol = f"a {face.number}" if face.number is not None else f"a {face.name.removeprefix(f'{hue} ')}"
+    return f"{hue} fits, {symbol}, and every wild."
+
+
+def crumb(view: GameView) -> str:
+    """Where the reader is: the table, the round, the length."""
+    length = f"round {view.round}, to {view.target:,}" if view.target else "a single round"
+    return f"{table_name(view)} · {length}"
+
+
+def options_prose(view: GameView) -> str:
+    """The table's options as a few sentences, made from the rules' own table of options."""
+    pace = PACES[view.pace]
+    length = f"a match to {view.target:,} points" if view.target else "a single round"
+    deck = rules.DECKS[view.options.deck]
+    parts = [
+        f"{PRESETS[view.preset]} rules, {len(deck.cards)} cards, {length}.",
+        f"{pace.label} pace: {pace.help}.",
+        "Anybody may look on." if view.public else "Only who has its link can see it.",
+    ]
+    if any(seat.bot for seat in view.seats):
+        parts.append(f"Bots wait {view.bot_pause:g} s before they move." if view.bot_pause else "Bots move at once.")
+    changed = rules.options_diff(view.preset, view.options)
+    changed.pop("target", None)
+    titles = {spec.name: spec.title for spec in rules.OPTIONS}
+    if changed:
+        parts.append(f"Changed: {'; '.join(f'{titles[name]}: {_value(value)}' for name, value in changed.items())}.")
+    return " ".join(parts)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value).replace("_", " ")

@@ -1,0 +1,31 @@
+"""Celery's door: ids in, one action called."""
+
+from __future__ import annotations
+
+import random
+
+from celery import shared_task
+from django.utils import timezone
+
+from games.actions import bot_turn as bots_action
+from games.actions import housekeeping
+from games.actions import sweep as sweep_action
+
+
+@shared_task(name="games.tasks.bot_turn", ignore_result=True)
+def bot_turn(game_id: int) -> int:
+    """Make the bots' moves that are due in this game."""
+    return bots_action.play_bots(game_id=game_id, clock=timezone.now, rng=random.Random())  # noqa: S311  # a bot's taste is no secret
+
+
+@shared_task(name="games.tasks.sweep", ignore_result=True)
+def sweep() -> int:
+    """Find the games whose bots or next round are due and that no task reached."""
+    return sweep_action.sweep(now=timezone.now())
+
+
+@shared_task(name="games.tasks.housekeeping", ignore_result=True)
+def tidy() -> None:
+    """Close tables that never started and forget guests who are gone."""
+    housekeeping.close_old_tables(now=timezone.now())
+    housekeeping.forget_guests(now=timezone.now())

@@ -1,0 +1,31 @@
+"""Rule texts as HTML: code, emphasis, and every rule number a link to its rule."""
+
+import re
+
+from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from games.rules import RULEBOOK
+
+register = template.Library()
+
+MARKS = (
+    (re.compile(r"`([^`]+)`"), r"<code>\1</code>"),
+    (re.compile(r"\*\*([^*]+)\*\*"), r"<b>\1</b>"),
+    (re.compile(r"\*([^*]+)\*"), r"<em>\1</em>"),
+    (re.compile(rf"\b({'|'.join(rule.id for rule in RULEBOOK)})\b"), r'<a href="#\1">\1</a>'),
+)
+
+
+@register.filter
+def rule_text(text: str) -> SafeString:
+    """Escape the text, then turn its few marks into HTML.
+
+    >>> rule_text("See TURN-2, *once*")
+    'See <a href="#TURN-2">TURN-2</a>, <em>once</em>'
+    """
+    html = str(escape(text))
+    for pattern, markup in MARKS:
+        html = pattern.sub(markup, html)
+    return mark_safe(html)  # noqa: S308 (escaped above; the rest is our markup)

@@ -1,0 +1,239 @@
+"""The game page: one view shows it, one takes moves; the log and the record stand beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Final
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.template import loader
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.models import User
+from games import queries, records, rules
+from games import render as rendering
+from games.actions import seen
+from games.actions.play import play_move
+from games.models import Game
+from games.queries import GameView, LogLine, Table
+from games.refusals import Denied
+from games.render import Again, Asked, Ended
+from games.web import table as table_views
+from games.web.answers import SeeOther
+from games.web.people import links, person
+
+View = Callable[[HttpRequest, str], HttpResponse]
+
+READ_LINES: Final = 30
+"""So many of the newest log lines are read for a game page: what it shows, says, and tells since the last move."""
+
+LONGEST_MOVE: Final = 40
+LONGEST_TOKEN: Final = 64
+SORT_COOKIE: Final = "hand_sort"
+SORT_SECONDS: Final = 365 * 86_400
+
+
+def _wants_fragment(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def _or_reload(view: View) -> View:
+    """An open page whose table is gone, or not for its reader any more, loads itself again: the whole page says so."""
+
+    @wraps(view)
+    def handle(request: HttpRequest, code: str) -> HttpResponse:
+        try:
+            return view(request, code)
+        except Http404:
+            if not _wants_fragment(request):
+                raise
+            return HttpResponse(status=404, headers={"HX-Refresh": "true"})
+
+    return handle
+
+
+def _table(request: HttpRequest, code: str) -> Table:
+    try:
+        return queries.load_for(code, person(request), links(request))
+    except Denied as denied:
+        raise Http404(denied.message) from denied
+
+
+@require_safe
+@_or_reload
+def game(request: HttpRequest, code: str) -> HttpResponse:
+    """The game page, or its fragment for HTMX; the lobby while the table is open."""
+    table = _table(request, code)
+    if _wants_fragment(request) and "lobby" in request.GET and table.game.status != Game.Status.OPEN:
+        # The lobby has neither the scripts nor the styles of a game.
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    asked = Asked(
+        choose=request.GET.get("choose", ""),
+        uno=request.GET.get("uno") == "1",
+        sort=request.GET.get("sort", "") or request.COOKIES.get(SORT_COOKIE, ""),
+    )
+    since, ended = (_number(request.GET.get(name)) for name in ("since", "ended"))
+    response = _show(request, table, asked, since=since, ended=ended)
+    if request.GET.get("sort") in rendering.SORTS:
+        secure = request.is_secure()
+        response.set_cookie(
+            SORT_COOKIE, request.GET["sort"], max_age=SORT_SECONDS, samesite="Lax", httponly=True, secure=secure
+        )
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@_or_reload
+def move(request: HttpRequest, code: str) -> HttpResponse:
+    """Make a move; answers with the page as it is then, or with the reason why not."""
+    user = person(request)
+    if request.method != "POST":
+        return redirect("game", code)
+    if user is None:
+        return _log_in_first(request, code)
+    version = _number(request.POST.get("version"))
+    text = request.POST.get("move", "")
+    uno = request.POST.get("uno") == "1"
+    try:
+        table = _play(request, code, user, text=text, uno=uno, version=version)
+    except Denied as denied:
+        return _refused(request, code, denied, text=text, uno=uno, version=version)
+    if _wants_fragment(request):
+        return _show(request, table, Asked(sort=request.COOKIES.get(SORT_COOKIE, "")), since=version)
+    return SeeOther(f"{table.game.get_absolute_url()}#headline")
+
+
+def _play(request: HttpRequest, code: str, user: User, *, text: str, uno: bool, version: int | None) -> Table:
+    token = request.POST.get("token") or None
+    wrong_token = token and (len(token) > LONGEST_TOKEN or not (token.isascii() and token.isprintable()))
+    if len(text) > LONGEST_MOVE or wrong_token:
+        raise Denied("malformed", "That is not a move of this game.")
+    called = uno and text.startswith("play ")
+    return play_move(
+        code=code,
+        user=user,
+        text=f"{text} uno" if called else text,
+        version=version,
+        token=token,
+        now=timezone.now(),
+        links=links(request),
+    )
+
+
+def _refused(
+    request: HttpRequest, code: str, denied: Denied, *, text: str, uno: bool, version: int | None
+) -> HttpResponse:
+    """The page as it is now with the reason on it; a play that lacks only its choice opens the chooser instead."""
+    table = _table(request, code)
+    sort = request.COOKIES.get(SORT_COOKIE, "")
+    if denied.code in ("color_missing", "swap_missing"):
+        card = text.removeprefix("play ")
+        if not _wants_fragment(request):
+            return SeeOther(f"{table.game.get_absolute_url()}?choose={card}{'&uno=1' if uno else ''}#move")
+        return _show(request, table, Asked(choose=card, uno=uno, sort=sort), since=version)
+    return _show(request, table, Asked(uno=uno, sort=sort, refusal=denied), since=version, status=denied.status)
+
+
+def _log_in_first(request: HttpRequest, code: str) -> HttpResponse:
+    login = redirect_to_login(f"/games/{code}/")
+    if _wants_fragment(request):
+        return HttpResponse(status=401, headers={"HX-Redirect": login.url})
+    return login
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
+def game_page(
+    request: HttpRequest, table: Table, view: GameView, status: int = 200, refusal: Denied | None = None
+) -> HttpResponse:
+    """The page of a table, for other views that were refused something there."""
+    asked = Asked(sort=request.COOKIES.get(SORT_COOKIE, ""), refusal=refusal)
+    return _show(request, table, asked, status=status, view=view)
+
+
+def _show(
+    request: HttpRequest,
+    table: Table,
+    asked: Asked,
+    *,
+    since: int | None = None,
+    ended: int | None = None,
+    status: int = 200,
+    view: GameView | None = None,
+) -> HttpResponse:
+    """Whole page or fragment: the same page object, through the same templates."""
+    user, now = person(request), timezone.now()
+    view = view or queries.view_of(table, user)
+    if view.view is None:  # it has not started, or was closed before it did
+        return table_views.lobby_page(request, table, view, status=status, refusal=asked.refusal)
+    seen.look(table, user)
+    lines = queries.log_of(table, user, last=READ_LINES)
+    before, again = _ended_before(table, view, lines), _again(table, view, user)
+    page = rendering.page_of(view, lines, asked=asked, now=now, ended=before, again=again)
+    if _wants_fragment(request):
+        context = {
+            "page": page,
+            "csrf_token": get_token(request),
+            "turn_count": queries.count_waiting_for(user) if user else 0,
+        }
+        response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
+        since = view.version if since is None else since
+        told = rendering.announcements(view, lines, since=since, refusal=asked.refusal, now=now, ended=ended)
+        response.headers["HX-Trigger"] = json.dumps({"announce": told})
+    else:
+        response = render(request, "games/game.html", {"page": page}, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended | None:
+    """The round before this one, until the reader has moved in this one."""
+    round_, _, _ = table.playing
+    new = view.version - round_.from_version < READ_LINES
+    moved = any(line.seat == view.you and line.round == view.round for line in lines)
+    if view.you is None or view.turn is None or view.round < 2 or moved or not new:
+        return None
+    last = next(result for result in view.results if result.number == view.round - 1)
+    return Ended(last.number, last.winner, last.points, queries.hands_after(table, last.number))
+
+
+def _again(table: Table, view: GameView, user: User | None) -> Again | None:
+    """The rematch of a finished game, if somebody who sat there has asked for one and the reader sat there too."""
+    if view.you is None or view.status not in (Game.Status.OVER, Game.Status.VOID):
+        return None
+    again = Game.objects.filter(rematch_of=table.game).select_related("host").first()
+    if again is None:
+        return None
+    seated = again.seats.filter(user=user).exists()
+    return Again(again.host.name if again.host else "", seated, again.status == Game.Status.OPEN)
+
+
+@require_safe
+def log(request: HttpRequest, code: str) -> HttpResponse:
+    """The whole log, as this reader may know it, with an address for every line."""
+    table = _table(request, code)
+    view = queries.view_of(table, person(request))
+    lines = rendering.log_of(view, queries.log_of(table, person(request)), timezone.now())
+    over = view.status in (Game.Status.OVER, Game.Status.VOID)
+    context = {"code": code, "name": rendering.table_name(view), "lines": lines, "over": over}
+    return render(request, "games/log.html", context)
+
+
+@require_safe
+def record(request: HttpRequest, code: str) -> HttpResponse:
+    """The record of a finished game, for anybody's own replay and verification."""
+    table = _table(request, code)
+    try:
+        text = rules.print_record(records.record_of(table))
+    except Denied as denied:
+        raise Http404(denied.message) from denied
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")

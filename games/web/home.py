@@ -1,0 +1,120 @@
+"""The front page: my games, most urgent first, or what this is about; and the two ways straight into a game."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.models import User
+from games import queries
+from games import render as words
+from games.actions import lobby
+from games.models.paces import PACES
+from games.queries import GameView
+from games.render.words import listed
+from games.web.answers import SeeOther
+from games.web.people import left_guest, person, person_or_guest
+
+LISTED: Final = 100
+"""So many of my games are on the front page, the most urgent ones."""
+
+OPEN_LISTED: Final = 12
+A_CODE: Final = re.compile(r"[-a-zA-Z0-9_]{1,16}")
+PLAY_NOW: Final = lobby.TableOptions(players=4, bots=3, bot="careful", public=False)
+YOUR_TURN: Final = "Your turn: "
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """My games in groups; for a visitor what the site is, and the open tables."""
+    user, now = person(request), timezone.now()
+    tables = queries.with_tables(queries.open_tables(user)[:OPEN_LISTED])
+    open_tables = [_open_card(queries.view_of(table, user)) for table in tables]
+    if user is None:
+        return render(request, "home.html", {"open_tables": open_tables})
+    context = {"groups": _groups(user, open_tables, now), "left_guest": left_guest(request)}
+    return render(request, "home.html", context)
+
+
+def _groups(user: User, open_tables: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+    mine = [queries.view_of(table, user) for table in queries.with_tables(queries.current_games_of(user)[:LISTED])]
+    turn = [_card(view, now) for view in mine if view.my_turn]
+    waiting = [_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
+    ended = [_card(view, now) for view in mine if view.status in ("over", "void")]
+    return [
+        {"id": "turn", "title": "Your turn", "games": turn, "urgent": True, "empty": "No game waits for you."},
+        {"id": "wait", "title": "Waiting", "games": waiting},
+        {"id": "open", "title": "Open tables", "games": open_tables},
+        {"id": "over", "title": "Finished, unseen", "games": ended},
+    ]
+
+
+def _card(view: GameView, now: datetime) -> dict[str, Any]:
+    """One of my games, as a line of the list."""
+    due = view.my_turn and view.deadline is not None
+    others = [seat.name for seat in view.seats if seat.seat != view.you]
+    return {
+        "url": reverse("game", args=[view.id]),
+        "name": listed(others) or words.table_name(view),
+        "what": _what(view, now),
+        "people": _length(view),
+        "top": view.view.top if view.view else None,
+        "due": words.time_left(view.deadline, now) if due and view.deadline else "",
+        "due_note": words.due(view.deadline, now) if due and view.deadline else "",
+    }
+
+
+def _what(view: GameView, now: datetime) -> str:
+    """The game's own headline, without what the list says beside it."""
+    if view.view is None:
+        free = view.players - len(view.seats)
+        return f"Waiting for {free} more player{'' if free == 1 else 's'}."
+    sentence = words.headline(replace(view, deadline=None), now).removeprefix(YOUR_TURN)
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _length(view: GameView) -> str:
+    round_ = f"round {view.round}, to {view.target:,}" if view.round > 1 else f"to {view.target:,}"
+    return f"{PACES[view.pace].label} pace · {round_ if view.target else 'single round'}"
+
+
+def _open_card(view: GameView) -> dict[str, Any]:
+    url = reverse("game", args=[view.id])
+    seated = ", ".join(seat.name for seat in view.seats)
+    return {
+        "url": url,
+        "name": words.table_name(view),
+        "what": f"{len(view.seats)} of {view.players} seats taken",
+        "people": f"{seated} · {_length(view)}",
+        "join_url": reverse("join", args=[view.id]),
+    }
+
+
+@require_POST
+def play_now(request: HttpRequest) -> HttpResponse:
+    """A table with three bots, started; a visitor is made a guest."""
+    table = lobby.create_table(user=person_or_guest(request), options=PLAY_NOW, now=timezone.now())
+    return SeeOther.to("game", table.game.code)
+
+
+@require_safe
+def next_game(request: HttpRequest) -> HttpResponse:
+    """On to the most urgent game where I must move, `?after=` the one I look at if there is another."""
+    user = person(request)
+    if user is None:
+        return redirect("home")
+    after = request.GET.get("after", "")
+    game = queries.next_game_for(user, after=after if A_CODE.fullmatch(after) else None) or queries.next_game_for(user)
+    if game is None:
+        messages.info(request, "No game waits for you.")
+        return redirect("home")
+    return redirect(game)

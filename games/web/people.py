@@ -1,0 +1,73 @@
+"""Who asks: a person, a guest, or a visitor with the links to tables opened so far; and what guests bring along."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.actions import create_guest
+from accounts.adapter import LEFT_GUEST, LINKS
+from accounts.models import User
+from accounts.queries import guest_numbered
+from games import queries
+from games.actions import lobby
+from games.web.answers import SeeOther
+
+LINKS_KEPT: Final = 50
+
+
+def person(request: HttpRequest) -> User | None:
+    """Who is logged in, guests included."""
+    return request.user if isinstance(request.user, User) else None
+
+
+def links(request: HttpRequest) -> list[str]:
+    """The codes of the tables whose invitation link this browser has opened."""
+    codes: list[str] = request.session.get(LINKS, [])
+    return codes
+
+
+def remember_link(request: HttpRequest, code: str) -> None:
+    """Let this browser see a table from now on."""
+    kept = [known for known in links(request) if known != code]
+    request.session[LINKS] = [*kept, code][-LINKS_KEPT:]
+
+
+def person_or_guest(request: HttpRequest) -> User:
+    """Who is logged in; a visitor is made a guest first, and stays one in this browser."""
+    user = person(request)
+    if user is None:
+        user = create_guest()
+        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    return user
+
+
+def left_guest(request: HttpRequest) -> User | None:
+    """The guest this browser was before its user logged in to an account, if that guest sits somewhere."""
+    number = request.session.get(LEFT_GUEST)
+    guest = guest_numbered(number) if isinstance(number, int) else None
+    if guest is None or not queries.games_of(guest).exists():
+        return None
+    return guest
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def move_seats(request: HttpRequest) -> HttpResponse:
+    """Ask whether the games of the guest of a moment ago come along to the account, and do as answered."""
+    user, guest = person(request), left_guest(request)
+    if user is None or guest is None:
+        return redirect("home")
+    if request.method != "POST":
+        return render(request, "accounts/move_seats.html", {"guest": guest, "count": queries.games_of(guest).count()})
+    del request.session[LEFT_GUEST]
+    if request.POST.get("answer") == "move":
+        moved = lobby.move_seats(guest=guest, user=user)
+        messages.success(request, f"{moved} game{'' if moved == 1 else 's'} of {guest.name} moved to your account.")
+    return SeeOther.to("home")

@@ -1,0 +1,92 @@
+"""Sitting down, getting up, starting, and playing again: each a form of one button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from accounts.models import User
+from games import queries
+from games.actions import lobby
+from games.queries import Table
+from games.refusals import Denied
+from games.web import game as game_views
+from games.web import table as table_views
+from games.web.answers import SeeOther
+from games.web.people import links, person, person_or_guest
+
+
+@require_POST
+def join(request: HttpRequest, code: str) -> HttpResponse:
+    """Sit down; a visitor who may see the table is made a guest."""
+
+    def sit(user: User) -> Table:
+        return lobby.join(code=code, user=user, now=timezone.now(), links=links(request))
+
+    if person(request) is None:
+        _table_for(request, code)
+        person_or_guest(request)
+    return _done(request, code, sit)
+
+
+@require_POST
+def leave(request: HttpRequest, code: str) -> HttpResponse:
+    """Get up before the start."""
+
+    def get_up(user: User) -> Table:
+        return lobby.leave_table(code=code, user=user, now=timezone.now(), links=links(request))
+
+    answer = _done(request, code, get_up)
+    if not isinstance(answer, SeeOther):
+        return answer
+    messages.success(request, "You left the table.")
+    return SeeOther.to("home")
+
+
+@require_POST
+def start(request: HttpRequest, code: str) -> HttpResponse:
+    """Start with the players seated so far."""
+    return _done(
+        request, code, lambda user: lobby.start(code=code, user=user, now=timezone.now(), links=links(request))
+    )
+
+
+@require_POST
+def add_bot(request: HttpRequest, code: str) -> HttpResponse:
+    """Seat a bot."""
+    bot = request.POST.get("bot", "")
+    return _done(request, code, lambda user: lobby.add_bot(code=code, user=user, bot=bot, now=timezone.now()))
+
+
+@require_POST
+def rematch(request: HttpRequest, code: str) -> HttpResponse:
+    """Play again with the same options."""
+    return _done(request, code, lambda user: lobby.rematch(code=code, user=user, now=timezone.now()))
+
+
+def _table_for(request: HttpRequest, code: str) -> Table:
+    try:
+        return queries.load_for(code, person(request), links(request))
+    except Denied as denied:
+        raise Http404 from denied
+
+
+def _done(request: HttpRequest, code: str, act: Callable[[User], Table]) -> HttpResponse:
+    """Do it and go to the table; if that is refused, show the table as it is now, and why."""
+    user = person(request)
+    if user is None:
+        return redirect_to_login(reverse("game", args=[code]))
+    try:
+        return SeeOther.to("game", act(user).game.code)
+    except Denied as denied:
+        refusal = denied
+    table = _table_for(request, code)
+    view = queries.view_of(table, user)
+    page = table_views.lobby_page if view.view is None else game_views.game_page
+    return page(request, table, view, status=refusal.status, refusal=refusal)

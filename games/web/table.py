@@ -1,0 +1,123 @@
+"""A table before the first deal: making one, its page, and the way in by invitation link."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from games import bots, queries
+from games import render as words
+from games.actions import lobby
+from games.forms import NewTableForm
+from games.queries import GameView, SeatView, Table
+from games.refusals import Denied
+from games.web.answers import SeeOther
+from games.web.people import person, person_or_guest, remember_link
+
+Action = dict[str, Any]
+UNPROCESSABLE: Final = 422
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_table(request: HttpRequest) -> HttpResponse:
+    """Choose a table's options; POST makes it, and makes a visitor a guest."""
+    form = NewTableForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            table = lobby.create_table(user=person_or_guest(request), options=form.table_options(), now=timezone.now())
+        except Denied as denied:
+            form.add_error(None, denied.message)
+        else:
+            return SeeOther.to("game", table.game.code)
+    return render(request, "games/new.html", {"form": form}, status=UNPROCESSABLE if form.errors else 200)
+
+
+@require_safe
+def invite(request: HttpRequest, key: str) -> HttpResponse:
+    """An invitation link: this browser may see the table from now on. Nobody is seated by opening it."""
+    try:
+        game = queries.game_by_invite(key)
+    except Denied as denied:
+        raise Http404 from denied
+    remember_link(request, game.code)
+    if game.status != game.Status.OPEN:
+        return redirect(game)
+    table = queries.load(game)
+    return lobby_page(request, table, queries.view_of(table, person(request)))
+
+
+@vary_on_headers("HX-Request")
+def lobby_page(
+    request: HttpRequest, table: Table, view: GameView, status: int = 200, refusal: Denied | None = None
+) -> HttpResponse:
+    """The page of a table that has not started, or was closed before it did; for HTMX the part that changes."""
+    template = "games/_lobby.html" if request.headers.get("HX-Request") else "games/lobby.html"
+    return render(request, template, {"lobby": _lobby(request, table, view, refusal)}, status=status)
+
+
+def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied | None) -> dict[str, Any]:
+    is_open = view.status == "open"
+    free = view.players - len(view.seats) if is_open else 0
+    taken: list[dict[str, str]] = [{"name": seat.name, "note": _seat_note(table, view, seat)} for seat in view.seats]
+    invite_url = ""
+    if is_open and view.you is not None:
+        invite_url = request.build_absolute_uri(reverse("invite", args=[table.game.invite_key]))
+    return {
+        "code": view.id,
+        "version": view.version,
+        "open": is_open,
+        "name": words.table_name(view) if view.seats else "A closed table",
+        "headline": words.headline(view, timezone.now()) if is_open else "This table was closed before it started.",
+        "detail": _detail(view, free) if is_open else "Everybody who sat here has left.",
+        "seats": taken + [{"name": "", "note": "waiting for somebody"}] * free,
+        "invite_url": invite_url,
+        "private": not view.public,
+        "options": words.options_prose(view),
+        "actions": _actions(view, free) if is_open else [],
+        "fragment_url": f"{reverse('game', args=[view.id])}?lobby=1",
+        "refusal": refusal,
+    }
+
+
+def _detail(view: GameView, free: int) -> str:
+    if view.you is None:
+        return "Sit down to play; the game starts when every seat is taken." if free else "Every seat is taken."
+    if view.hosting and len(view.seats) > 1:
+        return "It starts by itself when every seat is taken, or now if you say so."
+    return "It starts by itself when every seat is taken."
+
+
+def _seat_note(table: Table, view: GameView, seat: SeatView) -> str:
+    if seat.bot:
+        return f"bot, plays {bots.BOTS[seat.bot].label.lower()}"
+    row = next(row for row in table.seats if row.index == seat.seat)
+    notes = ("host" if row.user_id == table.game.host_id else "", "you" if seat.seat == view.you else "")
+    return ", ".join(filter(None, notes)) or "seated"
+
+
+def _actions(view: GameView, free: int) -> list[Action]:
+    """What this reader can do at this table, as forms of one button."""
+    if view.you is None:
+        return [_action(view, "join", "Sit down", "primary")] if free else []
+    found = []
+    if view.hosting and len(view.seats) > 1:
+        found.append(_action(view, "start", f"Start with {len(view.seats)} players", "primary"))
+    if view.hosting and free:
+        found.append(_action(view, "add-bot", "Add a bot", "", bot=_bot_here(view)))
+    found.append(_action(view, "leave", "Leave the table", "quiet"))
+    return found
+
+
+def _bot_here(view: GameView) -> str:
+    """The kind of bot that this table has already, or the usual one."""
+    return next((seat.bot for seat in view.seats if seat.bot), lobby.TableOptions().bot)
+
+
+def _action(view: GameView, name: str, label: str, style: str, **fields: str) -> Action:
+    return {"id": name, "label": label, "style": style, "url": reverse(name, args=[view.id]), "fields": fields}

@@ -1,0 +1,30 @@
+"""Addresses of the pages."""
+
+from django.urls import URLPattern, path
+
+from games.web import game as game_views
+from games.web import home as home_views
+from games.web import pages as page_views
+from games.web import people as people_views
+from games.web import seats as seat_views
+from games.web import table as table_views
+
+urlpatterns: list[URLPattern] = [
+    path("", home_views.home, name="home"),
+    path("about/", page_views.about, name="about"),
+    path("rules/", page_views.rulebook, name="rules"),
+    path("play-now/", home_views.play_now, name="play-now"),
+    path("next/", home_views.next_game, name="next-game"),
+    path("move-seats/", people_views.move_seats, name="move-seats"),
+    path("tables/new/", table_views.new_table, name="new-table"),
+    path("join/<slug:key>/", table_views.invite, name="invite"),
+    path("games/<slug:code>/", game_views.game, name="game"),
+    path("games/<slug:code>/move/", game_views.move, name="move"),
+    path("games/<slug:code>/log/", game_views.log, name="log"),
+    path("games/<slug:code>/record/", game_views.record, name="record"),
+    path("games/<slug:code>/join/", seat_views.join, name="join"),
+    path("games/<slug:code>/leave/", seat_views.leave, name="leave"),
+    path("games/<slug:code>/start/", seat_views.start, name="start"),
+    path("games/<slug:code>/add-bot/", seat_views.add_bot, name="add-bot"),
+    path("games/<slug:code>/rematch/", seat_views.rematch, name="rematch"),
+]

@@ -1,0 +1,23 @@
+// <button data-copy="id-of-a-field" hidden>: copies the field's text. Hidden where scripts cannot do it.
+import { announce } from "./announce.js";
+
+const copied = new Set(); // ids of buttons that have done it: an update of the page does not take that back
+
+function show() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = !navigator.clipboard;
+    if (copied.has(button.id)) button.textContent = "Copied";
+  }
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copy);
+  await navigator.clipboard.writeText(field.value ?? field.textContent);
+  copied.add(button.id);
+  show();
+  announce("Copied.");
+});
+document.body.addEventListener("htmx:afterSwap", show);
+show();

@@ -1,0 +1,112 @@
+// The hand: arrow keys, the list rendering, and where the focus stands after a move.
+import { recall, remember } from "./store.js";
+
+const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+const hand = () => document.getElementById("hand-cards");
+const cards = () => [...(hand()?.querySelectorAll(".card") ?? [])];
+const asList = () => recall("hand", "buttons") === "list";
+let slot = 0; // the card the keyboard is at
+
+function point(to, { focus = false } = {}) {
+  const all = cards();
+  if (!all.length) return;
+  slot = Math.max(0, Math.min(to, all.length - 1));
+  const list = asList();
+  all.forEach((card, n) => {
+    card.tabIndex = !list && n === slot ? 0 : -1;
+    if (list) card.setAttribute("aria-selected", String(n === slot));
+  });
+  if (list) {
+    hand().setAttribute("aria-activedescendant", all[slot].id);
+    all[slot].scrollIntoView({ block: "nearest" });
+    if (focus) hand().focus({ preventScroll: true });
+  } else if (focus) {
+    all[slot].focus();
+  }
+}
+
+// Runs after every swap: the server sends the plain rendering, which works without any of this.
+function dress() {
+  for (const skip of document.querySelectorAll(".skips a")) skip.hidden = !document.querySelector(skip.hash);
+  const toggle = document.getElementById("hand-list");
+  if (toggle) {
+    toggle.hidden = false;
+    toggle.setAttribute("aria-pressed", String(asList()));
+  }
+  if (!hand()) return;
+  if (asList()) {
+    hand().setAttribute("role", "listbox");
+    hand().tabIndex = 0;
+    for (const card of cards()) card.setAttribute("role", "option");
+  } else {
+    hand().setAttribute("role", "toolbar");
+    hand().removeAttribute("tabindex");
+    hand().removeAttribute("aria-activedescendant");
+    for (const card of cards()) {
+      card.removeAttribute("role");
+      card.removeAttribute("aria-selected");
+    }
+  }
+  point(slot);
+}
+
+// Chooser (or the card just drawn), same card slot, draw button, headline.
+function focusAfterMove(fromHand) {
+  const asked = document.querySelector("#main [data-focus]");
+  if (asked && !asked.classList.contains("card")) return asked.focus();
+  if (asked) return point(cards().indexOf(asked), { focus: true });
+  if (fromHand && cards().length) return point(slot, { focus: true });
+  (document.getElementById("draw") ?? document.getElementById("headline"))?.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || !hand()?.contains(event.target)) return;
+  const last = cards().length - 1;
+  let to = null;
+  if (event.key in KEYS) to = slot + KEYS[event.key];
+  if (event.key === "Home") to = 0;
+  if (event.key === "End") to = last;
+  if (to !== null) {
+    event.preventDefault();
+    point(to, { focus: true });
+  } else if (event.key === "Enter" && event.target === hand()) {
+    event.preventDefault();
+    cards()[slot]?.click();
+  }
+});
+
+document.addEventListener("focusin", (event) => {
+  const at = cards().indexOf(event.target);
+  if (at >= 0) point(at);
+});
+
+document.addEventListener("click", (event) => {
+  const card = event.target.closest(".card");
+  if (card && hand()?.contains(card)) point(cards().indexOf(card));
+  if (event.target.closest("#hand-list")) {
+    remember("hand", asList() ? "buttons" : "list");
+    dress();
+  }
+});
+
+let before = null;
+let fromHand = false;
+document.body.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.requestConfig.verb === "post") document.getElementById("play")?.setAttribute("aria-busy", "true");
+});
+document.body.addEventListener("htmx:afterRequest", () => {
+  document.getElementById("play")?.removeAttribute("aria-busy");
+});
+document.body.addEventListener("htmx:beforeSwap", () => {
+  before = document.activeElement;
+  fromHand = Boolean(before.closest(".card, #hand-cards, #chooser"));
+});
+// At once, not after htmx has settled: in between the focus would be nowhere.
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  if (event.target.id !== "main") return;
+  dress();
+  const mine = event.detail.requestConfig.verb === "post";
+  const lost = before !== document.body && document.activeElement === document.body;
+  if (mine || lost) focusAfterMove(fromHand);
+});
+dress();

@@ -1,0 +1,50 @@
+// One-letter keys. The map is in the page: a control that has a key says so in data-key, and the key presses the first
+// such control that is there (so G is green while a colour is being chosen, and the stack otherwise).
+import { announce } from "./announce.js";
+import { recall, remember } from "./store.js";
+
+const scope = () => recall("keys", "game"); // off | game | page
+const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
+const PRESSED_BY_SPACE = "button, summary, input, a[href]";
+
+function nameOf(event) {
+  if (event.key === " ") return "space";
+  const letter = event.key.toLowerCase();
+  return event.shiftKey && /^[a-z]$/.test(letter) ? `shift+${letter}` : letter;
+}
+
+function listens(target) {
+  if (target.closest(TYPING)) return false;
+  return scope() === "page" || target === document.body || Boolean(target.closest("#main"));
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.defaultPrevented) return;
+  const key = nameOf(event);
+  if (key.length !== 1 && key !== "space" && !key.startsWith("shift+")) return;
+  if (key === "space" ? event.target.closest(PRESSED_BY_SPACE) : scope() === "off") return;
+  if (!listens(event.target)) return;
+  const control = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (!control) return;
+  event.preventDefault();
+  control.click();
+  if (control.matches("summary")) control.focus();
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-say]");
+  if (button) announce(button.dataset.say.replace("{left}", document.querySelector("time[data-left]")?.textContent ?? ""));
+  if (event.target.closest('a[href="#keys-help"]')) document.getElementById("keys-help").open = true;
+});
+
+function showScope() {
+  const choice = document.getElementById("key-scope");
+  if (!choice) return;
+  choice.closest("[hidden]")?.removeAttribute("hidden");
+  choice.value = scope();
+}
+document.addEventListener("change", (event) => {
+  if (event.target.id === "key-scope") remember("keys", event.target.value);
+});
+document.body.addEventListener("htmx:afterSettle", showScope);
+showScope();

@@ -1,0 +1,279 @@
+"""The API over HTTP: fields, statuses and names as docs/api.md promises them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from psycopg.errors import LockNotAvailable
+
+from accounts.actions import create_token
+from accounts.models import User
+from games.actions import play
+from games.models import Game
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+VIEW = {
+    "id", "version", "status", "preset", "options", "target", "round", "you", "hand", "turn", "phase", "direction",
+    "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "legal", "deadline", "hands", "winner",
+    "points", "commitment",
+}  # fmt: skip
+
+
+class Program:
+    """A client with a token."""
+
+    def __init__(self, user: User) -> None:
+        self.client = Client(headers={"authorization": f"Bearer {create_token(user=user, name='test')}"})
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self.client.get(f"/api/v1/{path}", query)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        data = body if isinstance(body, str) else json.dumps(body)
+        return self.client.post(f"/api/v1/{path}", data, content_type="application/json")
+
+
+@pytest.fixture
+def a(alice: User) -> Program:
+    return Program(alice)
+
+
+@pytest.fixture
+def b(bob: User) -> Program:
+    return Program(bob)
+
+
+def test_it_says_who_i_am(a: Program, alice: User) -> None:
+    me = a.get("me").json()
+    assert (me["username"], me["guest"], me["waiting"]) == (alice.username, False, 0)
+
+
+@pytest.mark.parametrize("path", ["me", "games", "games/abc", "games/abc/moves", "games/abc/record"])
+def test_who_is_unknown_is_told_so_first(path: str) -> None:
+    response = Client().get(f"/api/v1/{path}")
+    assert (response.status_code, response.json()["error"]) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer ", "Basic YTpi", "nonsense"])
+def test_a_wrong_token_is_no_token(header: str) -> None:
+    assert Client(headers={"authorization": header}).get("/api/v1/me").status_code == 401
+
+
+def test_a_new_table_answers_201_and_the_whole_view(a: Program) -> None:
+    response = a.post("games", {"players": 4, "bots": 3, "bot_pause": 0.0})
+    assert response.status_code == 201
+    view = response.json()
+    assert set(view) == VIEW
+    assert (view["status"], view["you"], view["version"], view["round"]) == ("playing", 0, 0, 1)
+    assert len(view["hand"]) == 7
+    assert set(view["seats"][0]) == {"seat", "name", "bot", "cards", "uno", "exposed", "out", "score"}
+    assert "target" not in view["options"]
+    assert view["hands"] is None
+
+
+def test_an_open_table_has_no_cards_yet(a: Program) -> None:
+    view = a.post("games", {"players": 3}).json()
+    assert set(view) == VIEW
+    assert (view["status"], view["hand"], view["legal"], view["turn"]) == ("open", None, [], None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "nonsense",
+        "[]",
+        '{"players": "4"}',
+        {"players": 9},
+        {"player": 4},
+        {"bot_pause": 11},
+        {"options": {"mercy_limit": True}},
+        {"options": {"target": 10}},
+        {"preset": "poker"},
+        {"target": -1},
+        {"bots": 10**30},
+    ],
+)
+def test_a_malformed_table_is_400(a: Program, body: Any) -> None:
+    response = a.post("games", body)
+    assert (response.status_code, response.json()["error"]) == (400, "malformed")
+    assert not Game.objects.exists()
+
+
+def test_a_move_answers_with_the_new_view(a: Program, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    response = a.post(f"games/{table.game.code}/moves", {"move": "play r5", "version": 0, "token": "t"})
+    assert response.status_code == 200
+    view = response.json()
+    assert (view["version"], view["top"], view["turn"], view["hand"]) == (1, "r5", 1, ["b1", "b2"])
+    again = a.post(f"games/{table.game.code}/moves", {"move": "play r5", "version": 0, "token": "t"})
+    assert (again.status_code, again.json()["version"]) == (200, 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error", "rule"),
+    [
+        ({"move": "play b1", "version": 0}, 422, "not_matching", "TURN-2"),
+        ({"move": "play r5", "version": 3}, 409, "stale", None),
+        ({"move": "play r5"}, 400, "malformed", None),
+        ({"move": "play  r5", "version": 0}, 400, "malformed", None),
+        ({"move": "play r5", "version": 0, "seat": 1}, 400, "malformed", None),
+        ({"move": "play r5", "version": 0, "token": ""}, 400, "malformed", None),
+        ({"move": "play r5", "version": 0, "token": "x" * 65}, 400, "malformed", None),
+        ({"move": "play r5", "version": 0, "token": "a\nb"}, 400, "malformed", None),
+        ({"move": 5, "version": 0}, 400, "malformed", None),
+        ({"move": "x" * 100000, "version": 0}, 400, "malformed", None),
+        ({"move": "play r5\u0000", "version": 0}, 400, "malformed", None),
+        ({"move": "take", "version": 0}, 422, "nothing_to_take", "STACK-3"),
+    ],
+)
+def test_a_refused_move_says_why(
+    a: Program, alice: User, bob: User, body: dict[str, Any], status: int, error: str, rule: str | None
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    response = a.post(f"games/{table.game.code}/moves", body)
+    assert response.status_code == status
+    answer = response.json()
+    assert (answer["error"], answer["rule"]) == (error, rule)
+    assert answer["message"].endswith((".", "?"))
+    assert set(answer) == {"error", "message", "rule", "version"}
+
+
+def test_a_spectator_sees_no_hand_and_moves_nothing(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    c = Program(charlie)
+    view = c.get(f"games/{table.game.code}").json()
+    assert (view["you"], view["hand"], view["legal"], view["drawn"]) == (None, None, [], None)
+    response = c.post(f"games/{table.game.code}/moves", {"move": "draw", "version": 0})
+    assert (response.status_code, response.json()["error"]) == (403, "not_seated")
+
+
+def test_a_private_table_is_not_there_for_others(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    c = Program(charlie)
+    for response in (
+        c.get(f"games/{table.game.code}"),
+        c.get(f"games/{table.game.code}/moves"),
+        c.post(f"games/{table.game.code}/join"),
+        c.post(f"games/{table.game.code}/moves", {"move": "draw", "version": 0}),
+    ):
+        assert (response.status_code, response.json()["error"]) == (404, "not_found")
+
+
+def test_it_lists_my_games_most_urgent_first(a: Program, alice: User, bob: User) -> None:
+    waiting_for_bob = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
+    waiting_for_me = table_at(TWO_HANDS, [alice, bob])
+    mine = a.get("games", mine=1).json()
+    assert [item["id"] for item in mine["items"]] == [waiting_for_me.game.code, waiting_for_bob.game.code]
+    assert mine["count"] == 2
+    assert set(mine["items"][0]) == VIEW - {"hand", "legal"}
+    turn = a.get("games", mine=1, turn=1).json()
+    assert [item["id"] for item in turn["items"]] == [waiting_for_me.game.code]
+    assert a.get("games", mine=1, limit=1, offset=1).json()["items"][0]["id"] == waiting_for_bob.game.code
+
+
+@pytest.mark.parametrize("query", [{"limit": 101}, {"limit": 0}, {"offset": -1}, {"mine": "perhaps"}])
+def test_a_malformed_list_is_400(a: Program, query: dict[str, Any]) -> None:
+    assert a.get("games", **query).status_code == 400
+
+
+def test_the_log_is_told_as_each_may_know_it(a: Program, b: Program, alice: User, bob: User) -> None:
+    position = {**TWO_HANDS, "hands": [["b1", "y1"], ["r4", "g3"]], "draw_pile": ["y8", "r9", "g1"]}
+    table = table_at(position, [alice, bob])
+    a.post(f"games/{table.game.code}/moves", {"move": "draw", "version": 0})
+    mine = a.get(f"games/{table.game.code}/moves").json()
+    theirs = b.get(f"games/{table.game.code}/moves").json()
+    assert mine["version"] == 1
+    assert [set(line) for line in mine["moves"]] == [{"n", "round", "seat", "move", "at", "events"}]
+    assert "r9" in json.dumps(mine)
+    assert "r9" not in json.dumps(theirs)
+    assert "y8" not in json.dumps(theirs)
+    assert a.get(f"games/{table.game.code}/moves", after=1).json()["moves"] == []
+
+
+def test_the_record_is_there_once_the_game_is_over(a: Program, b: Program) -> None:
+    code = a.post("games", {"players": 2, "bot_pause": 0.0}).json()["id"]
+    b.post(f"games/{code}/join")
+    assert a.get(f"games/{code}/record").status_code == 404
+    version = a.get(f"games/{code}").json()["version"]
+    assert a.post(f"games/{code}/moves", {"move": "leave", "version": version}).json()["status"] == "over"
+    record = b.get(f"games/{code}/record")
+    assert record.status_code == 200
+    assert record.content.decode().startswith("record: 1\npreset: no-mercy\n")
+
+
+def test_joining_starting_and_leaving_a_table(a: Program, b: Program) -> None:
+    code = a.post("games", {"players": 4}).json()["id"]
+    assert b.post(f"games/{code}/join").json()["you"] == 1
+    again = b.post(f"games/{code}/join")
+    assert (again.status_code, again.json()["error"]) == (409, "already_seated")
+    assert b.post(f"games/{code}/start").status_code == 403
+    early = b.post(f"games/{code}/moves", {"move": "draw", "version": 0})
+    assert (early.status_code, early.json()["error"]) == (409, "not_started")
+    left = b.post(f"games/{code}/leave")
+    assert (left.status_code, left.json()["you"], len(left.json()["seats"])) == (200, None, 1)
+    assert b.post(f"games/{code}/leave").json()["error"] == "not_seated"
+    assert b.post(f"games/{code}/join").status_code == 200
+    assert a.post(f"games/{code}/start").json()["status"] == "playing"
+
+
+def test_a_browser_s_session_needs_the_csrf_token(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(alice)
+    assert browser.get("/api/v1/me").status_code == 200
+    path, body = f"/api/v1/games/{table.game.code}/moves", {"move": "draw", "version": 0}
+    response = browser.post(path, json.dumps(body), content_type="application/json")
+    assert (response.status_code, response.json()["error"]) == (403, "forbidden")
+
+
+def test_openapi_and_its_page_are_served(client: Client) -> None:
+    document = client.get("/api/v1/openapi.json").json()
+    assert "/api/v1/games/{code}/moves" in document["paths"]
+    assert client.get("/api/v1/docs").status_code == 200
+
+
+def test_a_move_request_needs_at_most_ten_statements(
+    a: Program, alice: User, bob: User, django_assert_max_num_queries: Any
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    with django_assert_max_num_queries(10):
+        response = a.post(f"games/{table.game.code}/moves", {"move": "play r5", "version": 0, "token": "t"})
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["games/%00", "games/%00/moves", "games/%00/record", "games/x%00y", "games/" + "9" * 400]
+)
+def test_what_is_no_code_is_no_table(a: Program, path: str) -> None:
+    response = a.client.get(f"/api/v1/{path}")
+    assert (response.status_code, response.json()["error"]) == (404, "not_found")
+
+
+def test_a_table_locked_for_too_long_is_busy(
+    a: Program, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+
+    def locked(**which: object) -> Game:
+        raise OperationalError("canceling statement due to lock timeout") from LockNotAvailable()
+
+    monkeypatch.setattr(play, "lock_game", locked)
+    response = a.post(f"games/{table.game.code}/moves", {"move": "play r5", "version": 0})
+    assert (response.status_code, response.json()["error"]) == (503, "busy")
+    assert response.headers["Retry-After"] == "2"
+
+
+def test_a_person_is_shown_under_the_name_of_now(a: Program, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    User.objects.filter(pk=bob.pk).update(display_name="Bobby")
+    waiting = a.post("games", {"players": 3}).json()["id"]
+    User.objects.filter(pk=alice.pk).update(display_name="Al")
+    assert [seat["name"] for seat in a.get(f"games/{table.game.code}").json()["seats"]] == ["Al", "Bobby"]
+    assert a.get(f"games/{waiting}").json()["seats"][0]["name"] == "Al"
+    assert [item["seats"][0]["name"] for item in a.get("games", mine=1).json()["items"]] == ["Al", "Al"]

@@ -1,0 +1,135 @@
+"""Bots at the table: when they are due, what they do, and what stops them."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+
+import pytest
+
+from accounts.models import User
+from games import announce, bots, rules
+from games.actions import lobby, play, sweep
+from games.actions.bot_turn import play_bots
+from games.actions.play import play_move, play_seat
+from games.models import Game, Move
+from games.queries import Table
+from games.refusals import Denied
+from games.verify import faults_of
+from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+def run_bots(table: Table, *, at: datetime = NOON, most: int = 500) -> int:
+    return play_bots(game_id=table.game.pk, clock=lambda: at, rng=random.Random(1), most=most)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The games the worker was asked for."""
+    games: list[int] = []
+    monkeypatch.setattr(announce, "wake_bots", lambda game_id, wake_at: games.append(game_id))
+    return games
+
+
+def test_a_bot_on_turn_moves_when_it_is_due(alice: User) -> None:
+    table = table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON)
+    assert run_bots(table) >= 1
+    assert all(line.startswith("1 ") for line in log_of(table))
+
+
+def test_a_bot_waits_for_its_pause(alice: User) -> None:
+    table = table_at(TWO_HANDS, [alice, "random"], bot_pause=3.0)
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    assert now_of(table).game.wake_at == NOON + timedelta(seconds=3)
+    assert run_bots(table, at=NOON + timedelta(seconds=2)) == 0
+    assert run_bots(table, at=NOON + timedelta(seconds=3)) == 1
+
+
+@pytest.mark.parametrize(("pause", "pace", "seconds"), [(1.0, "standard", 5), (7.0, "standard", 7), (0.0, "live", 0)])
+def test_a_bot_leaves_time_to_call(alice: User, pause: float, pace: str, seconds: int) -> None:
+    position = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
+    table = table_at(position, [alice, "random"], bot_pause=pause, pace=pace)
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    assert now_of(table).game.wake_at == NOON + timedelta(seconds=seconds)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_bots_play_on_without_pause_once_nobody_watches(alice: User) -> None:
+    options = lobby.TableOptions(players=3, bots=2, bot="careful", bot_pause=10.0)
+    table = lobby.create_table(user=alice, options=options, now=NOON)
+    play_move(code=table.game.code, user=alice, text="leave", version=None, now=NOON)
+    run_bots(table)
+    assert now_of(table).game.status == Game.Status.OVER
+    assert faults_of(table.game.pk) == []
+
+
+def test_a_bot_catches_whom_it_sees(alice: User) -> None:
+    position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
+    table = table_at(position, [alice, "sharp"], wake_at=NOON)
+    run_bots(table, most=1)
+    assert log_of(table) == ["1 catch 0"]
+
+
+def test_a_bot_with_nothing_to_say_is_not_asked_again(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"], ["b2", "b3"]], "exposed": [0], "turn": 1}
+    table = table_at(position, [alice, bob, "careful"], wake_at=NOON)
+    monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", lambda self, view, legal, rng: None)
+    assert run_bots(table) == 0
+    assert now_of(table).game.wake_at is None
+
+
+def test_a_bot_moves_only_on_the_version_it_saw_and_only_its_own_seat(alice: User) -> None:
+    table = table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON)
+    move = rules.parse_move("play r4")
+    with pytest.raises(Denied) as stale:
+        play_seat(game_id=table.game.pk, seat=1, move=move, version=1, now=NOON)
+    assert stale.value.code == "stale"
+    with pytest.raises(Denied) as foreign:
+        play_seat(game_id=table.game.pk, seat=0, move=move, version=0, now=NOON)
+    assert foreign.value.code == "forbidden"
+    assert not Move.objects.exists()
+
+
+def test_what_is_left_after_many_moves_is_asked_of_the_worker_again(alice: User, asked: list[int]) -> None:
+    options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0, target=5000)
+    table = lobby.create_table(user=alice, options=options, now=NOON)
+    play_move(code=table.game.code, user=alice, text="leave", version=None, now=NOON)
+    assert run_bots(table, most=5) == 5
+    assert asked == [table.game.pk]
+
+
+def test_the_sweep_finds_bots_and_rounds_that_were_lost(alice: User, bob: User, asked: list[int]) -> None:
+    late = table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON - timedelta(seconds=3))
+    table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON)
+    table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=None)
+    over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
+    undealt = table_at(over, [alice, bob], target=1000, wake_at=NOON - timedelta(seconds=9))
+    assert sweep.sweep(now=NOON) == 2
+    assert asked == [undealt.game.pk, late.game.pk]
+
+
+def test_a_round_that_ends_makes_the_deal_due(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(play, "_next_round", lambda table, now: table)  # the process dies here
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob], target=1000)
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    assert now_of(table).game.wake_at == NOON
+    run_bots(table)
+    assert now_of(table).playing[0].number == 2
+
+
+def test_bots_without_pause_need_one_task(alice: User, asked: list[int]) -> None:
+    options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0)
+    table = lobby.create_table(user=alice, options=options, now=NOON)
+    play_move(code=table.game.code, user=alice, text="leave", version=None, now=NOON)
+    asked.clear()
+    assert run_bots(table) > 5
+    assert asked == []
+
+
+def test_a_round_that_nobody_dealt_is_dealt_by_the_worker(alice: User, bob: User) -> None:
+    over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
+    table = table_at(over, [alice, bob], target=1000)
+    assert run_bots(table) == 0
+    assert now_of(table).playing[0].number == 2

@@ -1,0 +1,421 @@
+"""The game page and its moves over HTTP: what is asked, what is answered, and with which status."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from games.actions import lobby
+from games.actions.rounds import deal_next
+from games.models import Game, Move, Round, Seat
+from games.queries import Table
+from tests.conftest import logged_in
+from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
+
+pytestmark = pytest.mark.django_db
+
+AtMost = Callable[[int], Any]
+
+
+class Answer(Protocol):
+    """What the test client gives."""
+
+    status_code: int
+    headers: Any
+
+    @property
+    def content(self) -> bytes: ...
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob])
+
+
+def address(table: Table, rest: str = "") -> str:
+    return f"{table.game.get_absolute_url()}{rest}"
+
+
+def post(browser: Client, table: Table, move: str, *, htmx: bool = False, **fields: object) -> Answer:
+    data = {"version": now_of(table).game.version, "move": move, **fields}
+    headers = {"HX-Request": "true"} if htmx else {}
+    return browser.post(address(table, "move/"), data, headers=headers)
+
+
+def fragment(browser: Client, table: Table, query: str = "") -> Answer:
+    return browser.get(address(table, query), headers={"HX-Request": "true"})
+
+
+def text_of(response: Answer) -> str:
+    """What a reader reads: no tags, single spaces."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def field(response: Answer, name: str) -> str:
+    found = re.search(rf'name="{name}" value="([^"]*)"', response.content.decode())
+    assert found is not None
+    return found[1]
+
+
+def told(response: Answer) -> dict[str, list[str]]:
+    heard: dict[str, list[str]] = json.loads(response.headers["HX-Trigger"])["announce"]
+    return heard
+
+
+def test_the_page_says_who_must_do_what(table: Table, as_alice: Client, as_bob: Client) -> None:
+    assert (
+        '<h1 id="headline" tabindex="-1">Your turn: play a card or draw.</h1>'
+        in as_alice.get(address(table)).content.decode()
+    )
+    assert "alice’s turn: play or draw." in text_of(as_bob.get(address(table)))
+
+
+def test_the_title_counts_the_games_that_wait(table: Table, alice: User, bob: User, as_alice: Client) -> None:
+    table_at(TWO_HANDS, [alice, bob])
+    assert (
+        "<title>(2) Your turn: play a card or draw. · No Mercy</title>" in as_alice.get(address(table)).content.decode()
+    )
+    assert "<title>(2) Your turn" in fragment(as_alice, table).content.decode()
+    assert "<title>(1) bob’s turn" in post(as_alice, table, "play r5", htmx=True).content.decode()
+
+
+def test_htmx_gets_the_fragment_and_caches_know(table: Table, as_alice: Client) -> None:
+    page, part = as_alice.get(address(table)), fragment(as_alice, table)
+    assert b"<!doctype html>" in page.content
+    assert b"<!doctype html>" not in part.content
+    assert part.content.lstrip().startswith(b"<title>")
+    for response in (page, part):
+        assert "HX-Request" in response.headers["Vary"]
+        assert "no-store" in response.headers["Cache-Control"]
+
+
+def test_an_open_table_shows_its_lobby(alice: User, as_alice: Client) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+    assert "1 seat is free" in text_of(as_alice.get(address(table)))
+
+
+def test_a_lobby_whose_game_has_begun_is_told_to_load_the_page(table: Table, as_alice: Client) -> None:
+    assert fragment(as_alice, table, "?lobby=1").headers["HX-Refresh"] == "true"
+
+
+def test_a_table_that_is_not_there_or_not_for_me_is_not_found(alice: User, bob: User, charlie: User) -> None:
+    private = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    browser = logged_in(charlie)
+    for path in ("/games/nosuchgame/", address(private), address(private, "log/"), address(private, "record/")):
+        assert browser.get(path).status_code == 404, path
+    assert post(browser, private, "draw").status_code == 404
+
+
+def test_who_came_by_the_link_sees_a_private_table(alice: User, bob: User, charlie: User) -> None:
+    private = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    browser = logged_in(charlie)
+    session = browser.session
+    session["links"] = [private.game.code]
+    session.save()
+    page = browser.get(address(private))
+    assert "You are watching." in text_of(page)
+    assert b'name="move"' not in page.content
+
+
+def test_a_move_without_scripts_is_answered_by_a_redirect(table: Table, as_alice: Client) -> None:
+    response = post(as_alice, table, "play r5")
+    assert (response.status_code, response.headers["Location"]) == (303, f"{address(table)}#headline")
+    assert log_of(table) == ["0 play r5"]
+
+
+def test_a_move_by_htmx_is_answered_by_the_page_as_it_is_then(table: Table, as_alice: Client) -> None:
+    response = post(as_alice, table, "play r5", htmx=True)
+    assert response.status_code == 200
+    assert b'data-version="1"' in response.content
+    assert told(response) == {"polite": ["You play Red 5."], "assertive": []}
+
+
+def test_the_uno_toggle_calls_with_the_play(alice: User, bob: User, as_alice: Client) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"]]}, [alice, bob])
+    assert b'id="uno"' in as_alice.get(address(table)).content
+    post(as_alice, table, "play r5", uno="1")
+    assert log_of(table) == ["0 play r5 uno"]
+    _, _, position = now_of(table).playing
+    assert position.declared == (0,)
+
+
+def test_the_toggle_is_not_there_when_no_play_leaves_one_card(table: Table, as_alice: Client) -> None:
+    assert b'id="uno"' not in as_alice.get(address(table)).content
+
+
+@pytest.fixture
+def wilds(alice: User, bob: User) -> Table:
+    return table_at({**TWO_HANDS, "hands": [["r7", "W6", "b1", "b2", "g2"], ["r4", "g3"]]}, [alice, bob])
+
+
+def test_a_wild_without_a_colour_opens_the_chooser_instead_of_an_error(wilds: Table, as_alice: Client) -> None:
+    response = post(as_alice, wilds, "play W6", htmx=True, uno="1")
+    assert response.status_code == 200
+    assert "Which colour for Wild Draw Six?" in text_of(response)
+    assert re.findall(r'value="(play W6 [^"]+)"', response.content.decode()) == [f"play W6 color {c}" for c in "rygb"]
+    assert "you hold 2" in text_of(response)
+    assert log_of(wilds) == []
+
+
+def test_without_scripts_the_chooser_has_an_address(wilds: Table, as_alice: Client) -> None:
+    response = post(as_alice, wilds, "play r7")
+    assert (response.status_code, response.headers["Location"]) == (303, f"{address(wilds)}?choose=r7#move")
+    page = as_alice.get(address(wilds, "?choose=r7"))
+    assert b'value="play r7 swap 1"' in page.content
+    assert "2 cards" in text_of(page)
+
+
+def test_an_open_chooser_outlives_the_poke_of_another_s_call(wilds: Table, as_alice: Client) -> None:
+    page = as_alice.get(address(wilds, "?choose=W6")).content.decode()
+    again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="poke"', page)
+    assert again is not None
+    assert b'id="chooser"' in fragment(as_alice, wilds, again[1].replace("&amp;", "&")).content
+
+
+def test_asking_for_a_chooser_of_a_card_one_does_not_hold_shows_none(wilds: Table, as_alice: Client) -> None:
+    for card in ("W10", "zz", "b1", "r7 swap 1", "<b>"):
+        page = as_alice.get(address(wilds), {"choose": card})
+        assert page.status_code == 200
+        assert b'id="chooser"' not in page.content
+
+
+def test_a_roulette_aimed_at_me_asks_for_its_colour_at_once(alice: User, bob: User, as_alice: Client) -> None:
+    table = table_at({**TWO_HANDS, "discard_pile": ["r3", "WC"], "color": None, "phase": "choose_color"}, [alice, bob])
+    page = as_alice.get(address(table))
+    assert re.findall(r'value="(color .)"', page.content.decode()) == ["color r", "color y", "color g", "color b"]
+
+
+@pytest.mark.parametrize(
+    ("move", "fields", "status", "reason", "rule"),
+    [
+        ("play b1", {}, 422, "Blue 1 does not match Red 3.", "TURN-2"),
+        ("take", {}, 422, "You owe no cards.", "STACK-3"),
+        ("draw", {"version": "7"}, 409, "The game has moved on.", None),
+        ("draw", {"version": ""}, 400, "needs the version", None),
+        ("draw", {"version": "x" * 500}, 400, "needs the version", None),
+        ("fly", {}, 400, "That is not a move of this game.", None),
+        ("", {}, 400, "That is not a move of this game.", None),
+        ("play r5" * 900, {}, 400, "That is not a move of this game.", None),
+        ("play r5", {"token": "x" * 65}, 400, "That is not a move of this game.", None),
+        ("play r5\x00", {}, 400, "That is not a move of this game.", None),
+    ],
+)
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
+def test_a_refusal_shows_the_reason_its_rule_and_the_game_as_it_is(
+    table: Table,
+    as_alice: Client,
+    move: str,
+    fields: dict[str, str],
+    status: int,
+    reason: str,
+    rule: str | None,
+    htmx: bool,
+) -> None:
+    response = post(as_alice, table, move, htmx=htmx, **fields)
+    assert response.status_code == status
+    assert reason in text_of(response)
+    assert (f"/rules/#{rule}" in response.content.decode()) if rule else True
+    assert b'data-version="0"' in response.content
+    assert log_of(table) == []
+    if htmx:
+        assert reason in told(response)["assertive"][0]
+
+
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
+def test_an_outsider_s_move_is_refused_with_the_page(table: Table, charlie: User, htmx: bool) -> None:
+    response = post(logged_in(charlie), table, "draw", htmx=htmx)
+    assert response.status_code == 403
+    assert "You do not sit at this table." in text_of(response)
+    assert (b"<!doctype html>" in response.content) is not htmx
+
+
+def test_a_page_whose_table_is_gone_for_its_reader_loads_itself_again(table: Table, charlie: User) -> None:
+    Game.objects.filter(pk=table.game.pk).update(is_public=False)
+    browser = logged_in(charlie)
+    for response in (fragment(browser, table), post(browser, table, "draw", htmx=True)):
+        assert (response.status_code, response.headers["HX-Refresh"], response.content) == (404, "true", b"")
+
+
+def test_the_browser_shows_every_refusal_that_is_a_fragment(table: Table, as_alice: Client) -> None:
+    found = re.search(r"name=\"htmx-config\" content='([^']+)'", as_alice.get(address(table)).content.decode())
+    assert found is not None
+    handling = json.loads(found[1])["responseHandling"]
+
+    def swapped(status: int) -> bool:
+        shown: bool = next(rule["swap"] for rule in handling if re.search(rule["code"], str(status)))
+        return shown
+
+    statuses = (204, 400, 401, 403, 404, 409, 422, 429, 500, 503)
+    assert [status for status in statuses if swapped(status)] == [400, 403, 409, 422, 429]
+
+
+def test_a_visitor_s_move_leads_to_the_login(table: Table) -> None:
+    response = post(Client(), table, "draw")
+    assert (response.status_code, response.headers["Location"]) == (302, f"/accounts/login/?next={address(table)}")
+    assert post(Client(), table, "draw", htmx=True).headers["HX-Redirect"] == f"/accounts/login/?next={address(table)}"
+
+
+def test_a_second_click_plays_once(table: Table, as_alice: Client) -> None:
+    token = field(fragment(as_alice, table), "token")
+    answers = [post(as_alice, table, "play r5", version=0, token=token, htmx=True) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert log_of(table) == ["0 play r5"]
+
+
+def test_every_page_has_a_token_of_its_own(table: Table, as_alice: Client) -> None:
+    assert field(fragment(as_alice, table), "token") != field(fragment(as_alice, table), "token")
+
+
+def test_the_address_of_moves_sends_a_reader_to_the_game(table: Table, as_alice: Client) -> None:
+    response = as_alice.get(address(table, "move/"))
+    assert (response.status_code, response.headers["Location"]) == (302, address(table))
+
+
+def test_a_poke_tells_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
+    post(as_alice, table, "play r5")
+    response = fragment(as_bob, table, "?since=0")
+    assert told(response)["polite"] == ["Alice plays Red 5."]
+    assert told(response)["assertive"][0].startswith("Your turn: play a card or draw, by ")
+    assert told(fragment(as_bob, table, "?since=1")) == {"polite": [], "assertive": []}
+    assert told(fragment(as_bob, table, "?since=nonsense")) == {"polite": [], "assertive": []}
+
+
+def test_the_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client) -> None:
+    def shown() -> list[str]:
+        return re.findall(r'value="play (\w+)"', as_alice.get(address(wilds)).content.decode())
+
+    assert shown() == ["r7", "g2", "b1", "b2", "W6"]
+    fragment(as_alice, wilds, "?sort=number")
+    assert shown() == ["b1", "g2", "b2", "r7", "W6"]
+    fragment(as_alice, wilds, "?sort=drawn")
+    assert shown() == ["r7", "W6", "b1", "b2", "g2"]
+    fragment(as_alice, wilds, "?sort=nonsense")
+    assert shown() == ["r7", "W6", "b1", "b2", "g2"]
+
+
+def test_one_can_leave_the_game_from_its_page(table: Table, as_alice: Client) -> None:
+    assert b'value="leave"' in as_alice.get(address(table)).content
+    assert post(as_alice, table, "leave").status_code == 303
+    page = as_alice.get(address(table))
+    assert b'value="leave"' not in page.content
+    assert "bob wins the game" in text_of(page)
+
+
+@pytest.fixture
+def finished(alice: User, bob: User, as_alice: Client) -> Table:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob])
+    post(as_alice, table, "play r5")
+    return now_of(table)
+
+
+def test_a_finished_game_shows_winner_hands_and_what_next(finished: Table, as_bob: Client) -> None:
+    page = as_bob.get(address(finished))
+    text = text_of(page)
+    assert "alice wins the game with 57 points." in text
+    assert "Wild Draw Six" in text
+    assert f'action="{address(finished, "rematch/")}"' in page.content.decode()
+    assert b'name="move"' not in page.content
+
+
+def test_looking_at_the_end_of_a_game_is_noted_once(finished: Table, as_bob: Client) -> None:
+    seat = Seat.objects.get(game=finished.game, index=1)
+    assert seat.seen == 0
+    as_bob.get(address(finished))
+    seat.refresh_from_db()
+    assert seat.seen == 1
+
+
+def test_after_a_round_of_a_match_its_result_stays_until_one_moves(
+    alice: User, bob: User, as_alice: Client, as_bob: Client
+) -> None:
+    position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}
+    table = table_at(position, [alice, bob], target=1000)
+    after = post(as_alice, table, "play r5", htmx=True)
+    for response in (after, as_bob.get(address(table))):
+        assert "Round 1: " in text_of(response)
+        assert "Wild Draw Six" in text_of(response)
+    post(as_bob, table, "draw")
+    assert "Round 1: " not in text_of(as_bob.get(address(table)))
+    assert "Round 1: " in text_of(as_alice.get(address(table)))
+
+
+def test_a_page_that_shows_the_end_of_a_round_asks_for_and_is_told_of_the_next_deal(
+    alice: User, bob: User, as_bob: Client
+) -> None:
+    ended = {"hands": [[], ["r4", "g3", "W6"]], "phase": "over", "winner": 0, "points": 57}
+    table = table_at({**TWO_HANDS, **ended}, [alice, bob], target=1000)
+    Round.objects.filter(game=table.game).update(ended_at=NOON)
+    page = as_bob.get(address(table)).content.decode()
+    assert 'data-version="0" data-round="1" data-unversioned' in page
+    again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="poke"', page)
+    assert again is not None
+    query = again[1].replace("&amp;", "&")
+    assert told(fragment(as_bob, table, query)) == {"polite": [], "assertive": []}
+    deal_next(game_id=table.game.pk, now=NOON)
+    Round.objects.filter(game=table.game, number=2).update(turn=1)
+    dealt = fragment(as_bob, table, query)
+    assert b'data-version="0" data-round="2" hx-get' in dealt.content
+    assert b"ended=" not in dealt.content
+    assert told(dealt)["polite"] == ["Round 2 is dealt."]
+    assert told(dealt)["assertive"][0].startswith("Your turn:")
+
+
+def test_a_finished_game_s_page_listens_and_shows_another_s_rematch(
+    finished: Table, alice: User, as_alice: Client, as_bob: Client
+) -> None:
+    page = as_bob.get(address(finished)).content.decode()
+    assert "js/live" in page
+    assert "data-unversioned" in page
+    assert '<p id="rematch-note" role="status"></p>' in page
+    again = lobby.rematch(code=finished.game.code, user=alice, now=NOON)
+    asked = fragment(as_bob, finished)
+    assert ">Join the rematch<" in asked.content.decode()
+    assert "alice asks for a rematch." in text_of(asked)
+    assert ">To the rematch<" in fragment(as_alice, finished).content.decode()
+    Game.objects.filter(pk=again.game.pk).update(status=Game.Status.VOID)
+    closed = fragment(as_bob, finished)
+    assert "The rematch has begun without you, or was closed." in text_of(closed)
+    assert b'id="rematch"' not in closed.content
+
+
+def test_the_log_has_an_address_for_every_line(alice: User, bob: User, as_alice: Client) -> None:
+    table = table_after([alice, bob, "careful"], 40, seed=5)
+    page = as_alice.get(address(table, "log/")).content.decode()
+    assert re.findall(r'id="m(\d+)"', page) == [str(n) for n in range(table.game.version, 0, -1)]
+
+
+def test_the_record_is_text_and_only_of_a_finished_game(alice: User, bob: User, as_alice: Client, table: Table) -> None:
+    assert as_alice.get(address(table, "record/")).status_code == 404
+    over = table_after([alice, bob], 10_000, seed=3)
+    response = as_alice.get(address(over, "record/"))
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert response.content.startswith(b"record: 1\n")
+
+
+def test_the_page_costs_at_most_8_statements(
+    alice: User, bob: User, as_alice: Client, as_bob: Client, django_assert_max_num_queries: AtMost
+) -> None:
+    position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}
+    table = table_at(position, [alice, bob], target=1000)
+    post(as_alice, table, "play r5")
+    with django_assert_max_num_queries(8):
+        assert b'id="ended"' in as_bob.get(address(table)).content
+    with django_assert_max_num_queries(8):
+        fragment(as_bob, table, "?since=0")
+
+
+def test_a_move_costs_at_most_10_statements(
+    alice: User, bob: User, as_alice: Client, django_assert_max_num_queries: AtMost
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], target=1000)
+    savepoints = 2  # the test's own transaction turns BEGIN and COMMIT into these
+    with django_assert_max_num_queries(10 + savepoints):
+        post(as_alice, table, "play r5", htmx=True, version=0, token="once")
+    assert Move.objects.filter(game=table.game).count() == 1
+    assert Game.objects.get(pk=table.game.pk).version == 1

@@ -1,0 +1,47 @@
+"""Tables and guests that go by themselves, and those that stay."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from accounts.actions import create_guest
+from accounts.models import User
+from games.actions import housekeeping, lobby
+from games.models import Game, Seat
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_table_that_waited_a_week_is_closed(alice: User, bob: User) -> None:
+    old = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON - timedelta(days=8))
+    young = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON - timedelta(days=6))
+    running = table_at(TWO_HANDS, [alice, bob])
+    Game.objects.filter(pk=running.game.pk).update(created_at=NOON - timedelta(days=90))
+    assert housekeeping.close_old_tables(now=NOON) == 1
+    statuses = [now_of(table).game.status for table in (old, young, running)]
+    assert statuses == [Game.Status.VOID, Game.Status.OPEN, Game.Status.PLAYING]
+
+
+def old_guest() -> User:
+    guest = create_guest()
+    User.objects.filter(pk=guest.pk).update(date_joined=NOON - timedelta(days=40))
+    return guest
+
+
+def test_guests_with_nothing_left_to_play_are_forgotten(alice: User) -> None:
+    idle, busy, lately, done = (old_guest() for _ in range(4))
+    fresh = create_guest()
+    table_at(TWO_HANDS, [busy, alice])
+    for guest, days in ((lately, 3), (done, 35)):
+        table = table_at(TWO_HANDS, [guest, alice])
+        over = {"status": Game.Status.OVER, "winner": 0, "finished_at": NOON - timedelta(days=days)}
+        Game.objects.filter(pk=table.game.pk).update(**over)
+    User.objects.filter(pk=fresh.pk).update(date_joined=NOON)
+    User.objects.filter(pk=alice.pk).update(date_joined=NOON - timedelta(days=400))
+    assert housekeeping.forget_guests(now=NOON) == 2
+    assert set(User.objects.all()) == {alice, busy, lately, fresh}
+    assert not User.objects.filter(pk__in=[idle.pk, done.pk]).exists()
+    assert Seat.objects.filter(user=None, name=done.name).exists()

@@ -1,0 +1,135 @@
+"""The socket: a poke with a version, for those who may see the table, and never a card."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from typing import Any, TypeVar
+
+import pytest
+from asgiref.sync import SyncToAsync, sync_to_async
+from django.conf import settings
+from django.db import connections
+from django.test import Client
+
+from accounts.models import User
+from games import announce
+from games.actions.play import play_move
+from nomercy.embedded import ServerLoopLayer
+from tests.conftest import logged_in
+from tests.support.sockets import Socket
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+T = TypeVar("T")
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_an_open_page_is_told_of_every_move(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = logged_in(bob)
+
+    async def scenario() -> None:
+        socket = Socket(table.game.code, browser)
+        assert await socket.accepted()
+        assert await socket.told() == {"game": table.game.code, "version": 0}
+        await sync_to_async(play_move)(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+        assert await socket.told() == {"game": table.game.code, "version": 1}
+        await socket.leave()
+
+    run(scenario())
+
+
+def run(scenario: Coroutine[Any, Any, T]) -> T:
+    """Run a scenario as the server runs its sockets: the layer's queues belong to this event loop."""
+
+    async def in_server_loop() -> T:
+        ServerLoopLayer.loop = asyncio.get_running_loop()
+        return await scenario
+
+    return asyncio.run(in_server_loop())
+
+
+@pytest.fixture(autouse=True)
+def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Channels reads the database in a thread of its own, whose connection nobody else would close."""
+    monkeypatch.setattr(ServerLoopLayer, "loop", None)
+    monkeypatch.setattr(announce, "_open_until", {})
+    yield
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+
+
+async def code_of_close(socket: Socket) -> int:
+    assert await socket.accepted()
+    return await socket.closed()
+
+
+def test_a_private_table_s_socket_closes_for_others(alice: User, bob: User, charlie: User) -> None:
+    code = table_at(TWO_HANDS, [alice, bob], is_public=False).game.code
+    assert run(code_of_close(Socket(code, logged_in(charlie)))) == 4404
+    assert run(code_of_close(Socket(code))) == 4404
+    assert run(code_of_close(Socket("nowhere"))) == 4404
+
+
+def test_who_has_opened_the_link_hears_it_too(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    visitor = Client()
+    session = visitor.session
+    session["links"] = [table.game.code]
+    session.save()
+    visitor.cookies[settings.SESSION_COOKIE_NAME] = session.session_key or ""
+
+    async def scenario() -> None:
+        socket = Socket(table.game.code, visitor)
+        assert await socket.accepted()
+        assert (await socket.told())["version"] == 0
+        await socket.leave()
+
+    run(scenario())
+
+
+def test_the_socket_takes_no_message(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+
+    async def scenario() -> None:
+        socket = Socket(table.game.code)
+        assert await socket.accepted()
+        await socket.told()
+        await socket.say('{"move": "draw"}')
+        assert await socket.closed() == 4400
+
+    run(scenario())
+
+
+def test_another_site_s_page_gets_no_socket(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = logged_in(bob)
+    assert not run(Socket(table.game.code, browser, origin="https://evil.example").accepted())
+
+
+def test_a_channel_layer_that_is_down_never_fails_a_move(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+
+    def down() -> Any:
+        raise ConnectionError("refused")
+
+    monkeypatch.setattr(announce, "_publisher", down)
+    monkeypatch.setattr(announce, "_open_until", {})
+    after = play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    assert after.game.version == 1
+    assert "channel layer" in announce._open_until
+
+
+def test_a_target_that_failed_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(announce, "_open_until", {})
+    calls: list[int] = []
+
+    def fail() -> None:
+        calls.append(1)
+        raise ConnectionError("refused")
+
+    announce._guarded("broker", fail)
+    announce._guarded("broker", fail)
+    assert calls == [1]

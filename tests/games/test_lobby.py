@@ -1,0 +1,187 @@
+"""Tables before the first deal, and after the last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from games import queries
+from games.actions import lobby
+from games.actions.lobby import TableOptions
+from games.models import Game, Invitation, Seat
+from games.refusals import Denied
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+def new_table(user: User, **options: Any) -> queries.Table:
+    return lobby.create_table(user=user, options=TableOptions(**options), now=NOON)
+
+
+def test_a_table_waits_for_people(alice: User) -> None:
+    table = new_table(alice, players=3)
+    assert (table.game.status, table.game.host, table.game.round) == (Game.Status.OPEN, alice, None)
+    assert table.names == [alice.name]
+
+
+def test_a_table_full_of_bots_starts_at_once(alice: User) -> None:
+    table = new_table(alice, players=4, bots=3, bot="sharp")
+    after = now_of(table)
+    assert after.game.status == Game.Status.PLAYING
+    assert [seat.bot for seat in after.seats] == ["", "sharp", "sharp", "sharp"]
+    assert [len(hand.cards.split()) for hand in after.playing[1]] == [7, 7, 7, 7]
+
+
+def test_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:
+    table = new_table(alice, players=2)
+    after = lobby.join(code=table.game.code, user=bob, now=NOON)
+    assert after.game.status == Game.Status.PLAYING
+    assert after.names == [alice.name, bob.name]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"players": 1}, "2 to 6 players"),
+        ({"players": 7}, "2 to 6 players"),
+        ({"players": 3, "bots": 3}, "0 to players - 1"),
+        ({"bots": -1}, "0 to players - 1"),
+        ({"pace": "hasty"}, "live, fast, standard, slow"),
+        ({"bot": "grandma"}, "careful"),
+        ({"bot_pause": 11.0}, "0 to 10 seconds"),
+        ({"preset": "poker"}, "poker"),
+        ({"options": {"mercy_limit": 7}}, "mercy_limit"),
+        ({"options": {"jokers": 3}}, "jokers"),
+        ({"options": {"target": 3}}, "field of its own"),
+        ({"target": 5001}, "target"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused_in_words(alice: User, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(Denied, match=words) as caught:
+        new_table(alice, **options)
+    assert caught.value.status == 400
+    assert not Game.objects.exists()
+
+
+def test_only_what_differs_from_the_preset_is_stored(alice: User) -> None:
+    table = new_table(alice, options={"mercy_limit": 30, "hand_size": 7}, target=500)
+    assert table.game.options == {"mercy_limit": 30}
+    assert queries.options_of(now_of(table).game).target == 500
+
+
+def refused(name: str, call: Any, /, **given: Any) -> None:
+    with pytest.raises(Denied) as caught:
+        call(**given)
+    assert caught.value.code == name
+
+
+def test_joining_is_refused_by_name(alice: User, bob: User, charlie: User) -> None:
+    table = new_table(alice, players=2)
+    refused("not_found", lobby.join, code="nowhere", user=bob, now=NOON)
+    refused("already_seated", lobby.join, code=table.game.code, user=alice, now=NOON)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    refused("full", lobby.join, code=table.game.code, user=charlie, now=NOON)
+
+
+def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
+    table = new_table(alice, players=2, public=False)
+    refused("not_found", lobby.join, code=table.game.code, user=bob, now=NOON)
+    assert queries.game_by_invite(table.game.invite_key) == table.game
+    after = lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.code])
+    assert after.game.status == Game.Status.PLAYING
+
+
+def test_leaving_before_the_start_frees_the_seat_and_hands_the_table_on(alice: User, bob: User) -> None:
+    table = new_table(alice, players=3)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    lobby.leave_table(code=table.game.code, user=alice, now=NOON)
+    after = now_of(table)
+    assert after.names == [bob.name]
+    assert after.game.host == bob
+
+
+def test_a_table_without_people_is_closed(alice: User, bob: User) -> None:
+    table = new_table(alice, players=3, bots=1)
+    lobby.leave_table(code=table.game.code, user=alice, now=NOON)
+    assert now_of(table).game.status == Game.Status.VOID
+    refused("over", lobby.join, code=table.game.code, user=bob, now=NOON)
+    assert not queries.open_tables(bob).exists()
+
+
+def test_a_running_game_is_not_left_by_getting_up(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    refused("already_started", lobby.leave_table, code=table.game.code, user=alice, now=NOON)
+
+
+def test_the_host_starts_with_who_is_there_and_no_seat_is_empty(alice: User, bob: User, charlie: User) -> None:
+    table = new_table(alice, players=5)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    lobby.join(code=table.game.code, user=charlie, now=NOON)
+    lobby.leave_table(code=table.game.code, user=bob, now=NOON)
+    refused("forbidden", lobby.start, code=table.game.code, user=charlie, now=NOON)
+    after = lobby.start(code=table.game.code, user=alice, now=NOON)
+    assert after.game.players == 2
+    assert [(seat.index, seat.name) for seat in now_of(table).seats] == [(0, alice.name), (1, charlie.name)]
+
+
+def test_one_alone_cannot_start(alice: User) -> None:
+    refused("too_few_players", lobby.start, code=new_table(alice).game.code, user=alice, now=NOON)
+
+
+def test_a_host_fills_seats_with_bots(alice: User, bob: User) -> None:
+    table = new_table(alice, players=3)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    refused("forbidden", lobby.add_bot, code=table.game.code, user=bob, bot="random", now=NOON)
+    after = lobby.add_bot(code=table.game.code, user=alice, bot="random", now=NOON)
+    assert after.game.status == Game.Status.PLAYING
+    assert after.seats[2].bot == "random"
+
+
+def finished_game(alice: User, bob: User) -> queries.Table:
+    hands = [*TWO_HANDS["hands"], ["b3", "b4"]]
+    table = table_at({**TWO_HANDS, "hands": hands}, [alice, bob, "careful"], options={"mercy_limit": 30})
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER, winner=0, is_public=False)
+    return table
+
+
+def test_a_rematch_has_the_same_options_and_takes_the_second_asker_in(alice: User, bob: User) -> None:
+    table = finished_game(alice, bob)
+    first = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    assert first.game.options == {"mercy_limit": 30}
+    assert (first.game.status, first.game.players) == (Game.Status.OPEN, 3)
+    second = lobby.rematch(code=table.game.code, user=bob, now=NOON)
+    assert second.game.pk == first.game.pk
+    assert second.game.status == Game.Status.PLAYING
+    assert Invitation.objects.filter(game=first.game, user=bob).exists()
+
+
+def test_asking_twice_for_a_rematch_makes_one_table(alice: User, bob: User) -> None:
+    table = finished_game(alice, bob)
+    first = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    assert lobby.rematch(code=table.game.code, user=alice, now=NOON).game.pk == first.game.pk
+    assert Seat.objects.filter(game=first.game, user=alice).count() == 1
+
+
+def test_there_is_no_rematch_of_a_running_game(alice: User, bob: User) -> None:
+    refused("forbidden", lobby.rematch, code=table_at(TWO_HANDS, [alice, bob]).game.code, user=alice, now=NOON)
+
+
+def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: User) -> None:
+    own = table_at(TWO_HANDS, [alice, bob])
+    both = table_at(TWO_HANDS, [alice, charlie])
+    assert lobby.move_seats(guest=alice, user=charlie) == 1
+    assert [seat.user for seat in now_of(own).seats] == [charlie, bob]
+    assert now_of(own).game.host == charlie
+    assert [seat.user for seat in now_of(both).seats] == [alice, charlie]
+
+
+def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User) -> None:
+    table = finished_game(alice, bob)
+    first = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    lobby.leave_table(code=first.game.code, user=alice, now=NOON)
+    second = lobby.rematch(code=table.game.code, user=bob, now=NOON)
+    assert second.game.pk != first.game.pk
+    assert second.game.status == Game.Status.OPEN

@@ -1,0 +1,212 @@
+"""The write path: what `play_move` saves, and what it refuses in which order."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from games.actions.play import play_move
+from games.models import Game, Move
+from games.queries import Table
+from games.refusals import Denied
+from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+def move(table: Table, user: User, text: str, **given: Any) -> Table:
+    version = given.pop("version", now_of(table).game.version)
+    return play_move(code=table.game.code, user=user, text=text, version=version, now=NOON, **given)
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob])
+
+
+def test_it_saves_the_line_the_version_and_the_position(table: Table, alice: User) -> None:
+    move(table, alice, "play r5")
+    after = now_of(table)
+    assert log_of(table) == ["0 play r5"]
+    assert after.game.version == 1
+    round_, hands, position = after.playing
+    assert [hand.cards for hand in hands] == ["b1 b2", "r4 g3 W6"]
+    assert (position.turn, position.discard_pile, position.color) == (1, ("r3", "r5"), "r")
+    assert round_.ended_at is None
+
+
+def test_it_returns_the_table_as_it_is_stored(table: Table, alice: User) -> None:
+    returned = move(table, alice, "play r5")
+    stored = now_of(table)
+    assert returned.position == stored.position
+    assert returned.game.version == stored.game.version
+    assert returned.game.deadline == stored.game.deadline
+
+
+def test_a_turn_begins_with_its_pace_s_time_and_saves_what_the_last_left(table: Table, alice: User, bob: User) -> None:
+    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + timedelta(hours=5))
+    move(table, alice, "play r5")
+    after = now_of(table)
+    assert after.seats[0].bank == 5 * 3600
+    assert after.game.deadline == NOON + timedelta(hours=48)
+
+
+def test_a_found_card_shares_the_deadline_of_its_turn(alice: User, bob: User) -> None:
+    position = {**TWO_HANDS, "hands": [["b1", "y1"], ["r4", "g3"]], "draw_pile": ["r9", "g1", "g2"]}
+    table = table_at(position, [alice, bob], deadline=NOON + timedelta(hours=5))
+    move(table, alice, "draw")
+    assert now_of(table).game.deadline == NOON + timedelta(hours=5)
+
+
+def test_a_hand_of_one_without_a_call_opens_a_window_and_a_call_closes_it(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"]]}, [alice, bob], pace="live")
+    move(table, alice, "play r5")
+    _, hands, _ = now_of(table).playing
+    assert hands[0].callout_until == NOON + timedelta(seconds=8)
+    move(table, alice, "uno")
+    _, hands, position = now_of(table).playing
+    assert hands[0].callout_until is None
+    assert position.declared == (0,)
+
+
+def test_a_window_that_opens_anew_has_its_own_time(alice: User, bob: User) -> None:
+    position = {**TWO_HANDS, "hands": [["r7", "b1"], ["g3"]], "exposed": [1]}
+    table = table_at(position, [alice, bob], pace="live")
+    move(table, alice, "play r7 swap 1")
+    _, hands, after = now_of(table).playing
+    assert (after.exposed, [hand.cards for hand in hands]) == ((0, 1), ["g3", "b1"])
+    assert hands[1].callout_until == NOON + timedelta(seconds=8)
+    reopened = table_at(position, [alice, bob], pace="live")
+    reopened.playing[1][1].callout_until = NOON + timedelta(seconds=1)
+    reopened.playing[1][1].save()
+    move(reopened, alice, "play r7 swap 1")
+    assert now_of(reopened).playing[1][1].callout_until == NOON + timedelta(seconds=8)
+
+
+def test_the_same_token_again_moves_nothing(table: Table, alice: User) -> None:
+    first = move(table, alice, "play r5", version=0, token="once")
+    again = move(table, alice, "play r5", version=0, token="once")
+    assert again.game.version == first.game.version == 1
+    assert log_of(table) == ["0 play r5"]
+
+
+def test_a_token_is_each_seat_s_own(table: Table, alice: User, bob: User) -> None:
+    move(table, alice, "play r5", token="once")
+    move(table, bob, "play r4", token="once")
+    assert log_of(table) == ["0 play r5", "1 play r4"]
+
+
+def test_a_token_of_a_refused_move_can_be_used_again(table: Table, alice: User) -> None:
+    with pytest.raises(Denied):
+        move(table, alice, "play b1", token="once")
+    move(table, alice, "play r5", token="once")
+    assert log_of(table) == ["0 play r5"]
+
+
+def test_the_token_of_the_move_that_ended_the_game_still_answers(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob])
+    move(table, alice, "play r5", version=0, token="last")
+    assert move(table, alice, "play r5", version=0, token="last").game.status == Game.Status.OVER
+
+
+def refusal(table: Table, user: User, text: str, **given: Any) -> tuple[str, int, str | None]:
+    before = now_of(table)
+    with pytest.raises(Denied) as caught:
+        move(table, user, text, **given)
+    after = now_of(table)
+    assert after.position == before.position
+    assert Move.objects.filter(game=table.game).count() == before.game.version
+    return caught.value.code, caught.value.status, caught.value.rule
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("play zz", {}, ("malformed", 400, None)),
+        ("clock draw", {}, ("malformed", 400, None)),
+        ("draw", {"version": None}, ("malformed", 400, None)),
+        ("draw", {"token": "a\0b"}, ("malformed", 400, None)),
+        ("draw", {"token": "x" * 65}, ("malformed", 400, None)),
+        ("draw", {"version": 7}, ("stale", 409, None)),
+        ("play b1", {}, ("not_matching", 422, "TURN-2")),
+        ("play g9", {}, ("not_in_hand", 422, "TURN-1")),
+        ("take", {}, ("nothing_to_take", 422, "STACK-3")),
+        ("uno", {"version": None}, ("nothing_owed", 422, "UNO-6")),
+        ("catch 1", {"version": 99}, ("nobody_to_catch", 422, "UNO-6")),
+    ],
+)
+def test_a_refused_move_has_a_name_and_changes_nothing(
+    table: Table, alice: User, text: str, given: dict[str, Any], expected: tuple[str, int, str | None]
+) -> None:
+    assert refusal(table, alice, text, **given) == expected
+
+
+def test_it_is_not_bob_s_turn(table: Table, bob: User) -> None:
+    assert refusal(table, bob, "draw") == ("not_your_turn", 422, "TURN-1")
+
+
+def test_an_outsider_is_not_seated_at_a_public_table(table: Table, charlie: User) -> None:
+    assert refusal(table, charlie, "draw", version=99) == ("not_seated", 403, None)
+
+
+def test_an_outsider_does_not_know_of_a_private_table(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    assert refusal(table, charlie, "draw") == ("not_found", 404, None)
+
+
+def test_a_token_used_for_another_move_is_refused(table: Table, alice: User) -> None:
+    move(table, alice, "play r5", token="once")
+    assert refusal(table, alice, "draw", token="once") == ("token_reused", 422, None)
+
+
+def test_a_finished_game_takes_no_move(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob])
+    move(table, alice, "play r5")
+    assert refusal(table, bob, "draw") == ("over", 409, "END-1")
+
+
+def test_the_last_card_ends_a_single_round(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob])
+    move(table, alice, "play r5")
+    after = now_of(table)
+    assert (after.game.status, after.game.winner, after.game.deadline) == (Game.Status.OVER, 0, None)
+    assert [seat.score for seat in after.seats] == [57, 0]
+
+
+def test_a_match_goes_on_with_the_next_round_and_the_next_dealer(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=1000)
+    after = move(table, alice, "play r5")
+    assert after.game.status == Game.Status.PLAYING
+    round_, hands, position = after.playing
+    assert (round_.number, round_.dealer, round_.from_version) == (2, 0, 1)
+    assert [len(hand.cards.split()) for hand in hands] == [7, 7]
+    assert position.turn == 1
+    assert [seat.score for seat in now_of(table).seats] == [57, 0]
+
+
+def test_a_match_ends_at_its_target(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=50)
+    move(table, alice, "play r5")
+    after = now_of(table)
+    assert (after.game.status, after.game.winner) == (Game.Status.OVER, 0)
+
+
+def test_who_leaves_is_out_of_the_next_rounds_too(alice: User, bob: User, charlie: User) -> None:
+    position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"], ["b1", "b2"]]}
+    table = table_at(position, [alice, bob, charlie], target=5000)
+    move(table, charlie, "leave")
+    after = move(table, alice, "play r5")
+    round_, hands, position_after = after.playing
+    assert round_.number == 2
+    assert hands[2].cards == ""
+    assert (position_after.out, position_after.absent) == ((2,), (2,))
+
+
+def test_the_last_one_in_the_match_wins_it(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], target=5000)
+    move(table, alice, "leave")
+    after = now_of(table)
+    assert (after.game.status, after.game.winner) == (Game.Status.OVER, 1)

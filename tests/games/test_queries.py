@@ -1,0 +1,123 @@
+"""Reads: who may see a table, what the lists hold and in which order, and what the log tells whom."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from accounts.models import User
+from games import queries, rules
+from games.actions import lobby
+from games.actions.play import play_move
+from games.models import Game, Invitation
+from games.records import record_of
+from games.refusals import Denied
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+def codes(tables: list[queries.Table]) -> list[str]:
+    return [table.game.code for table in tables]
+
+
+def test_the_fixed_sql_reads_what_the_orm_reads(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], 25, seed=3, options={"mercy_limit": 30})
+    orm = Game.objects.select_related("round").get(pk=table.game.pk)
+    fixed = now_of(table)
+    assert fixed.game == orm
+    for field in Game._meta.concrete_fields:
+        assert getattr(fixed.game, field.attname) == getattr(orm, field.attname), field
+    assert orm.round is not None
+    assert queries.position_of(orm.round, orm.round.hands.order_by("seat__index")) == fixed.position
+    assert [hand.seat.user_id for hand in fixed.playing[1]] == [alice.pk, bob.pk, None]
+
+
+def test_a_private_table_is_seen_by_its_people_its_guests_of_the_link_and_the_invited(
+    alice: User, bob: User, charlie: User, mo: User
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    code = table.game.code
+    Invitation.objects.create(game=table.game, user=mo, at=NOON)
+    for user, links in ((alice, ()), (mo, ()), (charlie, [code]), (None, [code])):
+        assert queries.load_for(code, user, links).game.code == code
+    for user in (charlie, None):
+        with pytest.raises(Denied) as refused:
+            queries.load_for(code, user)
+        assert refused.value.code == "not_found"
+
+
+def test_my_games_are_sorted_by_urgency(alice: User, bob: User) -> None:
+    theirs = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
+    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(hours=9))
+    sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(hours=2))
+    over = table_at(TWO_HANDS, [alice, bob], winner=0)
+    Game.objects.filter(pk=over.game.pk).update(status=Game.Status.OVER, finished_at=NOON)
+    table_at(TWO_HANDS, [bob, "careful"])
+    expected = [sooner, later, theirs, over]
+    assert codes(queries.with_tables(queries.games_of(alice))) == codes(expected)
+    assert codes(queries.with_tables(queries.games_of(alice, turn=True))) == codes([sooner, later])
+    assert queries.count_waiting_for(alice) == 2
+    assert queries.count_waiting_for(bob) == 2
+    following = queries.next_game_for(alice, after=sooner.game.code)
+    assert following is not None
+    assert following.code == later.game.code
+
+
+def test_a_round_that_is_over_waits_for_nobody(alice: User, bob: User) -> None:
+    over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
+    table_at(over, [alice, bob], target=1000)
+    assert queries.count_waiting_for(alice) == 0
+
+
+def test_open_tables_are_those_with_a_seat_for_me(alice: User, bob: User) -> None:
+    def make(user: User, **options: object) -> queries.Table:
+        return lobby.create_table(user=user, options=lobby.TableOptions(**options), now=NOON)  # type: ignore[arg-type]  # test data
+
+    make(bob, players=2)
+    free = make(alice, players=3)
+    make(alice, players=3, public=False)
+    make(alice, players=2, bots=1)
+    assert codes(queries.with_tables(queries.open_tables(bob))) == [free.game.code]
+
+
+def test_a_list_of_tables_costs_the_same_however_long(
+    alice: User, bob: User, django_assert_num_queries: object
+) -> None:
+    for seed in range(6):
+        table_after([alice, bob], 10, seed)
+    with django_assert_num_queries(3):  # type: ignore[operator]  # a fixture of pytest-django
+        assert len(queries.with_tables(queries.games_of(alice))) == 6
+
+
+def test_the_log_is_told_newest_last_and_from_a_version_on(alice: User, bob: User) -> None:
+    table = table_after([alice, bob], 12, seed=5)
+    everything = queries.log_of(table, alice)
+    assert [line.n for line in everything] == list(range(1, table.game.version + 1))
+    assert [line.n for line in queries.log_of(table, alice, after=8)] == list(range(9, table.game.version + 1))
+    assert [line.n for line in queries.log_of(table, alice, last=3)] == [line.n for line in everything[-3:]]
+
+
+def test_the_record_of_a_game_replays(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "random"], 500, seed=11)
+    assert table.game.status == Game.Status.OVER
+    text = rules.print_record(record_of(table))
+    record = rules.parse_record(text)
+    assert rules.print_record(record) == text
+    (played,) = rules.replay_record(record)
+    assert played.position == table.position
+    assert "shuffle: " in text or table.playing[2].reshuffles == 0
+
+
+def test_the_record_of_a_match_replays_round_by_round(alice: User, bob: User, charlie: User) -> None:
+    hands = [["r5"], ["r4", "g3", "W6"], ["b1", "b2"]]
+    running = table_at({**TWO_HANDS, "hands": hands}, [alice, bob, charlie], target=1000)
+    with pytest.raises(Denied):
+        record_of(running)
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2, target=5000), now=NOON)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON - timedelta(seconds=5))
+    over = now_of(table)
+    list(rules.replay_record(rules.parse_record(rules.print_record(record_of(over)))))
+    assert over.game.winner == 0

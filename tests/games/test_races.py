@@ -1,0 +1,100 @@
+"""Conflicting requests at one instant, on real connections: exactly one is accepted."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from django.db import connection
+
+from accounts.models import User
+from games.actions import lobby
+from games.actions.play import play_move
+from games.actions.rounds import deal_next
+from games.models import Game, Move, Round, Seat
+from games.refusals import Denied
+from games.rules import legal_moves
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(calls: list[Callable[[], object]]) -> Counter[str]:
+    """Run all calls at the same instant, each on a connection of its own; counts "ok" and the names of refusals."""
+    barrier = threading.Barrier(len(calls))
+    answers: list[str] = []
+
+    def run(call: Callable[[], object]) -> None:
+        barrier.wait()
+        try:
+            call()
+        except Denied as denied:
+            answers.append(denied.code)
+        else:
+            answers.append("ok")
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return Counter(answers)
+
+
+def mover(code: str, user: User, text: str, version: int, token: str | None = None) -> Callable[[], object]:
+    return lambda: play_move(code=code, user=user, text=text, version=version, token=token, now=NOON)
+
+
+def test_of_32_moves_on_one_version_exactly_one_is_accepted(alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2, target=5000), now=NOON)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    for _ in range(5):
+        here = now_of(table)
+        position, version = here.playing[2], here.game.version
+        user = (alice, bob)[position.turn]
+        moves = [str(move) for move in legal_moves(position, position.turn, here.options)]
+        calls = [mover(here.game.code, user, moves[n % len(moves)], version) for n in range(32)]
+        answers = at_once(calls)
+        assert answers["ok"] == 1, answers
+        assert set(answers) <= {"ok", "stale"}
+        assert now_of(table).game.version == version + 1
+    assert Move.objects.filter(game=table.game).count() == 5
+
+
+def test_the_same_token_32_times_at_once_moves_once(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    answers = at_once([mover(table.game.code, alice, "play r5", 0, "once") for _ in range(32)])
+    assert answers == {"ok": 32}
+    assert Move.objects.filter(game=table.game).count() == 1
+
+
+def test_the_last_free_seat_is_taken_once(alice: User, bob: User, charlie: User) -> None:
+    for _ in range(5):
+        table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+        code = table.game.code
+        answers = at_once([partial(lobby.join, code=code, user=user, now=NOON) for user in (bob, charlie)])
+        assert answers == {"ok": 1, "full": 1}
+        assert Seat.objects.filter(game=table.game).count() == 2
+
+
+def test_two_askers_of_a_rematch_get_one_table(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
+    code = table.game.code
+    answers = at_once([partial(lobby.rematch, code=code, user=user, now=NOON) for user in (alice, bob)])
+    assert answers == {"ok": 2}
+    assert Game.objects.filter(rematch_of=table.game).count() == 1
+
+
+def test_the_next_round_is_dealt_once(alice: User, bob: User) -> None:
+    over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
+    table = table_at(over, [alice, bob], target=1000)
+    dealt: list[object] = []
+    at_once([lambda: dealt.append(deal_next(game_id=table.game.pk, now=NOON)) for _ in range(6)])
+    assert len([one for one in dealt if one is not None]) == 1
+    assert Round.objects.filter(game=table.game).count() == 2

@@ -1,0 +1,338 @@
+"""How a view becomes sentences and page objects: no database, a position in NOTATION and what is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from games import queries, render, rules
+from games.models import Game, Hand, Round, Seat
+from games.queries import GameView, LogLine
+from games.refusals import Denied
+from games.render import Asked, Ended
+from games.rules import Event
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+NAMES = ("Ann", "Bob", "Chen")
+DRAW_PILE = ["b1", "b2", "y3", "g4"]
+
+
+def seen(
+    position: Mapping[str, Any], you: int | None = 0, *, options: Mapping[str, object] | None = None, **game: Any
+) -> GameView:
+    """The view of seat `you` (None: a spectator) of a game in this position; the seats are Ann, Bob and Chen."""
+    fields: dict[str, Any] = {"code": "k7m2", "status": "playing", "preset": "no-mercy", "version": 5, **game}
+    row = Game(players=len(position["hands"]), options=dict(options or {}), **fields)
+    engine = queries.options_of(row)
+    here = rules.position_from_json({"draw_pile": DRAW_PILE, **position}, engine)
+    seats = [Seat(index=n, name=NAMES[n], user_id=n) for n in range(len(here.hands))]
+    round_ = Round(number=game.get("round_number", 1), winner=here.winner, points=here.points, commitment="c0ffee")
+    hands = [Hand(seat=seat, cards=" ".join(here.hands[seat.index])) for seat in seats]
+    return queries.view_of(
+        queries.Table(row, seats, engine, round_, hands, here), None if you is None else User(pk=you)
+    )
+
+
+def page(view: GameView, lines: Sequence[LogLine] = (), **asked: Any) -> dict[str, Any]:
+    return render.page_of(view, lines, asked=Asked(**asked), now=NOW)
+
+
+def line(n: int, seat: int, *events: Event) -> LogLine:
+    return LogLine(n, 1, seat, "", NOW, events)
+
+
+PLAIN: Mapping[str, Any] = {
+    "hands": [["r5", "b1", "W6"], ["r4", "g3"], ["y1", "y2"]],
+    "turn": 0,
+    "discard_pile": ["r3"],
+}
+OWED = {**PLAIN, "discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}}
+ROULETTE = {**PLAIN, "discard_pile": ["WC"], "color": None, "phase": "choose_color"}
+DRAWN = {**PLAIN, "phase": "drawn", "drawn": "r5"}
+NOTHING_FITS = {**PLAIN, "hands": [["b1"], ["r4", "g3"], ["y1", "y2"]], "declared": [0]}
+
+
+@pytest.mark.parametrize(
+    ("position", "you", "sentence"),
+    [
+        (PLAIN, 0, "Your turn: play a card or draw."),
+        (NOTHING_FITS, 0, "Your turn: nothing fits, so draw."),
+        (OWED, 0, "Your turn: 6 cards are coming at you."),
+        (ROULETTE, 0, "Your turn: name a colour for the roulette."),
+        (DRAWN, 0, "Your turn: play Red 5, which you drew."),
+        (PLAIN, 1, "Ann’s turn: play or draw."),
+        (OWED, 1, "Ann’s turn: 6 cards to answer or to take."),
+        (ROULETTE, None, "Ann’s turn: a colour for the roulette."),
+        (DRAWN, 1, "Ann’s turn: play the card just drawn."),
+    ],
+)
+def test_the_headline_says_who_must_do_what(position: Mapping[str, Any], you: int | None, sentence: str) -> None:
+    assert render.headline(seen(position, you), NOW) == sentence
+
+
+@pytest.mark.parametrize(
+    ("left", "sentence"),
+    [
+        (timedelta(seconds=60), "Your turn: play a card or draw."),
+        (timedelta(hours=2), "Your turn: play a card or draw, by 14:00 UTC."),
+        (timedelta(hours=20), "Your turn: play a card or draw, by Sun 08:00 UTC."),
+        (timedelta(days=10), "Your turn: play a card or draw, by 1 Dec 12:00 UTC."),
+    ],
+)
+def test_the_headline_says_by_when(left: timedelta, sentence: str) -> None:
+    assert render.headline(seen(PLAIN, deadline=NOW + left), NOW) == sentence
+
+
+def test_times_are_the_reader_s_own() -> None:
+    with timezone.override("Asia/Tokyo"):
+        assert render.moment(NOW, NOW) == "21:00"
+        assert render.moment(NOW + timedelta(hours=4), NOW) == "Sun 01:00"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(-1, "time is up"), (0, "time is up"), (1, "1 s left"), (119, "119 s left"), (120, "2 min left"),
+     (7199, "119 min left"), (7200, "2 h left"), (259_199, "71 h left"), (259_200, "3 days left")],
+)  # fmt: skip
+def test_the_time_left_is_said_in_the_unit_that_matters(seconds: int, text: str) -> None:
+    assert render.time_left(NOW + timedelta(seconds=seconds), NOW) == text
+
+
+@pytest.mark.parametrize(
+    ("position", "detail"),
+    [
+        (PLAIN, "Red fits, a 3, and every wild."),
+        ({**PLAIN, "discard_pile": ["rS"]}, "Red fits, a Skip, and every wild."),
+        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "Blue fits, and every wild."),
+        (OWED, "Answer with a draw card of 2 or more, or take them."),
+    ],
+)
+def test_the_detail_says_what_fits(position: Mapping[str, Any], detail: str) -> None:
+    assert page(seen(position))["detail"] == detail
+
+
+def test_the_detail_says_why_one_only_watches() -> None:
+    assert page(seen(PLAIN, None))["detail"] == "You are watching."
+    knocked_out = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
+    assert page(seen(knocked_out, 1))["detail"] == "You are out of this round."
+    assert page(seen(knocked_out, 1, target=500))["detail"] == "You are out until the next deal."
+
+
+OVER = {**PLAIN, "hands": [[], ["r4", "g3"], ["y1", "y2"]], "phase": "over", "winner": 0, "points": 10}
+
+
+def test_an_ended_game_names_its_winner_to_each() -> None:
+    assert render.headline(seen(OVER, 0, status="over", winner=0), NOW) == "You win the game."
+    assert render.headline(seen(OVER, 1, status="over", winner=0, target=500), NOW) == "Ann wins the match."
+    assert render.headline(seen(OVER, 1, target=500), NOW) == "Ann wins round 1."
+    assert render.headline(seen(PLAIN, 1, status="void"), NOW) == "This game was called off."
+
+
+def test_an_ended_round_shows_its_result_and_everybody_s_cards() -> None:
+    ended = page(seen(OVER, 1, status="over", winner=0, target=5))["ended"]
+    assert ended["result"] == "Round 1: Ann wins the round and scores 10."
+    assert [(hand["name"], [card["text"] for card in hand["cards"]]) for hand in ended["hands"]] == [
+        ("Ann", []), ("Bob", ["r4", "g3"]), ("Chen", ["y1", "y2"]),
+    ]  # fmt: skip
+
+
+def test_the_round_before_is_shown_while_asked_for() -> None:
+    view = seen(PLAIN, target=500)
+    assert page(view)["ended"] is None
+    shown = render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, 1, 57, [["r5"], [], ["b1"]]))["ended"]
+    assert shown["result"] == "Round 1: Bob wins the round and scores 57."
+
+
+def test_a_hand_marks_what_may_be_played() -> None:
+    hand = page(seen(PLAIN))["hand"]
+    assert [(card.text, card.playable) for card in hand["cards"]] == [("r5", True), ("b1", False), ("W6", True)]
+    assert hand["note"] == "3 cards, 2 playable"
+
+
+def test_a_hand_out_of_turn_says_only_its_number() -> None:
+    hand = page(seen(PLAIN, 1))["hand"]
+    assert hand["note"] == "2 cards"
+    assert not any(card.playable for card in hand["cards"])
+
+
+def test_the_drawn_card_alone_is_pointed_at() -> None:
+    hand = page(seen({**DRAWN, "hands": [["r5", "b1", "r5"], ["r4", "g3"], ["y1", "y2"]]}))["hand"]
+    assert [card.focus for card in hand["cards"]] == [True, False, False]
+
+
+def test_a_spectator_has_neither_hand_nor_moves() -> None:
+    shown = page(seen(PLAIN, None))
+    assert (shown["hand"], shown["move"], shown["may_leave"]) == (None, None, False)
+
+
+def buttons(view: GameView, **asked: Any) -> list[tuple[str, str, str]]:
+    return [(b["id"], b["label"], b["move"]) for b in page(view, **asked)["move"]["buttons"]]
+
+
+def test_the_buttons_are_what_the_rules_allow() -> None:
+    assert buttons(seen(PLAIN)) == [("draw", "Draw", "draw")]
+    assert buttons(seen(OWED)) == [("draw", "Take 6", "take")]
+    assert buttons(seen(DRAWN)) == [("play-drawn", "Play Red 5", "play r5")]
+    assert buttons(seen(ROULETTE)) == []
+
+
+def test_a_catch_and_a_late_call_are_offered_out_of_turn() -> None:
+    exposed = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1]}
+    assert buttons(seen(exposed, 2)) == [("catch-1", "Catch Bob", "catch 1")]
+    assert buttons(seen(exposed, 1)) == [("uno-call", "Call UNO", "uno")]
+    assert page(seen(exposed, 2))["move"]["hint"] == "Bob has one card and did not call."
+
+
+def test_a_classic_player_may_keep_the_card_drawn() -> None:
+    view = seen({**DRAWN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}, preset="classic")
+    assert buttons(view) == [("play-drawn", "Play Red 5", "play r5"), ("draw", "Keep it and pass", "pass")]
+    assert render.headline(view, NOW) == "Your turn: play Red 5, which you drew, or keep it."
+
+
+def chooser(view: GameView, **asked: Any) -> dict[str, Any]:
+    found = page(view, **asked)["move"]["chooser"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_choosing_a_colour_shows_how_many_of_each_one_holds() -> None:
+    view = seen({**PLAIN, "hands": [["W6", "b1", "b2", "y1"], ["r4", "g3"], ["y1", "y2"]]})
+    asked = chooser(view, choose="W6")
+    assert [(c["name"], c["note"]) for c in asked["choices"]] == [
+        ("Red", "you hold 0"), ("Yellow", "you hold 1"), ("Green", "you hold 0"), ("Blue", "you hold 2"),
+    ]  # fmt: skip
+    assert asked["cancel_url"] == "/games/k7m2/"
+
+
+def test_choosing_whom_to_swap_with_shows_each_count() -> None:
+    view = seen({**PLAIN, "hands": [["r7", "b1"], ["r4", "g3", "y9"], ["y1", "y2"]]})
+    assert [(c["name"], c["note"], c["move"]) for c in chooser(view, choose="r7")["choices"]] == [
+        ("Bob", "3 cards", "play r7 swap 1"), ("Chen", "2 cards", "play r7 swap 2"),
+    ]  # fmt: skip
+
+
+def test_a_drawn_wild_asks_its_colour_at_once_and_cannot_be_put_back() -> None:
+    asked = chooser(seen({**PLAIN, "phase": "drawn", "drawn": "W6"}))
+    assert [c["move"] for c in asked["choices"]] == [f"play W6 color {c}" for c in "rygb"]
+    assert "cancel_url" not in asked
+
+
+def test_a_roulette_asks_the_colour_of_its_victim() -> None:
+    assert [c["move"] for c in chooser(seen(ROULETTE))["choices"]] == ["color r", "color y", "color g", "color b"]
+
+
+@pytest.mark.parametrize(
+    ("hand", "others", "there"),
+    [
+        (["r5", "b1"], ["y1", "y2"], True),
+        (["r5", "b1", "b2"], ["y1", "y2"], False),
+        (["rD", "r1", "r2", "b1"], ["y1", "y2"], True),
+        (["r7", "b1", "b2", "b3"], ["y1"], True),
+        (["r0", "b1", "b2", "b3"], ["y1"], True),
+        (["r5"], ["y1", "y2"], False),
+    ],
+    ids=["two cards", "three", "discard all", "a swap for one card", "a pass of one card", "the last card"],
+)
+def test_the_uno_toggle_is_there_when_a_play_can_leave_one_card(
+    hand: list[str], others: list[str], there: bool
+) -> None:
+    single = [n for n, cards in enumerate([hand, ["g8", "g9"], others]) if len(cards) == 1]
+    view = seen({**PLAIN, "hands": [hand, ["g8", "g9"], others], "declared": single})
+    assert (page(view)["move"]["uno"] is not None) == there
+
+
+def test_the_table_says_stack_colour_and_direction() -> None:
+    table = page(seen({**OWED, "direction": -1}))["table"]
+    assert (table["owed"], table["owed_note"]) == (6, "answer with +2 or higher, or take 6")
+    assert table["direction"] == "counter-clockwise, then Chen"
+    assert table["color_name"] == "Red"
+    assert page(seen(PLAIN, 1))["table"]["direction"] == "clockwise, then you"
+
+
+def test_players_are_listed_in_turn_order_from_the_reader() -> None:
+    assert [player.name for player in page(seen(PLAIN, 1))["players"]] == ["Bob", "Chen", "Ann"]
+    assert [player.name for player in page(seen({**PLAIN, "direction": -1}, 1))["players"]] == ["Bob", "Ann", "Chen"]
+    assert [player.name for player in page(seen(PLAIN, None))["players"]] == ["Ann", "Bob", "Chen"]
+
+
+def test_a_hand_near_the_mercy_limit_is_marked() -> None:
+    view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]})
+    ann, bob, _ = page(view)["players"]
+    assert (bob.hot, bob.state) == (True, "4 cards from mercy")
+    assert not ann.hot
+
+
+def test_without_a_mercy_limit_there_is_no_meter() -> None:
+    view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]}, options={"mercy_limit": 0})
+    assert all(not player.limit and not player.hot for player in page(view)["players"])
+
+
+def test_the_score_sheet_has_a_row_a_round_and_the_total() -> None:
+    assert page(seen(PLAIN))["scores"] == ()
+    rows = page(seen(OVER, 1, status="over", winner=0))["scores"]
+    assert [(row.label, row.points) for row in rows] == [("1", (0, 0, 10)), ("Total", (0, 0, 0))]
+
+
+def test_since_your_move_tells_what_others_did_in_order() -> None:
+    lines = [
+        line(1, 1, Event("played", 1, "r1")),
+        line(2, 0, Event("played", 0, "r2")),
+        line(3, 1, Event("played", 1, "r+2"), Event("owes", 2, amount=2)),
+        line(4, 2, Event("drew", 2, amount=2, reason="stack")),
+    ]
+    assert page(seen(PLAIN), lines)["news"] == [
+        "Bob plays Red Draw Two. Chen owes 2 cards.", "Chen draws 2 cards and loses the turn.",
+    ]  # fmt: skip
+    assert page(seen(PLAIN, 1), lines)["news"] == []
+
+
+def test_the_log_is_newest_first_with_a_heading_a_round() -> None:
+    lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
+    shown = render.log_of(seen(PLAIN), lines, NOW)
+    assert [(row.n, row.heading) for row in shown] == [(3, ""), (2, "Round 1"), (1, "")]
+
+
+def test_only_what_concerns_the_listener_interrupts() -> None:
+    lines = [
+        line(4, 2, Event("played", 2, "r+2"), Event("owes", 0, amount=2)),
+        line(5, 1, Event("caught", 1, target=2, amount=2)),
+    ]
+    told = render.announcements(seen(OWED), lines, since=3, refusal=None, now=NOW)
+    assert told == {
+        "polite": ["Chen plays Red Draw Two.", "Bob catches Chen without UNO."],
+        "assertive": ["You owe 2 cards.", "Your turn: 6 cards are coming at you."],
+    }
+    caught = render.announcements(seen(PLAIN, 2), lines, since=4, refusal=None, now=NOW)
+    assert caught == {"polite": [], "assertive": ["Bob catches you without UNO."]}
+
+
+def test_a_listener_who_has_heard_it_hears_only_the_refusal() -> None:
+    lines = [line(5, 2, Event("played", 2, "r3"))]
+    told = render.announcements(seen(PLAIN), lines, since=5, refusal=Denied("stale", "It moved on."), now=NOW)
+    assert told == {"polite": [], "assertive": ["It moved on."]}
+
+
+def test_the_options_are_prose_made_from_the_table_of_options() -> None:
+    text = render.options_prose(seen(PLAIN, target=500, options={"mercy_limit": 30, "stacking": False}))
+    assert text.startswith("No Mercy rules, 168 cards, a match to 500 points. Standard pace: ")
+    assert text.endswith("Changed: Stacking: no; Mercy limit: 30.")
+
+
+@pytest.mark.parametrize("preset", rules.PRESETS)
+def test_every_preset_has_its_words(preset: str) -> None:
+    numbers = {**PLAIN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}
+    assert " rules, " in render.options_prose(seen(numbers, preset=preset))
+
+
+def test_each_key_says_its_part_of_the_page() -> None:
+    says = {item.key: item.text for item in page(seen(OWED))["says"]}
+    assert says["c"] == "Red Draw Two."
+    assert says["g"] == "6 owed: answer with +2 or higher, or take 6."
+    assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
+    assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
+    assert {item.key for item in page(seen(PLAIN, None))["says"]} == set("cvgedts")

@@ -1,0 +1,62 @@
+"""A browser's end of a websocket, spoken to the ASGI app directly.
+
+Channels has one of its own, but importing it needs Daphne, which this project does not use.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
+from django.test import Client
+
+from nomercy.asgi import application
+
+ORIGIN = "http://127.0.0.1:8000"
+
+
+class Socket:
+    """One socket of the game `code`, with the session of `browser`."""
+
+    def __init__(self, code: str, browser: Client | None = None, *, origin: str = ORIGIN) -> None:
+        headers = [(b"origin", origin.encode()), (b"host", b"127.0.0.1:8000")]
+        if browser is not None:
+            session = browser.cookies[settings.SESSION_COOKIE_NAME].value
+            headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
+        scope = {
+            "type": "websocket",
+            "path": f"/ws/games/{code}/",
+            "raw_path": f"/ws/games/{code}/".encode(),
+            "query_string": b"",
+            "headers": headers,
+            "subprotocols": [],
+        }
+        # asgiref's tester is untyped.
+        self._app: Any = ApplicationCommunicator(application, scope)  # type: ignore[no-untyped-call]
+
+    async def accepted(self) -> bool:
+        await self._app.send_input({"type": "websocket.connect"})
+        answer = await self._app.receive_output(5)
+        return bool(answer["type"] == "websocket.accept")
+
+    async def told(self) -> Any:
+        """The next message, read as JSON."""
+        message = await self._app.receive_output(5)
+        assert message["type"] == "websocket.send", message
+        return json.loads(message["text"])
+
+    async def closed(self) -> int:
+        """The code of the close that comes next."""
+        message = await self._app.receive_output(5)
+        assert message["type"] == "websocket.close", message
+        code: int = message["code"]
+        return code
+
+    async def say(self, text: str) -> None:
+        await self._app.send_input({"type": "websocket.receive", "text": text})
+
+    async def leave(self) -> None:
+        await self._app.send_input({"type": "websocket.disconnect", "code": 1000})
+        await self._app.wait(5)

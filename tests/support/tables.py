@@ -1,0 +1,114 @@
+"""Tables for tests, set up from NOTATION positions so that a test reads as one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from accounts.models import User
+from games import queries, rules
+from games.actions.rounds import position_columns
+from games.models import Game, Hand, Move, Round, Seat
+from games.queries import Table
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+SECRET = bytes(range(32))
+
+
+def table_at(
+    position: Mapping[str, Any],
+    people: Sequence[User | str],
+    *,
+    options: Mapping[str, object] | None = None,
+    target: int = 0,
+    preset: str = "no-mercy",
+    **game_fields: Any,
+) -> Table:
+    """A running game in this position; `people` are its seats in order, a string being the bot of that name.
+
+    The log is empty, so such a game does not follow from its deal: `faults_of` rightly finds fault with it.
+    """
+    diff = dict(options or {})
+    engine = rules.options_from(preset, {**diff, "target": target})
+    here = rules.position_from_json(dict(position), engine)
+    game, seats = _game_of(people, preset=preset, options=diff, target=target, **game_fields)
+    round_ = Round.objects.create(
+        game=game, number=1, dealer=len(people) - 1, secret=SECRET, commitment=rules.commitment(SECRET), deal="",
+        from_version=0, started_at=NOON, **position_columns(here),
+    )  # fmt: skip
+    for seat in seats:
+        Hand.objects.create(round=round_, seat=seat, cards=" ".join(here.hands[seat.index]))
+    game.round = round_
+    game.save()
+    return queries.load(Game.objects.get(pk=game.pk))
+
+
+def _game_of(people: Sequence[User | str], **fields: Any) -> tuple[Game, list[Seat]]:
+    host = next(person for person in people if isinstance(person, User))
+    game = Game.objects.create(
+        host=host, players=len(people), status=Game.Status.PLAYING, created_at=NOON, started_at=NOON,
+        **{"bot_pause": 0.0, **fields},
+    )  # fmt: skip
+    seats = [
+        Seat(game=game, index=n, user=person, name=person.name, bank=86400)
+        if isinstance(person, User)
+        else Seat(game=game, index=n, bot=person, name=f"Bot {n}")
+        for n, person in enumerate(people)
+    ]
+    return game, Seat.objects.bulk_create(seats)
+
+
+def now_of(table: Table) -> Table:
+    """The same table as it is stored now."""
+    return queries.load(Game.objects.get(pk=table.game.pk))
+
+
+def log_of(table: Table) -> list[str]:
+    """The lines of the game's log, as NOTATION writes them."""
+    return [f"{move.seat} {move.text}" for move in Move.objects.filter(game=table.game).order_by("n")]
+
+
+TWO_HANDS: Mapping[str, Any] = {
+    "draw_pile": ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "W6", "r2", "y1", "g1"],
+    "hands": [["r5", "b1", "b2"], ["r4", "g3", "W6"]],
+    "turn": 0,
+    "discard_pile": ["r3"],
+}
+"""Seat 0 to move on a red 3; red 5 fits, and red 4 answers it."""
+
+
+def table_after(people: Sequence[User | str], moves: int, seed: int, **game_fields: Any) -> Table:
+    """A single round after so many random moves, stored with its log just as if they had been played here."""
+    rng = random.Random(seed)
+    secret = rng.randbytes(32)
+    options = rules.options_from("no-mercy", {"target": 0})
+    shuffle = rules.Shuffler(secret).shuffle
+    position = rules.deal(options, len(people), shuffle, dealer=len(people) - 1)
+    log: list[tuple[int, str, list[dict[str, object]]]] = []
+    while len(log) < moves and position.phase != "over":
+        choices = [(seat, move) for seat in range(len(people)) for move in rules.legal_moves(position, seat, options)]
+        seat, move = rng.choice(choices)
+        position, events = rules.apply(position, seat, move, options, shuffle)
+        log.append((seat, str(move), [event.to_json() for event in events]))
+    over = position.phase == "over"
+    game, seats = _game_of(people, **game_fields)
+    round_ = Round.objects.create(
+        game=game, number=1, dealer=len(people) - 1, secret=secret, commitment=rules.commitment(secret),
+        deal=" ".join(shuffle(rules.DECKS[options.deck].cards, 0)), from_version=0, started_at=NOON,
+        ended_at=NOON if over else None, **position_columns(position),
+    )  # fmt: skip
+    Hand.objects.bulk_create(
+        Hand(round=round_, seat=seat, cards=" ".join(position.hands[seat.index])) for seat in seats
+    )
+    Move.objects.bulk_create(
+        Move(game=game, round=round_, n=n, seat=seat, text=text, at=NOON, events=events)
+        for n, (seat, text, events) in enumerate(log, 1)
+    )
+    game.round, game.version = round_, len(log)
+    if position.winner is not None:
+        game.status, game.winner = Game.Status.OVER, position.winner
+        Seat.objects.filter(game=game, index=position.winner).update(score=position.points)
+    game.save()
+    return queries.load(Game.objects.get(pk=game.pk))
