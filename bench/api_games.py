@@ -1,0 +1,134 @@
+"""A program plays whole games over the API against bots, on a site that runs: `script/run`, then
+
+    .venv/bin/python -m bench.api_games --token "$(.venv/bin/python manage.py create_token program --create | tail -1 \
+        | awk '{print $NF}')" [--url http://127.0.0.1:8000] [--games 200] [--threads 4]
+
+Every game is played to its end with random legal moves. Each move is sent twice with one token and must move once, and
+each tenth is sent on an old version too and must be refused as stale. Prints games, moves and times; exits 1 if any
+answer was not as docs/api.md promises. Afterwards `manage.py check_games` must find no fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import threading
+import time
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+PATIENCE = 120.0
+"""Seconds a game may wait for its bots."""
+
+
+class Wrong(Exception):
+    """An answer that is not as promised."""
+
+
+class Program:
+    """One connection with a token."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._address = urlsplit(url)
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._connection = HTTPConnection(self._address.hostname or "", self._address.port, timeout=30)
+
+    def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        data = None if body is None else json.dumps(body)
+        self._connection.request(method, f"/api/v1/{path}", data, self._headers)
+        response = self._connection.getresponse()
+        return response.status, json.loads(response.read())
+
+
+def play(program: Program, rng: random.Random, times: list[float]) -> int:
+    """Play one game to its end; gives the number of own moves."""
+    players = rng.randint(2, 6)
+    new = {"players": players, "bots": players - 1, "bot_pause": 0, "bot": rng.choice(["random", "careful"])}
+    status, view = program.call("POST", "games", new)
+    if status != 201:
+        raise Wrong(f"a new table answered {status}: {view}")
+    moves, until = 0, time.monotonic() + PATIENCE
+    while view["status"] == "playing":
+        if not view["legal"]:
+            if time.monotonic() > until:
+                raise Wrong(f"game {view['id']} waited {PATIENCE} s for its bots")
+            time.sleep(0.02)
+            _, view = program.call("GET", f"games/{view['id']}")
+            continue
+        view = move(program, view, rng, moves, times)
+        moves, until = moves + 1, time.monotonic() + PATIENCE
+    return moves
+
+
+def move(program: Program, view: Any, rng: random.Random, n: int, times: list[float]) -> Any:
+    """One move, sent twice; gives the view after it (or a fresh one, if a bot's catch came first)."""
+    path, version = f"games/{view['id']}/moves", view["version"]
+    body = {"move": rng.choice(view["legal"]), "version": version, "token": f"{n}-{version}"}
+    started = time.perf_counter()
+    status, answer = program.call("POST", path, body)
+    times.append(time.perf_counter() - started)
+    if status == 200:
+        again, repeated = program.call("POST", path, body)
+        if again != 200 or repeated["version"] < answer["version"]:
+            raise Wrong(f"the same token again answered {again}: {repeated}")
+        told = program.call("GET", f"{path}?after={version}")[1]["moves"]
+        if sum(line["move"] == body["move"] and line["seat"] == view["you"] for line in told[:1]) != 1:
+            raise Wrong(f"the log after {version} does not begin with {body['move']}: {told[:2]}")
+        if n % 10 == 0:
+            stale, refused = program.call("POST", path, {"move": "draw", "version": version})
+            if (stale, refused["error"]) not in ((409, "stale"), (409, "over")):
+                raise Wrong(f"an old version answered {stale}: {refused}")
+        return answer
+    if answer["error"] not in ("stale", "nothing_owed", "nobody_to_catch"):
+        raise Wrong(f"{body} answered {status}: {answer}")
+    return program.call("GET", f"games/{view['id']}")[1]
+
+
+def work(
+    arguments: argparse.Namespace, todo: list[int], times: list[float], faults: list[str], played: list[int]
+) -> None:
+    program = Program(arguments.url, arguments.token)
+    while todo:
+        seed = todo.pop()
+        try:
+            played.append(play(program, random.Random(seed), times))
+        except (Wrong, OSError, ValueError) as error:
+            faults.append(f"game {seed}: {error}")
+            return
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--url", default="http://127.0.0.1:8000")
+    parser.add_argument("--token", required=True)
+    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--threads", type=int, default=4)
+    arguments = parser.parse_args()
+    todo = list(range(arguments.games))
+    times: list[float] = []
+    faults: list[str] = []
+    played: list[int] = []
+    threads = [
+        threading.Thread(target=work, args=(arguments, todo, times, faults, played)) for _ in range(arguments.threads)
+    ]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - started
+    print(f"{len(played)} games, {sum(played)} own moves in {seconds:.0f} s, seeds 0 to {arguments.games - 1}")
+    if times:
+        p50, p99 = statistics.median(times), statistics.quantiles(times, n=100)[98]
+        print(f"a move: p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms")
+    for fault in faults:
+        print(fault)
+    return 1 if faults or len(played) != arguments.games else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

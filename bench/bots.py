@@ -1,0 +1,108 @@
+"""Sharp against careful: seeded rounds heads-up, with four and with six players, one of them sharp.
+
+``python bench/bots.py --games 2000`` for the figures, ``--games 200`` for a quick look. Exits with status 1 if sharp
+does not win 60 % against one careful heads-up. What is won follows from the seeds alone; the times do not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import multiprocessing
+import random
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from games.bots import BOTS
+from games.bots.arena import play_round
+from games.rules import PRESETS, Move, View
+
+PLAYERS = (2, 4, 6)
+PROCESSES = 2
+HEADS_UP_GOAL = 0.60
+
+
+class Played(NamedTuple):
+    """A round played: whether sharp won, and the seconds each of its choices took, by the clock and of the CPU."""
+
+    won: bool
+    choices: tuple[float, ...]
+    busy: tuple[float, ...]
+
+
+class _Stopwatch:
+    """Sharp, with its choices timed."""
+
+    def __init__(self) -> None:
+        self._bot = BOTS["sharp"]
+        self.name, self.label, self.help = self._bot.name, self._bot.label, self._bot.help
+        self.choices: list[float] = []
+        self.busy: list[float] = []
+
+    def choose(self, view: View, legal: Sequence[Move], rng: random.Random) -> Move | None:
+        wall, cpu = time.perf_counter(), time.process_time()
+        move = self._bot.choose(view, legal, rng)
+        self.busy.append(time.process_time() - cpu)
+        self.choices.append(time.perf_counter() - wall)
+        return move
+
+
+def play(game: int, *, players: int, preset: str) -> Played:
+    """Play one round. Its cards are those of the games beside it in the list, with sharp in another seat."""
+    cards, seat = divmod(game, players)
+    sharp = _Stopwatch()
+    bots = [sharp if other == seat else BOTS["careful"] for other in range(players)]
+    end = play_round(bots, PRESETS[preset], f"bench {players} {cards}", dealer=cards % players)
+    return Played(end.winner == seat, tuple(sharp.choices), tuple(sharp.busy))
+
+
+def wilson(wins: int, games: int, z: float = 1.96) -> tuple[float, float]:
+    """Return the Wilson score interval of a rate, 95 % by default."""
+    rate = wins / games
+    middle = (rate + z * z / (2 * games)) / (1 + z * z / games)
+    half = z / (1 + z * z / games) * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
+    return middle - half, middle + half
+
+
+def report(players: int, rounds: Sequence[Played]) -> float:
+    """Print a line about the rounds of one table size; returns the rate won."""
+    wins = sum(played.won for played in rounds)
+    low, high = wilson(wins, len(rounds))
+    choices = [seconds for played in rounds for seconds in played.choices]
+    busy = [seconds for played in rounds for seconds in played.busy]
+    print(
+        f"{players} players: {wins} of {len(rounds)} won, {wins / len(rounds):.1%}"
+        f" (95 %: {low:.1%} to {high:.1%}; fair {1 / players:.1%})"
+        f" | choice: mean {1000 * sum(choices) / len(choices):.1f} ms, worst {1000 * max(choices):.1f} ms"
+        f" (CPU: mean {1000 * sum(busy) / len(busy):.1f} ms, worst {1000 * max(busy):.1f} ms)",
+        flush=True,
+    )
+    return wins / len(rounds)
+
+
+def main() -> int:
+    """Play and print; the status is 1 if the goal was missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--games", type=int, default=2000, help="rounds at each table size")
+    parser.add_argument("--players", type=int, action="append", choices=range(2, 7), help="default: 2, 4 and 6")
+    parser.add_argument("--preset", default="no-mercy", choices=sorted(PRESETS))
+    args = parser.parse_args()
+    rates = {}
+    with multiprocessing.Pool(PROCESSES) as pool:
+        for players in args.players or PLAYERS:
+            rounds = pool.map(partial(play, players=players, preset=args.preset), range(args.games), chunksize=10)
+            rates[players] = report(players, rounds)
+    if rates.get(2, 1.0) < HEADS_UP_GOAL:
+        print(f"Sharp must win {HEADS_UP_GOAL:.0%} heads-up.")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

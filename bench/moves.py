@@ -1,0 +1,354 @@
+"""What a move costs: statements, its transaction against bare psycopg, and requests a second against pgbench.
+
+    .venv/bin/python -m bench.moves [--moves 600] [--seconds 10]
+
+Three figures, each a count or a ratio against a baseline of the same run, on databases of their own, dropped again:
+
+- statements of a whole move request, session and user included (BEGIN, COMMIT and savepoints not counted);
+- `play_move` against the very same statements sent by bare psycopg to a copy of the database;
+- moves a second over HTTP under gunicorn with 2 workers, logged in, page fragment included, against the transactions a
+  second of pgbench doing seven statements of the same shape (2 clients both).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import psycopg
+from psycopg import sql
+
+from nomercy.place import DATABASE, PORT, ROLE, binaries_for, place_for
+from nomercy.postgres import running
+
+BENCH, COPY = f"{DATABASE}_bench", f"{DATABASE}_bench_copy"
+CLIENTS = 2
+
+
+def admin(database: str = "postgres") -> psycopg.Connection[Any]:
+    return psycopg.connect(host=str(place_for().sockets), port=PORT, user=ROLE, dbname=database, autocommit=True)
+
+
+def drop_databases() -> None:
+    with admin() as connection:
+        for name in (BENCH, COPY):
+            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@contextmanager
+def bench_database() -> Iterator[str]:
+    """The embedded server with an empty bench database; gives its DATABASE_URL."""
+    place = place_for()
+    with running(place):
+        drop_databases()
+        with admin() as connection:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(BENCH)))
+        try:
+            yield place.url.rsplit("/", 1)[0] + f"/{BENCH}"
+        finally:
+            drop_databases()
+
+
+class Replica:
+    """A game of two people followed in memory, so that choosing the next move costs the bench no query."""
+
+    def __init__(self, table: Any, users: list[Any], seed: int) -> None:
+        from games import queries, rules
+
+        self._queries, self._rules = queries, rules
+        self.users, self.code = users, table.game.code
+        self._rng = random.Random(seed)
+        self._follow(table)
+
+    def _follow(self, table: Any) -> None:
+        round_, _, self.position = table.playing
+        self.version, self._options = table.game.version, table.options
+        self._shuffle = self._rules.Shuffler(bytes(round_.secret)).shuffle
+
+    def next_move(self) -> tuple[Any, str, int]:
+        """Whose move it is, the move, and the version it is made on; the replica has then made it."""
+        rules, seat, version = self._rules, self.position.turn, self.version
+        move = self._rng.choice(rules.legal_moves(self.position, seat, self._options))
+        self.position, _ = rules.apply(self.position, seat, move, self._options, self._shuffle)
+        self.version += 1
+        return self.users[seat], str(move), version
+
+    def catch_up(self) -> bool:
+        """After a round of the match ended, follow the next; False once the match is over."""
+        if self.position.phase != "over":
+            return True
+        table = self._queries.load_for(self.code, self.users[0])
+        self._follow(table)
+        return table.game.status == "playing"
+
+
+def new_replica(number: int) -> Replica:
+    from django.contrib.auth import get_user_model
+    from django.utils import timezone
+
+    from games.actions import lobby
+
+    make = get_user_model().objects.create_user
+    users = [make(username=f"bench-{number}-{side}") for side in "ab"]
+    options = lobby.TableOptions(players=2, target=5000)
+    code = lobby.create_table(user=users[0], options=options, now=timezone.now()).game.code
+    table = lobby.join(code=code, user=users[1], now=timezone.now())
+    return Replica(table, users, number)
+
+
+def logged_in(user: Any) -> Any:
+    from django.test import Client
+
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+COUNTED = ("select", "insert", "update", "delete", "with")
+
+
+def count_statements(replica: Replica) -> int:
+    """The most statements any of 40 move requests needed."""
+    from django.db import connection
+
+    clients = {user.pk: logged_in(user) for user in replica.users}
+    most = 0
+    for _ in range(40):
+        user, move, version = replica.next_move()
+        seen: list[str] = []
+
+        def note(execute: Any, statement: str, params: Any, many: bool, context: Any, seen: list[str] = seen) -> Any:
+            seen.append(statement)
+            return execute(statement, params, many, context)
+
+        with connection.execute_wrapper(note):
+            response = clients[user.pk].post(*move_request(replica.code, move, version), headers={"HX-Request": "true"})
+        assert response.status_code == 200, response.content
+        if replica.position.phase == "over":  # the request dealt a round as well
+            break
+        most = max(most, sum(statement.lstrip().lower().startswith(COUNTED) for statement in seen))
+    return most
+
+
+def move_request(code: str, move: str, version: int) -> tuple[str, dict[str, str]]:
+    return f"/games/{code}/move/", {"move": move, "version": str(version), "token": f"bench-{version}"}
+
+
+def time_transactions(replica: Replica, moves: int) -> tuple[float, float]:
+    """Median milliseconds of `play_move`, and of bare psycopg sending the same statements to a copy of the database."""
+    from django.db import connection
+    from django.utils import timezone
+
+    from games.actions.play import play_move
+
+    connection.close()
+    with admin() as server:
+        server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(COPY), sql.Identifier(BENCH)))
+    bare = psycopg.connect(
+        host=str(place_for().sockets), port=PORT, user=ROLE, dbname=COPY, cursor_factory=psycopg.ClientCursor
+    )
+    ours, theirs = [], []
+    for _ in range(moves):
+        user, move, version = replica.next_move()
+        statements: list[tuple[str, Any]] = []
+
+        def note(
+            execute: Any, statement: str, params: Any, many: bool, context: Any, log: list[tuple[str, Any]] = statements
+        ) -> Any:
+            log.append((statement, params))
+            return execute(statement, params, many, context)
+
+        with connection.execute_wrapper(note):
+            started = time.perf_counter()
+            play_move(code=replica.code, user=user, text=move, version=version, now=timezone.now(), token=f"t{version}")
+            took = time.perf_counter() - started
+        started = time.perf_counter()
+        with bare.transaction(), bare.cursor() as cursor:
+            for statement, params in statements:
+                cursor.execute(statement, params)
+                if cursor.description:
+                    cursor.fetchall()
+        if replica.position.phase != "over":
+            ours.append(took)
+            theirs.append(time.perf_counter() - started)
+        if not replica.catch_up():
+            break
+    bare.close()
+    return statistics.median(ours) * 1000, statistics.median(theirs) * 1000
+
+
+PGBENCH = r"""
+\set game random(1, :games)
+BEGIN;
+SELECT id, version, status, round_id FROM games_game WHERE id = :game FOR UPDATE;
+SELECT h.id, h.cards, r.* FROM games_hand h JOIN games_round r ON r.id = h.round_id JOIN games_game g
+    ON g.round_id = r.id WHERE g.id = :game;
+INSERT INTO games_move (game_id, round_id, n, seat, text, at, events)
+    SELECT id, round_id, version + 1, 0, 'play r5', now(), '[]' FROM games_game WHERE id = :game;
+UPDATE games_round SET turn = 1 - turn, discard_pile = discard_pile
+    WHERE id = (SELECT round_id FROM games_game WHERE id = :game);
+UPDATE games_game SET version = version + 1, deadline = now() WHERE id = :game;
+COMMIT;
+"""
+
+
+def pgbench(games: int, seconds: int) -> float:
+    """Transactions a second of a seven-statement move transaction."""
+    place = place_for()
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
+        script.write(PGBENCH)
+        script.flush()
+        Path(script.name).chmod(0o644)
+        program = binaries_for(place) / "pgbench"
+        command = [
+            str(program),
+            "-n",
+            "-f",
+            script.name,
+            "-c",
+            str(CLIENTS),
+            "-j",
+            "1",
+            "-T",
+            str(seconds),
+            "-D",
+            f"games={games}",
+        ]
+        command += ["-h", str(place.sockets), "-p", str(PORT), "-U", ROLE, BENCH]
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return float(next(line.split("=")[1].split()[0] for line in output.splitlines() if line.startswith("tps")))
+
+
+def serve_and_load(replicas: list[Replica], seconds: int) -> float:
+    """Moves a second that gunicorn with 2 workers answers to clients playing their games as fast as they can."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "nomercy.wsgi",
+        "-w",
+        "2",
+        "-b",
+        f"127.0.0.1:{port}",
+        "--log-level",
+        "error",
+    ]
+    environment = os.environ | {"LOG_LEVEL": "WARNING", "PORT": str(port)}
+    server = subprocess.Popen(command, env=environment)
+    try:
+        wait_for(port)
+        stop = time.perf_counter() + seconds
+        counts = [0] * len(replicas)
+        threads = [threading.Thread(target=drive, args=(r, port, stop, counts, i)) for i, r in enumerate(replicas)]
+        started = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return sum(counts) / (time.perf_counter() - started)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def wait_for(port: int) -> None:
+    until = time.perf_counter() + 20
+    while time.perf_counter() < until:
+        try:
+            if b"200" in exchange(port, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")[:20]:
+                return
+        except ConnectionError:
+            time.sleep(0.05)
+    raise SystemExit("gunicorn did not answer within 20 seconds")
+
+
+def exchange(port: int, request: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(request)
+        parts = []
+        while part := connection.recv(65536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def drive(replica: Replica, port: int, stop: float, counts: list[int], index: int) -> None:
+    """Play one game's moves for both people, one request after the other, until the time is up."""
+    cookies = {user.pk: cookies_of(user) for user in replica.users}
+    while time.perf_counter() < stop:
+        user, move, version = replica.next_move()
+        path, fields = move_request(replica.code, move, version)
+        body = urlencode(fields)
+        answer = exchange(port, request_bytes(path, body, cookies[user.pk], port))
+        if not answer.startswith(b"HTTP/1.1 200"):
+            raise SystemExit(f"the server answered {answer[:300]!r} to {move}")
+        counts[index] += 1
+        if not replica.catch_up():
+            return
+
+
+CSRF = "b" * 32
+
+
+def cookies_of(user: Any) -> str:
+    from django.conf import settings
+
+    session = logged_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+    return f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={CSRF}"
+
+
+def request_bytes(path: str, body: str, cookies: str, port: int) -> bytes:
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nCookie: {cookies}\r\n"
+        f"X-CSRFToken: {CSRF}\r\nHX-Request: true\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n{body}"
+    ).encode()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--moves", type=int, default=600)
+    parser.add_argument("--seconds", type=int, default=10)
+    arguments = parser.parse_args()
+    with bench_database() as url:
+        os.environ |= {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "SECRET_KEY": "bench" * 12}
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        report(arguments, [new_replica(n) for n in range(2 + CLIENTS)])
+
+
+def report(arguments: argparse.Namespace, replicas: list[Replica]) -> None:
+    from django.db import connection
+
+    statements = count_statements(replicas[0])
+    print(f"statements a move request: {statements} (at most 10)")
+    ours, bare = time_transactions(replicas[1], arguments.moves)
+    print(f"transaction: {ours:.2f} ms, bare psycopg {bare:.2f} ms, ratio {ours / bare:.2f} (at most 3.0, goal 1.5)")
+    moves = serve_and_load(replicas[2:], arguments.seconds)
+    transactions = pgbench(2, arguments.seconds)
+    ratio = moves / transactions
+    print(f"over HTTP: {moves:.0f} moves/s, pgbench {transactions:.0f} transactions/s, ratio {ratio:.3f}")
+    print("(at least 0.10, goal 0.22)")
+    connection.close()
+
+
+if __name__ == "__main__":
+    main()

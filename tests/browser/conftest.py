@@ -1,0 +1,148 @@
+"""A real site and a real browser: the embedded server with sockets and bots, on the test database, and Chromium."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection, connections
+from django.db.backends.utils import CursorWrapper
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+
+from accounts.models import User
+from games.models import Game
+from nomercy import embedded
+from nomercy.asgi import application
+from tests.browser.places import Cast
+from tests.conftest import logged_in
+
+expect.set_options(timeout=20_000)
+QUIET_SECONDS = 10.0
+FLAGS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+REFUSALS = tuple(
+    f"{report} {status}"
+    for report in ("the server responded with a status of", "Response Status Error Code")
+    for status in (400, 403, 404, 409, 422)
+)
+"""Chromium reports every answer of 400 and up as an error, HTMX what it does not show; these are for people."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="module")
+def server(django_db_setup: None) -> Iterator[str]:
+    """The address of a running site. One a module, so that nothing of it lives on beside other tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        # A connection that outlived its request would keep the test database from being emptied and dropped.
+        patch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
+        listening = socket.create_server(("127.0.0.1", 0))
+        ready = threading.Event()
+        uvicorn = embedded._server(application, ready=ready.set)
+        thread = threading.Thread(target=lambda: asyncio.run(embedded._run(uvicorn, listening)), name="site")
+        with embedded.Worker():
+            thread.start()
+            try:
+                assert ready.wait(QUIET_SECONDS)
+                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            finally:
+                uvicorn.should_exit = True
+                thread.join()
+                listening.close()
+
+
+@pytest.fixture
+def site(transactional_db: None, server: str) -> Iterator[str]:
+    """The site for one test; afterwards its games stop, so that the database can be emptied."""
+    yield server
+    Game.objects.update(status=Game.Status.VOID, wake_at=None, deadline=None)
+    until = time.monotonic() + QUIET_SECONDS
+    with connection.cursor() as cursor:
+        while others := _others(cursor):
+            assert time.monotonic() < until, f"The site is still busy with the database: {others}"
+            cursor.execute("SELECT pg_sleep(0.02)")
+
+
+def _others(cursor: CursorWrapper) -> list[tuple[str, str]]:
+    cursor.execute(
+        "SELECT state, query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    rows: list[tuple[str, str]] = cursor.fetchall()
+    return rows
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Path, django_db_setup: None) -> Iterator[Browser]:
+    """Chromium. One a module: Playwright keeps a loop running in this thread, where other tests start their own.
+
+    Beside a loop Django opens other connections than without one: each kind is closed when the other's time begins.
+    """
+    connections.close_all()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # that loop never runs a query
+        with sync_playwright() as playwright:
+            launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+            yield launched
+            launched.close()
+            connections.close_all()
+
+
+class Visitors:
+    """Opens browsers for people, and collects what these browsers complain of."""
+
+    def __init__(self, browser: Browser, site: str) -> None:
+        self.complaints: list[str] = []
+        self._browser = browser
+        self._site = site
+        self._contexts: list[BrowserContext] = []
+
+    def __call__(self, user: User | None = None, **options: Any) -> Page:
+        """A page in a fresh browser, logged in as this person; the options are those of a Playwright context."""
+        context = self._browser.new_context(base_url=self._site, **options)
+        context.set_default_timeout(20_000)
+        self._contexts.append(context)
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.complaints.append(f"{error.error}"))
+        if user is not None:
+            name = settings.SESSION_COOKIE_NAME
+            context.add_cookies([{"name": name, "value": logged_in(user).cookies[name].value, "url": self._site}])
+        return context.new_page()
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # A violation of the content security policy is reported as an error, too.
+        if message.type == "error" and not any(refusal in message.text for refusal in REFUSALS):
+            self.complaints.append(f"{message.location['url']}: {message.text}")
+
+    def leave(self) -> None:
+        for context in self._contexts:
+            context.close()
+
+
+@pytest.fixture
+def new_page(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
+    """`new_page(alice)` is a page in Alice's browser; a test fails if any browser logs an error."""
+    visitors = Visitors(browser, site)
+    yield visitors
+    visitors.leave()
+    assert visitors.complaints == []
+
+
+@pytest.fixture
+def cast(alice: User, bob: User, charlie: User, mo: User) -> Cast:
+    return Cast(alice, bob, charlie, mo)

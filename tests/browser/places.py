@@ -1,0 +1,149 @@
+"""The pages worth looking at, each with how to get there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from accounts.models import User
+from games.actions import lobby
+from games.models import Game
+from games.queries import Table
+from tests.support.tables import table_after, table_at
+
+MANY: Final[Mapping[str, Any]] = {
+    "draw_pile": ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "W6", "r2", "y1", "g1"] * 2,
+    "discard_pile": ["y4", "b4", "r4"],
+    "hands": [
+        ["r3", "r7", "r+2", "rD", "y0", "y5", "yS", "g+4", "g9", "gR", "b2", "b6", "bE", "W6", "WR4", "WC"],
+        ["r1", "r2", "y2"],
+        [
+            *(f"g{n}" for n in range(1, 9)),
+            *(f"b{n}" for n in (1, 3, 5, 7, 8, 9)),
+            *(f"y{n}" for n in (1, 3, 6, 7, 8, 9)),
+        ],
+        ["b0"],
+    ],
+    "turn": 0,
+}
+"""Seat 0 to move on a red 4, with much to choose from; seat 2 is near mercy, seat 3 has one card left."""
+
+STACK: Final[Mapping[str, Any]] = {
+    **MANY,
+    "discard_pile": ["y4", "r+2", "g+4"],
+    "pending": {"total": 6, "value": 4},
+    "color": "g",
+    "exposed": [3],
+}
+"""Six cards are coming at seat 0, who can answer, and seat 3 can be caught."""
+
+
+@dataclass(slots=True)
+class Cast:
+    """The people, and the games they need to be seen at."""
+
+    alice: User
+    bob: User
+    charlie: User
+    mo: User
+
+    def person(self, place: Place) -> User | None:
+        return self.alice if place.logged_in else None
+
+    def table(self, position: Mapping[str, Any], **fields: Any) -> Table:
+        """Alice at seat 0 of four, with hours to think."""
+        deadline = timezone.now() + timedelta(hours=14, minutes=5)
+        return table_at(position, [self.alice, self.bob, self.charlie, self.mo], **{"deadline": deadline, **fields})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page, and how a browser gets there."""
+
+    name: str
+    open: Callable[[Page, Cast], object]
+    logged_in: bool = True
+
+
+def at(url: str) -> Callable[[Page, Cast], object]:
+    return lambda page, cast: page.goto(url)
+
+
+def _home(page: Page, cast: Cast) -> None:
+    cast.table(STACK, target=1000)
+    cast.table(MANY)
+    cast.table({**MANY, "turn": 1})
+    ended = table_after([cast.alice, cast.bob], 10_000, seed=3)
+    assert ended.game.status == Game.Status.OVER
+    lobby.create_table(user=cast.bob, options=lobby.TableOptions(), now=timezone.now())
+    page.goto("/")
+
+
+def _lobby(page: Page, cast: Cast) -> None:
+    options = lobby.TableOptions(players=5, bots=1, public=False)
+    table = lobby.create_table(user=cast.alice, options=options, now=timezone.now())
+    links = [table.game.code]
+    lobby.join(code=table.game.code, user=cast.bob, now=timezone.now(), links=links)
+    page.goto(f"/games/{table.game.code}/")
+
+
+def game(position: Mapping[str, Any], query: str = "", **fields: Any) -> Callable[[Page, Cast], object]:
+    return lambda page, cast: page.goto(f"/games/{cast.table(position, **fields).game.code}/{query}")
+
+
+def _over(page: Page, cast: Cast) -> None:
+    ended = table_after([cast.alice, cast.bob, cast.charlie], 10_000, seed=3)
+    assert ended.game.status == Game.Status.OVER
+    page.goto(f"/games/{ended.game.code}/")
+
+
+def _log(page: Page, cast: Cast) -> None:
+    going = table_after([cast.alice, cast.bob, cast.charlie], 60, seed=4)
+    page.goto(f"/games/{going.game.code}/log/")
+
+
+def _move_seats(page: Page, cast: Cast) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Play now").click()
+    page.wait_for_url("**/games/*/")
+    page.goto("/accounts/login/")
+    page.locator("#id_login").fill("alice")
+    page.locator("#id_password").fill("alice")
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/move-seats/")
+
+
+def _faulty_form(page: Page, cast: Cast) -> None:
+    page.goto("/tables/new/")
+    page.get_by_label("2", exact=True).first.check()
+    page.get_by_role("group", name="Of them bots").get_by_label("5").check()
+    page.get_by_role("button", name="Make the table").click()
+    page.locator(".errorlist").first.wait_for()
+
+
+PLACES: Final = (
+    Place("landing", at("/"), logged_in=False),
+    Place("home", _home),
+    Place("new-table", at("/tables/new/")),
+    Place("new-table-refused", _faulty_form),
+    Place("lobby", _lobby),
+    Place("my-turn", game(MANY)),
+    Place("color-chooser", game(MANY, "?choose=W6")),
+    Place("swap-chooser", game(MANY, "?choose=r7")),
+    Place("stack", game(STACK, target=1000)),
+    Place("waiting", game({**MANY, "turn": 1})),
+    Place("over", _over),
+    Place("log", _log),
+    Place("rules", at("/rules/"), logged_in=False),
+    Place("about", at("/about/"), logged_in=False),
+    Place("log-in", at("/accounts/login/"), logged_in=False),
+    Place("sign-up", at("/accounts/signup/"), logged_in=False),
+    Place("account", at("/accounts/me/")),
+    Place("move-seats", _move_seats, logged_in=False),
+    Place("not-found", at("/games/nothere/")),
+)

@@ -1,0 +1,40 @@
+"""axe finds nothing on any page: light on a phone, dark on a desktop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.places import PLACES, Cast, Place
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+VIEWS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 390), ("dark", 1280))
+FAULT = "() => document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\"><button></button>')"
+
+
+def violations(page: Page) -> list[str]:
+    """What axe complains of, with everything unfolded."""
+    page.evaluate("() => document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    found = Axe().run(page, options={"runOnly": TAGS, "resultTypes": ["violations"]}).response["violations"]
+    return [f"{fault['id']}: {node['html'][:160]}" for fault in found for node in fault["nodes"]]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+def test_axe_finds_nothing(new_page: Callable[..., Page], cast: Cast, place: Place) -> None:
+    page = new_page(cast.person(place), reduced_motion="reduce")
+    place.open(page, cast)
+    for scheme, width in VIEWS:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size({"width": width, "height": 900})
+        assert violations(page) == [], f"{place.name}, {scheme}, at {width} px"
+
+
+def test_axe_finds_what_it_should(new_page: Callable[..., Page], site: str) -> None:
+    page = new_page()
+    page.goto("/about/")
+    page.evaluate(FAULT)
+    assert {fault.split(":")[0] for fault in violations(page)} >= {"image-alt", "button-name"}

@@ -1,0 +1,44 @@
+"""Every page fits its window, from the narrowest phone on; `NOMERCY_SCREENSHOTS=folder` keeps a picture of each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.places import PLACES, Cast, Place
+
+SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
+WIDTHS = (320, 390, 1280)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+TOO_WIDE = """() => {
+    const width = document.documentElement.clientWidth;
+    const scrolls = (e) => e && (/auto|scroll/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+    const wide = [...document.querySelectorAll("main *, header *, footer *")].filter((e) =>
+        !e.closest(".sr, .fan, svg") && e.getBoundingClientRect().right > width + 1 && !scrolls(e));
+    const parts = wide.slice(0, 3).map((e) => e.outerHTML.slice(0, 120));
+    return {page: document.documentElement.scrollWidth - width, parts};
+}"""
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+def test_no_page_scrolls_sideways(new_page: Callable[..., Page], cast: Cast, place: Place) -> None:
+    page = new_page(cast.person(place))
+    place.open(page, cast)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 844 if width < 800 else 800})
+        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{place.name} at {width} px"
+        if SCREENSHOTS:
+            take_pictures(page, Path(SCREENSHOTS) / f"{place.name}-{width}")
+
+
+def take_pictures(page: Page, name: Path) -> None:
+    """The whole page in both colour schemes: `home-390-dark.png`."""
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=f"{name}-{scheme}.png", full_page=True)

@@ -1,0 +1,55 @@
+"""A table fills up before one's eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games.actions import lobby
+from games.models import Game
+
+
+def test_a_table_fills_and_starts_without_a_reload(new_page: Callable[..., Page], alice: User) -> None:
+    host = new_page(alice)
+    host.goto("/tables/new/")
+    host.get_by_role("group", name="Players").get_by_label("3").check()
+    host.get_by_text("Only people with the link").click()
+    host.get_by_role("button", name="Make the table").click()
+    expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free.")
+    link = host.get_by_label("Invitation link").input_value()
+
+    friend = new_page(java_script_enabled=False)
+    friend.goto(link)
+    friend.get_by_role("button", name="Sit down").click()
+    expect(friend.get_by_role("heading", level=1)).to_have_text("alice’s table: 1 seat is free.")
+    expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 1 seat is free.")
+
+    host.get_by_role("button", name="Add a bot").click()
+    host.locator("#hand").wait_for()
+    friend.reload()
+    friend.locator("#hand").wait_for()
+
+
+def test_a_waiting_page_turns_into_the_game(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    options = lobby.TableOptions(players=2, bot_pause=0.0)
+    game = lobby.create_table(user=alice, options=options, now=timezone.now()).game
+    host, friend = new_page(alice), new_page(bob)
+    host.goto(f"/games/{game.code}/")
+    host.locator("#copy-link").wait_for()
+    friend.goto("/")
+    friend.get_by_role("button", name="Sit down at alice’s table").click()
+    friend.locator("#hand").wait_for()
+    host.locator("#hand").wait_for()
+
+
+def test_the_invitation_link_is_copied_by_one_click(new_page: Callable[..., Page], alice: User, site: str) -> None:
+    game: Game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game
+    page = new_page(alice, permissions=["clipboard-read", "clipboard-write"])
+    page.goto(f"/games/{game.code}/")
+    page.get_by_role("button", name="Copy the link").click()
+    expect(page.locator("#copy-link")).to_have_text("Copied")
+    expect(page.locator("#live-polite")).to_have_text("Copied.")
+    assert page.evaluate("() => navigator.clipboard.readText()") == f"{site}/join/{game.invite_key}/"

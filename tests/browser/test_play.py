@@ -1,0 +1,373 @@
+"""People play in a real browser: by mouse, by keyboard, without scripts, and against each other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Locator, Page, expect
+
+from accounts.models import User
+from games import announce
+from games.actions import lobby, play
+from games.actions.rounds import deal_next
+from games.models import Game, Seat
+from games.queries import Table
+from tests.support.tables import TWO_HANDS, table_at
+
+NewPage = Callable[..., Page]
+
+MOST_MOVES: Final = 400
+SOON: Final = 1000
+"""Milliseconds within which a move shows on everybody else's page."""
+
+
+def against_bots(user: User) -> Game:
+    """A single round against two bots that move at once."""
+    options = lobby.TableOptions(players=3, bots=2, bot="careful", bot_pause=0)
+    return lobby.create_table(user=user, options=options, now=timezone.now()).game
+
+
+def open_game(page: Page, game: Game) -> None:
+    page.goto(game.get_absolute_url())
+    expect(page.locator("#headline")).to_be_visible()
+
+
+def version(page: Page) -> int:
+    return int(page.locator("#main").get_attribute("data-version") or 0)
+
+
+def focused(page: Page) -> str:
+    """The id of the element that has the focus, or its name."""
+    name: str = page.evaluate("document.activeElement.id || document.activeElement.tagName")
+    return name
+
+
+def my_turn(page: Page) -> Locator:
+    return page.locator("#headline", has_text="Your turn")
+
+
+def over(page: Page) -> Locator:
+    return page.locator("#over")
+
+
+def wait_for_me(page: Page) -> bool:
+    """Wait until this person must move; False once the game is over."""
+    # Three bots may finish the round among themselves, a page a move.
+    expect(my_turn(page).or_(over(page)).first).to_be_visible(timeout=60_000)
+    return not over(page).is_visible()
+
+
+def first_choice(page: Page) -> Locator:
+    """What to press now: the chooser's first answer, a card that fits, or the draw button."""
+    for selector in ("#chooser .swatch", "#hand-cards .card:not([aria-disabled])", "#play-drawn"):
+        if page.locator(selector).count():
+            return page.locator(selector).first
+    return page.locator("#draw")
+
+
+def after(page: Page, do: Callable[[], object]) -> None:
+    """Do something, and wait until the page shows what came of it: a new version, or a chooser."""
+    before, chose = version(page), page.locator("#chooser").count()
+    do()
+    page.wait_for_function(
+        """([version, chose]) => Number(document.getElementById("main").dataset.version) > version
+            || document.querySelectorAll("#chooser").length > chose""",
+        arg=[before, chose],
+    )
+    expect(page.locator("#play[aria-busy]")).to_have_count(0)
+
+
+def play_to_the_end(page: Page, move: Callable[[Page], None]) -> int:
+    moves = 0
+    while wait_for_me(page):
+        move(page)
+        moves += 1
+        assert moves < MOST_MOVES
+    return moves
+
+
+def test_a_person_plays_a_whole_game_by_mouse(new_page: NewPage, alice: User) -> None:
+    game = against_bots(alice)
+    page = new_page(alice)
+    open_game(page, game)
+
+    def click(page: Page) -> None:
+        after(page, first_choice(page).click)
+        assert focused(page) != "BODY"
+
+    assert play_to_the_end(page, click)
+    game.refresh_from_db()
+    assert game.status == Game.Status.OVER
+    expect(page.locator("#headline")).to_contain_text("the game")
+    expect(page.locator("#rematch")).to_be_visible()
+
+
+def to_the_hand(page: Page) -> None:
+    """Tab until the hand has the focus."""
+    for _ in range(40):
+        if page.evaluate("document.activeElement.closest('#hand-cards') !== null"):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail("The hand cannot be reached with Tab.")
+
+
+def press_a_choice(page: Page) -> None:
+    """Answer the chooser by its key, else play the first card that fits, else draw: all from the list rendering."""
+    if page.locator("#chooser").count():
+        # After a move of one's own the focus stands in the chooser; a roulette of another's does not steal it.
+        page.keyboard.press("Enter" if focused(page).startswith("choose-") else "b")
+        return
+    to_the_hand(page)
+    assert focused(page) == "hand-cards"
+    fits: int = page.evaluate(
+        "[...document.querySelectorAll('#hand-cards .card')].findIndex((card) => !card.hasAttribute('aria-disabled'))"
+    )
+    if fits < 0:
+        page.keyboard.press("Space")
+        return
+    page.keyboard.press("Home")
+    for _ in range(fits):
+        page.keyboard.press("ArrowRight")
+    assert page.locator("#hand-cards").get_attribute("aria-activedescendant") == f"card-{fits}"
+    page.keyboard.press("Enter")
+
+
+def test_a_person_plays_a_whole_game_by_keyboard_alone(new_page: NewPage, alice: User) -> None:
+    game = against_bots(alice)
+    page = new_page(alice)
+    open_game(page, game)
+    page.locator("#hand-list").focus()
+    page.keyboard.press("Enter")
+
+    def press(page: Page) -> None:
+        after(page, lambda: press_a_choice(page))
+        assert focused(page) != "BODY"
+
+    assert play_to_the_end(page, press)
+    game.refresh_from_db()
+    assert game.status == Game.Status.OVER
+
+
+def test_a_person_plays_a_whole_game_without_scripts(new_page: NewPage, alice: User) -> None:
+    game = against_bots(alice)
+    page = new_page(alice, java_script_enabled=False)
+    open_game(page, game)
+    until = time.monotonic() + 120
+    while not over(page).count():
+        assert time.monotonic() < until
+        if my_turn(page).count():
+            first_choice(page).click()
+        else:
+            page.reload()
+    game.refresh_from_db()
+    assert game.status == Game.Status.OVER
+    page.locator("#rematch").click()
+    expect(page.locator("#headline")).to_be_visible()
+    assert Game.objects.filter(rematch_of=game).exists()
+
+
+def two_at_a_table(alice: User, bob: User, **position: Any) -> Table:
+    return table_at({**TWO_HANDS, **position}, [alice, bob])
+
+
+def shows(page: Page, wanted: int) -> None:
+    page.wait_for_function(
+        "wanted => Number(document.getElementById('main').dataset.version) >= wanted", arg=wanted, timeout=SOON
+    )
+
+
+def test_two_people_see_each_other_s_moves_within_a_second(new_page: NewPage, alice: User, bob: User) -> None:
+    table = two_at_a_table(alice, bob)
+    pages = [new_page(alice), new_page(bob)]
+    for page in pages:
+        open_game(page, table.game)
+        page.wait_for_load_state("networkidle")
+    for turn in range(4):
+        mover, watcher = pages[turn % 2], pages[1 - turn % 2]
+        expect(my_turn(mover)).to_be_visible()
+        while my_turn(mover).is_visible():
+            after(mover, first_choice(mover).click)
+            if mover.locator("#chooser").count() == 0:
+                shows(watcher, version(mover))
+        expect(my_turn(watcher)).to_be_visible(timeout=SOON)
+    assert version(pages[0]) == version(pages[1]) >= 4
+
+
+def test_another_s_move_steals_no_focus_and_closes_nothing(new_page: NewPage, alice: User, bob: User) -> None:
+    table = two_at_a_table(alice, bob)
+    page, other = new_page(alice), new_page(bob)
+    for each in (page, other):
+        open_game(each, table.game)
+        each.wait_for_load_state("networkidle")
+    other.locator("#table-options > summary").click()
+    other.locator("#card-1").focus()
+    after(page, first_choice(page).click)
+    expect(my_turn(other)).to_be_visible(timeout=SOON)
+    assert focused(other) == "card-1"
+    assert other.locator("#table-options").get_attribute("open") is not None
+    expect(other.locator("#live-assertive")).to_contain_text("Your turn")
+    expect(other.locator("#live-polite")).to_contain_text("Alice plays Red 5.")
+
+
+def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(new_page: NewPage, alice: User, bob: User) -> None:
+    table = two_at_a_table(alice, bob, hands=[["r5", "W6", "b2", "b3"], ["r4", "g3"]])
+    page = new_page(alice)
+    open_game(page, table.game)
+    page.locator("#card-3").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#chooser")).to_be_visible()
+    expect(page.locator("#choose-r")).to_be_focused()
+    page.locator("#chooser-cancel").press("Enter")
+    expect(page.locator("#chooser")).to_have_count(0)
+    expect(page.locator("#card-3")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#choose-r")).to_be_focused()
+    page.keyboard.press("g")
+    expect(page.locator("#card-2")).to_be_focused()
+    expect(page.locator("#table dd").first).to_contain_text("Green")
+
+
+def test_a_card_that_does_not_fit_says_why_and_names_its_rule(new_page: NewPage, alice: User, bob: User) -> None:
+    table = two_at_a_table(alice, bob)
+    page = new_page(alice)
+    open_game(page, table.game)
+    page.locator("#card-2").click(force=True)  # Playwright takes aria-disabled for disabled
+    expect(page.locator("#refusal")).to_contain_text("Blue 2 does not match Red 3.")
+    expect(page.locator("#refusal a")).to_have_attribute("href", "/rules/#TURN-2")
+    expect(page.locator("#live-assertive")).to_contain_text("Blue 2 does not match")
+    expect(page.locator("#card-2")).to_be_focused()
+    assert version(page) == 0
+
+
+def test_every_letter_key_does_what_the_help_says(new_page: NewPage, alice: User, bob: User) -> None:
+    table = two_at_a_table(alice, bob, hands=[["r5", "b1"], ["r4"]], exposed=[1])
+    page = new_page(alice)
+    open_game(page, table.game)
+    page.locator("#headline").focus()
+    spoken = page.locator("#live-polite")
+    for key, said in (
+        ("c", "Red 3."),
+        ("v", "Red."),
+        ("g", "There is no stack."),
+        ("e", "alice 2 cards, bob 1 card."),
+        ("d", "2 cards, 1 playable: Red 5, Blue 1."),
+        ("t", "Your turn: play a card or draw."),
+        ("s", "alice 0, bob 0."),
+    ):
+        page.keyboard.press(key)
+        expect(spoken).to_contain_text(said)
+    page.keyboard.press("Shift+N")
+    expect(page.locator("#sort-number")).to_have_attribute("aria-current", "true")
+    page.keyboard.press("?")
+    expect(page.locator("#key-scope")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.locator("#headline")).to_be_visible()
+    shows(page, 1)
+    expect(page.locator("#seat-1 .count")).to_contain_text("3")
+    page.keyboard.press("u")
+    expect(page.locator("#uno")).to_be_checked()
+    page.locator("#card-1").focus()
+    page.keyboard.press("Enter")
+    shows(page, 2)
+    expect(page.locator("#seat-0")).to_contain_text("UNO")
+    page.keyboard.press("l")
+    expect(page.locator("#log")).to_be_focused()
+
+
+def test_letter_keys_can_be_switched_off(new_page: NewPage, alice: User, bob: User) -> None:
+    table = two_at_a_table(alice, bob)
+    page = new_page(alice)
+    open_game(page, table.game)
+    page.locator("#keys-summary").click()
+    page.locator("#key-scope").select_option("off")
+    page.reload()
+    page.locator("#headline").focus()
+    page.keyboard.press("c")
+    page.keyboard.press("Space")
+    shows(page, 1)  # the space bar is no letter
+    expect(page.locator("#live-polite")).not_to_contain_text("Red 3.")
+
+
+def test_a_page_that_lost_its_socket_finds_the_move_by_itself(new_page: NewPage, alice: User, bob: User) -> None:
+    table = two_at_a_table(alice, bob)
+    page, deaf = new_page(alice), new_page(bob)
+    deaf.add_init_script("window.WebSocket = class extends EventTarget { static OPEN = 1; readyState = 3; };")
+    deaf.clock.install()
+    for each in (page, deaf):
+        open_game(each, table.game)
+    after(page, first_choice(page).click)
+    assert version(deaf) == 0
+    deaf.clock.run_for(15_000)
+    expect(my_turn(deaf)).to_be_visible()
+
+
+def test_an_open_page_shows_the_next_deal_and_then_another_s_rematch(
+    new_page: NewPage, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The process that saved the last move died before it dealt: somebody else deals a moment later.
+    monkeypatch.setattr(play, "_next_round", lambda table, now: table)
+    monkeypatch.setattr(announce, "wake_bots", lambda game_id, wake_at: None)
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=1000)
+    pages = [new_page(alice), new_page(bob)]
+    asked: list[str] = []
+    for page in pages:
+        open_game(page, table.game)
+        page.wait_for_load_state("networkidle")
+        page.on("request", lambda request: asked.append(request.url))
+    first_choice(pages[0]).click()
+    for page in pages:
+        expect(page.locator("#headline")).to_contain_text("round 1")
+        assert version(page) == 1
+    pages[1].wait_for_timeout(1000)
+    before = len(asked)
+    pages[1].wait_for_timeout(500)
+    assert len(asked) == before  # a page that shows no turn does not ask without end
+    assert deal_next(game_id=table.game.pk, now=timezone.now()) is not None
+    for page in pages:
+        expect(page.locator("#main[data-round='2']")).to_be_visible(timeout=SOON)
+        expect(page.locator("#hand-cards .card")).to_have_count(7)
+        expect(page.locator("#live-polite")).to_contain_text("Round 2 is dealt.")
+        assert version(page) == 1
+
+
+def test_a_finished_game_s_page_shows_another_s_rematch(new_page: NewPage, alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob])
+    page, other = new_page(alice), new_page(bob)
+    open_game(page, table.game)
+    first_choice(page).click()
+    expect(over(page)).to_be_visible()
+    open_game(other, table.game)
+    expect(other.locator("#rematch")).to_have_text("Rematch")
+    other.wait_for_load_state("networkidle")
+    page.locator("#rematch").click()
+    expect(other.locator("#rematch-note")).to_have_text("alice asks for a rematch.")
+    expect(other.locator("#rematch")).to_have_text("Join the rematch")
+    other.locator("#rematch").click()
+    other.locator("#hand").wait_for()
+    page.locator("#hand").wait_for()
+
+
+def test_refusals_with_400_and_403_are_shown_but_never_a_page_within_the_page(
+    new_page: NewPage, alice: User, bob: User
+) -> None:
+    table = two_at_a_table(alice, bob)
+    page = new_page(alice)
+    open_game(page, table.game)
+    page.evaluate("document.getElementById('draw').value = 'fly'")
+    page.locator("#draw").click()
+    expect(page.locator("#refusal")).to_contain_text("That is not a move of this game.")
+    expect(page.locator("#draw")).to_have_attribute("value", "draw")
+    page.evaluate("document.querySelector('#play [name=csrfmiddlewaretoken]').value = 'x'")
+    page.locator("#draw").click()
+    expect(page.locator("#trouble")).to_contain_text("Reload the page and send it again.")
+    expect(page.locator("main")).to_have_count(1)
+    assert version(page) == 0
+    page.reload()
+    Seat.objects.filter(game=table.game, user=alice).update(user=None)
+    page.locator("#draw").click()
+    expect(page.locator("#refusal")).to_contain_text("You do not sit at this table.")
+    expect(page.locator(".due")).to_contain_text("You are watching.")

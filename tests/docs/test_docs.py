@@ -1,0 +1,86 @@
+"""Docs that lie fail here."""
+
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from django.template.loader import get_template
+
+from nomercy import settings
+from nomercy.place import CHECKOUT
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+NAME = re.compile(r"^[A-Za-z0-9._-]+")
+
+
+def markdown_files() -> list[Path]:
+    return [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")]
+
+
+def relative_links(text: str) -> Iterator[str]:
+    """The links of a page that lead to files of the project."""
+    for target in LINK.findall(text):
+        if not re.match(r"[a-z]+:|#|/", target):
+            yield unquote(target.split("#")[0])
+
+
+def test_the_link_check_knows_a_link_from_an_address() -> None:
+    page = "[a](b.md) [c](https://example.org) ![d](e/f.png) [g](#h) [i](j%20k.md#l) [m](/rules/)"
+
+    assert list(relative_links(page)) == ["b.md", "e/f.png", "j k.md"]
+
+
+@pytest.mark.parametrize("page", markdown_files(), ids=lambda page: str(page.relative_to(CHECKOUT)))
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    dead = [link for link in relative_links(page.read_text()) if not (page.parent / link).exists()]
+
+    assert dead == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/operations.md"])
+def test_every_setting_is_documented(page: str) -> None:
+    text = (CHECKOUT / page).read_text()
+
+    assert [name for name in settings.environment.names if f"`{name}`" not in text] == []
+    assert len(settings.environment.names) > 10
+
+
+def test_every_dependency_says_why_it_is_here() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
+    wanted = [
+        *project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"]["dev"],
+        *project["dependency-groups"]["bootstrap"],
+    ]
+    told = set(re.findall(r"^\| `([^`]+)` \| \S", (CHECKOUT / "docs" / "dependencies.md").read_text(), re.MULTILINE))
+
+    assert {match[0] for match in map(NAME.match, wanted) if match} == told
+
+
+def test_the_locks_name_no_address() -> None:
+    for lock in (CHECKOUT / "requirements").glob("*.lock"):
+        assert "://" not in lock.read_text(), lock
+        assert "--hash=sha256:" in lock.read_text()
+
+
+def test_every_script_is_documented_and_runs_under_a_plain_shell() -> None:
+    told = (CHECKOUT / "CONTRIBUTING.md").read_text()
+    for script in ("run", "test", "check"):
+        assert f"`script/{script}`" in told
+    for path in (CHECKOUT / "script").iterdir():
+        if path.read_text().startswith("#!/bin/sh\n"):
+            assert subprocess.run(["/bin/sh", "-n", path], check=False).returncode == 0, path
+
+
+def templates() -> list[str]:
+    folder = CHECKOUT / "templates"
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.suffix in {".html", ".txt"})
+
+
+@pytest.mark.parametrize("name", templates())
+def test_every_template_compiles(name: str) -> None:
+    assert get_template(name) is not None

@@ -1,0 +1,22 @@
+"""The project's settings as a fresh checkout has them, whatever the developer's shell sets, with quick passwords."""
+
+import os
+
+OF_THE_SHELL = """
+    ALLOWED_HOSTS BEHIND_PROXY DEBUG EMAIL_FROM EMAIL_URL EMAIL_VERIFICATION HOST LOG_FORMAT LOG_LEVEL PORT REDIS_URL
+    SITE_URL STATEMENT_TIMEOUT_MS STATIC_ROOT
+"""
+for name in OF_THE_SHELL.split():
+    os.environ.pop(name, None)
+os.environ["SECRET_KEY"] = "a key for tests, of no use to anybody else"
+
+from nomercy.settings import *  # noqa: E402, F403  # the point of this module
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+
+# A busy machine makes neither the queue for a lock nor the drop of the test database a failure.
+DATABASES["default"]["OPTIONS"]["options"] = "-c lock_timeout=30000 -c statement_timeout=60000"  # noqa: F405
+
+# Two runs of the suite on one server keep out of each other's way.
+DATABASES["default"]["TEST"] = {"NAME": f"test_nomercy_{os.getpid()}"}  # noqa: F405
