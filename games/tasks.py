@@ -8,14 +8,14 @@ from celery import shared_task
 from django.utils import timezone
 
 from games.actions import bot_turn as bots_action
-from games.actions import housekeeping
+from games.actions import chance, housekeeping
 from games.actions import sweep as sweep_action
 
 
 @shared_task(name="games.tasks.bot_turn", ignore_result=True)
 def bot_turn(game_id: int) -> int:
     """Make the bots' moves that are due in this game."""
-    return bots_action.play_bots(game_id=game_id, clock=timezone.now, rng=random.Random())  # noqa: S311  # a bot's taste is no secret
+    return bots_action.play_bots(game_id=game_id, clock=timezone.now, rng=random.Random(chance.source.getrandbits(64)))  # noqa: S311  # a bot's taste is no secret
 
 
 @shared_task(name="games.tasks.sweep", ignore_result=True)

@@ -1,6 +1,7 @@
 """What every test may ask for: the embedded database, the cast, and honest skips."""
 
 import os
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from django.test import Client
 from psycopg import sql
 
 from accounts.models import User
+from games.actions import chance
 from nomercy.postgres import running
 
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
@@ -66,6 +68,12 @@ def drop_databases_of_the_dead(url: str) -> None:
                 os.kill(int(name.split("_")[2]), 0)
             except ProcessLookupError:
                 connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(autouse=True)
+def chance_of_its_own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deals, dealers and bots' names are the same in every run of one test."""
+    monkeypatch.setattr(chance, "source", random.Random(request.node.nodeid))
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from games import announce, bots, queries, rules
-from games.actions import rounds
+from games.actions import chance, rounds
 from games.actions.locks import lock_game
 from games.models import Game, Invitation, Seat
 from games.models.paces import PACES
@@ -59,7 +58,7 @@ def create_table(*, user: User, options: TableOptions, now: datetime) -> Table:
             created_at=now,
         )
         people = [_person(game, 0, user)]
-        names = secrets.SystemRandom().sample(BOT_NAMES, options.bots)
+        names = chance.source.sample(BOT_NAMES, options.bots)
         first_bot = options.players - options.bots
         machines = [
             Seat(game=game, index=first_bot + i, bot=options.bot, name=name, bank=_bank(game))
@@ -205,7 +204,7 @@ def _seat(table: Table, seat: Seat, now: datetime) -> None:
 def _start(table: Table, now: datetime) -> None:
     game = table.game
     game.status, game.started_at = Game.Status.PLAYING, now
-    rounds.deal_round(table, number=1, dealer=secrets.randbelow(len(table.seats)), now=now)
+    rounds.deal_round(table, number=1, dealer=chance.source.randrange(len(table.seats)), now=now)
     announce.after_commit(game)
 
 
@@ -221,7 +220,7 @@ def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
         game = table.game
         index = _free_seat(table)
         used = {seat.name for seat in table.seats}
-        name = secrets.choice([name for name in BOT_NAMES if name not in used])
+        name = chance.source.choice([name for name in BOT_NAMES if name not in used])
         seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=_bank(game))
         _seat(table, seat, now)
         return table

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 
 from games import announce, queries, rules
+from games.actions import chance
 from games.actions.locks import lock_game
 from games.actions.timing import turn_deadline
 from games.models import Game, Hand, Round, Seat
@@ -21,7 +21,7 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
     The shuffle's secret is 32 fresh random bytes; its commitment is public from now on.
     """
     game, seats = table.game, table.seats
-    secret = secrets.token_bytes(32)
+    secret = chance.source.randbytes(32)
     shuffle = rules.Shuffler(secret).shuffle
     absent = tuple(seat.index for seat in seats if seat.left)
     position = rules.deal(table.options, len(seats), shuffle, dealer=dealer, absent=absent)
