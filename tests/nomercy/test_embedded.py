@@ -28,6 +28,14 @@ SITE = ("accounts", "games", "manage.py", "nomercy", "static", "templates")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="sees processes by /proc")
 
 
+@pytest.fixture(autouse=True)
+def hangups_count() -> Iterator[None]:
+    """Under `nohup` a process is born deaf to SIGHUP, and rightly stays so; these tests hang up on theirs."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Path]:
     """A checkout of its own in a private folder; its server is stopped and gone afterwards."""
