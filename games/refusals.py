@@ -6,12 +6,20 @@ that pages, the API and staff tools all show the same name, sentence and status 
 
 from typing import Final
 
+from django.db import OperationalError
+from psycopg.errors import LockNotAvailable, QueryCanceled
+
 from games.rules import Refused
+
+RETRY_SECONDS: Final = 2
+"""How soon somebody who found a table busy may try again."""
 
 STATUSES: Final[dict[str, int]] = {
     "unauthorized": 401,
     "malformed": 400,
+    "too_large": 413,
     "not_found": 404,
+    "method_not_allowed": 405,
     "not_seated": 403,
     "forbidden": 403,
     "over": 409,
@@ -23,6 +31,7 @@ STATUSES: Final[dict[str, int]] = {
     "stale": 409,
     "token_reused": 422,
     "too_many_requests": 429,
+    "broken": 500,
     "busy": 503,
 }
 """HTTP status of every refusal of a door, in the order they are checked; a refusal of the rules is 422."""
@@ -45,6 +54,10 @@ class Denied(Exception):
     def status(self) -> int:
         return STATUSES.get(self.code, 422)
 
+    def to_json(self) -> dict[str, object]:
+        """The error object of the API."""
+        return {"error": self.code, "message": self.message, "rule": self.rule, "version": self.version}
+
 
 def from_rules(refused: Refused, version: int | None) -> Denied:
     """The rules' refusal as a door's."""
@@ -54,3 +67,13 @@ def from_rules(refused: Refused, version: int | None) -> Denied:
 def not_found() -> Denied:
     """For a table that is not there, and for one that this person may not know of."""
     return Denied("not_found", "There is no such table, or it is private and needs its invitation link.")
+
+
+def busy() -> Denied:
+    """For a request that waited too long: nothing was changed, and the same request may succeed in a moment."""
+    return Denied("busy", "Too much is going on at this moment: try again in a few seconds.")
+
+
+def waited_too_long(error: BaseException) -> bool:
+    """Whether PostgreSQL's `lock_timeout` or `statement_timeout` ended a statement: trying again may well do."""
+    return isinstance(error, OperationalError) and isinstance(error.__cause__, LockNotAvailable | QueryCanceled)

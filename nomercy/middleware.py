@@ -5,17 +5,18 @@ import time
 import uuid
 from collections.abc import Callable
 
-import psycopg
 import structlog
 from django.conf import settings
-from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template import loader
-from django.views.defaults import server_error
+from django.views.defaults import bad_request, server_error
+
+from games import refusals
+from games.refusals import RETRY_SECONDS, Denied, waited_too_long
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
-RETRY_SECONDS = 2
+API = "/api/"
 log = structlog.get_logger("nomercy.request")
 
 
@@ -83,21 +84,28 @@ class Busy:
 def broken(request: HttpRequest) -> HttpResponse:
     """The site's `handler500`: what goes wrong outside a view, as where a session is loaded or saved, ends here."""
     error = sys.exc_info()[1]
-    return busy(request) if error is not None and waited_too_long(error) else server_error(request)
+    if error is not None and waited_too_long(error):
+        return busy(request)
+    if request.path.startswith(API):
+        return error_object(Denied("broken", "Something is broken here, and has been logged. Try again later."))
+    return server_error(request)
 
 
-def waited_too_long(error: BaseException) -> bool:
-    """Whether PostgreSQL's `lock_timeout` or `statement_timeout` ended a statement: trying again may well do."""
-    too_long = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled)
-    return isinstance(error, OperationalError) and isinstance(error.__cause__, too_long)
+def bad(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The site's `handler400`: what Django itself refuses, as a host of some other name."""
+    if request.path.startswith(API):
+        return error_object(Denied("malformed", "This request is not one that the site takes."))
+    return bad_request(request, exception)
+
+
+def error_object(denied: Denied) -> HttpResponse:
+    return JsonResponse(denied.to_json(), status=denied.status)
 
 
 def busy(request: HttpRequest) -> HttpResponse:
     """The answer that asks to try again soon. It asks the database nothing, so the page knows nobody."""
-    response: HttpResponse
-    if request.path.startswith("/api/"):
-        message = "Too much is going on at this moment: try again in a few seconds."
-        response = JsonResponse({"error": "busy", "message": message, "rule": None, "version": None}, status=503)
+    if request.path.startswith(API):
+        response = error_object(refusals.busy())
     else:
         response = HttpResponse(loader.get_template("503.html").render(), status=503)
     response["Retry-After"] = str(RETRY_SECONDS)

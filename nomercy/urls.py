@@ -1,17 +1,19 @@
 """Every address of the site."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from games.api import api
+from games.api import addresses, unknown
 from nomercy.health import healthz
 
+handler400 = "nomercy.middleware.bad"
 handler500 = "nomercy.middleware.broken"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.account.urls")),
-    path("api/v1/", api.urls),
+    path("api/v1/", addresses()),
+    re_path(r"^api(?:/|$)", unknown),
     path("", include("games.web.urls")),
 ]

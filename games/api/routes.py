@@ -4,73 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from django.db import OperationalError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from ninja import NinjaAPI, Query, Status
-from ninja.errors import AuthenticationError, HttpError, ValidationError
-from psycopg.errors import LockNotAvailable, QueryCanceled
+from ninja import Query, Status
 
 from accounts.models import User
 from games import queries, records, rules
 from games.actions import lobby, play
-from games.api.auth import SessionAuth, TokenAuth
+from games.api.base import api
 from games.api.schemas import ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove
 from games.api.views import game_json, line_json, listed_json
-from games.refusals import Denied
 
-api = NinjaAPI(
-    title="No Mercy",
-    version="1",
-    urls_namespace="api-v1",
-    auth=[TokenAuth(), SessionAuth()],
-    description="Turn-based play over days, for programs. Moves and cards are written as docs/notation.md says.",
-)
+__all__ = ["api"]  # with the calls below
 
-REFUSED = {400: ErrorOut, 401: ErrorOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut, 422: ErrorOut, 429: ErrorOut}
-
-
-def _refuse(request: HttpRequest, denied: Denied) -> HttpResponse:
-    body = {"error": denied.code, "message": denied.message, "rule": denied.rule, "version": denied.version}
-    return api.create_response(request, body, status=denied.status)
-
-
-@api.exception_handler(Denied)
-def _denied(request: HttpRequest, denied: Denied) -> HttpResponse:
-    return _refuse(request, denied)
-
-
-@api.exception_handler(ValidationError)
-def _invalid(request: HttpRequest, invalid: ValidationError) -> HttpResponse:
-    fault = invalid.errors[0]
-    where = ".".join(str(part) for part in fault["loc"] if part not in ("body", "payload", "query"))
-    return _refuse(request, Denied("malformed", f"{where or 'The body'}: {fault['msg']}."))
-
-
-@api.exception_handler(AuthenticationError)
-def _unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    return _refuse(request, Denied("unauthorized", "Log in, or send a valid token: Authorization: Bearer <token>."))
-
-
-@api.exception_handler(HttpError)
-def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
-    code = {400: "malformed", 403: "forbidden"}.get(error.status_code, "malformed")
-    return _refuse(request, Denied(code, str(error)))
-
-
-@api.exception_handler(OperationalError)
-def _busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
-    """A lock or a statement took too long: nothing was changed, and the same call may succeed in a moment."""
-    if not isinstance(error.__cause__, LockNotAvailable | QueryCanceled):
-        raise error
-    response = _refuse(request, Denied("busy", "The table is busy. Try again in a moment."))
-    response.headers["Retry-After"] = "2"
-    return response
-
-
-@api.exception_handler(Http404)
-def _not_found(request: HttpRequest, error: Http404) -> HttpResponse:
-    return _refuse(request, Denied("not_found", "There is nothing at this address."))
+REFUSED = dict.fromkeys((400, 401, 403, 404, 409, 413, 422, 429, 503), ErrorOut)
 
 
 def _user(request: HttpRequest) -> User:

@@ -1,0 +1,129 @@
+"""The API itself: how it reads a body, and how everything that is refused becomes the error object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, Final, NoReturn
+
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.http.request import RawPostDataException, UnreadablePostError
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.parser import Parser
+
+from games import refusals
+from games.api.auth import SessionAuth, TokenAuth
+from games.refusals import RETRY_SECONDS, Denied
+
+BODY_TYPES: Final = frozenset({"application/json", "application/x-www-form-urlencoded", ""})
+"""What a body of JSON may call itself: by its name, or as programs do that were told nothing."""
+
+
+class StrictJson(Parser):
+    """Takes JSON as RFC 8259 has it: UTF-8, no NaN, no half of a surrogate pair, nothing but JSON in its name."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        """:raises Denied: `malformed`; the framework passes it on as the cause of an `HttpError`."""
+        if request.content_type not in BODY_TYPES:
+            raise Denied("malformed", "Send the body as JSON, with the header Content-Type: application/json.")
+        try:
+            data = json.loads(request.body.decode(), parse_constant=_no_number)
+            json.dumps(data, ensure_ascii=False).encode()
+        except (ValueError, RecursionError) as error:
+            raise Denied("malformed", "The body is not JSON in UTF-8.") from error
+        return data
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+api = NinjaAPI(
+    title="No Mercy",
+    version="1",
+    urls_namespace="api-v1",
+    auth=[TokenAuth(), SessionAuth()],
+    parser=StrictJson(),
+    description="Turn-based play over days, for programs. Moves and cards are written as docs/notation.md says.",
+)
+
+
+def known_query(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Refuse a query field that the call does not have, once the caller is known and the body is read."""
+    fields = set(signature(view).parameters)
+
+    @wraps(view)
+    def handle(request: HttpRequest, **values: Any) -> Any:
+        match = request.resolver_match
+        known = fields - set(match.kwargs if match else ()) - {"request", "payload"}
+        unknown = sorted(set(request.GET) - known)
+        if unknown:
+            takes = f"takes {', '.join(sorted(known))}" if known else "takes none"
+            raise Denied("malformed", f"There is no query field {unknown[0][:40]!r}: this call {takes}.")
+        return view(request, **values)
+
+    return handle
+
+
+api.add_decorator(known_query)
+
+
+def refuse(request: HttpRequest, denied: Denied) -> HttpResponse:
+    """The error object, with the header that belongs to its status."""
+    response = api.create_response(request, denied.to_json(), status=denied.status)
+    if denied.code == "busy":
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    if denied.code == "unauthorized":
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+@api.exception_handler(Denied)
+def _denied(request: HttpRequest, denied: Denied) -> HttpResponse:
+    return refuse(request, denied)
+
+
+@api.exception_handler(ValidationError)
+def _invalid(request: HttpRequest, invalid: ValidationError) -> HttpResponse:
+    fault = invalid.errors[0]
+    where = ".".join(str(part) for part in fault["loc"] if part not in ("body", "payload", "query"))
+    return refuse(request, Denied("malformed", f"{where[:60] or 'The body'}: {fault['msg']}."))
+
+
+@api.exception_handler(AuthenticationError)
+def _unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    return refuse(request, Denied("unauthorized", "Log in, or send a valid token: Authorization: Bearer <token>."))
+
+
+@api.exception_handler(HttpError)
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(error.__cause__, Denied):
+        return refuse(request, error.__cause__)
+    code = {400: "malformed", 403: "forbidden"}.get(error.status_code, "malformed")
+    return refuse(request, Denied(code, f"{str(error).removesuffix('.')}."))
+
+
+@api.exception_handler(OperationalError)
+def _busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    if not refusals.waited_too_long(error):
+        raise error
+    return refuse(request, refusals.busy())
+
+
+@api.exception_handler(RequestDataTooBig)
+def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+    return refuse(request, Denied("too_large", "The body is too large: no call needs more than a few hundred bytes."))
+
+
+def _unreadable(request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:
+    return refuse(request, Denied("malformed", "The body could not be read. Send it as JSON, in one piece."))
+
+
+for _fault in (BadRequest, MultiPartParserError, RawPostDataException, SuspiciousOperation, UnreadablePostError):
+    api.add_exception_handler(_fault, _unreadable)

@@ -1,0 +1,284 @@
+"""Whatever a program sends, the API answers with its error object: the right name and status, never a 500."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.actions import create_token
+from accounts.models import User
+from games.models import Game, Move
+from games.queries import Table
+from games.refusals import STATUSES
+from nomercy.place import CHECKOUT
+from tests.conftest import logged_in
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+MOVE = b'{"move": "play r5", "version": 0}'
+CALLS = [
+    ("GET", "me"), ("GET", "games"), ("POST", "games"), ("GET", "games/{code}"), ("GET", "games/{code}/moves"),
+    ("POST", "games/{code}/moves"), ("GET", "games/{code}/record"), ("POST", "games/{code}/join"),
+    ("POST", "games/{code}/leave"), ("POST", "games/{code}/start"),
+]  # fmt: skip
+READING = sorted({path for method, path in CALLS if method == "GET"})
+
+
+@pytest.fixture
+def program(alice: User) -> Client:
+    """Alice's program, with a token."""
+    return Client(headers={"authorization": f"Bearer {create_token(user=alice, name='test')}"})
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob])
+
+
+def refused(response: Any, status: int, error: str) -> dict[str, Any]:
+    """The error object, which `response` must be."""
+    assert response.status_code == status, response.content
+    assert response.headers["Content-Type"].startswith("application/json")
+    answer: dict[str, Any] = response.json()
+    assert set(answer) == {"error", "message", "rule", "version"}
+    assert answer["error"] == error
+    assert answer["message"].endswith("."), answer
+    assert not Move.objects.exists()
+    return answer
+
+
+@pytest.mark.parametrize("path", ["nonsense", "", "me/", "games/", "games/abc/nonsense", "games/abc/moves/", "me/%00"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_an_unknown_address_is_404_for_everybody(program: Client, path: str, method: str) -> None:
+    for client in (program, Client(enforce_csrf_checks=True)):
+        response = client.generic(method, f"/api/v1/{path}")
+        assert response.status_code == 404
+        if method != "HEAD":
+            refused(response, 404, "not_found")
+
+
+@pytest.mark.parametrize("address", ["/api", "/api/", "/api/v2/me", "/api/v1"])
+def test_an_address_outside_version_1_is_404(address: str) -> None:
+    refused(Client().get(address), 404, "not_found")
+
+
+@pytest.mark.parametrize("path", sorted({path for _, path in CALLS}))
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
+def test_a_method_that_a_call_does_not_take_is_405(program: Client, table: Table, path: str, method: str) -> None:
+    taken = {known for known, where in CALLS if where == path}
+    taken |= {"HEAD"} if "GET" in taken else set()
+    if method in taken:
+        return
+    response = program.generic(method, f"/api/v1/{path.format(code=table.game.code)}", MOVE, JSON)
+    assert set(response.headers["Allow"].split(", ")) == taken
+    if method == "HEAD":
+        assert response.status_code == 405
+    else:
+        refused(response, 405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("path", ["openapi.json", "docs"])
+def test_the_documents_are_only_read(path: str) -> None:
+    assert Client().head(f"/api/v1/{path}").status_code == 200
+    response = Client().post(f"/api/v1/{path}")
+    refused(response, 405, "method_not_allowed")
+    assert response.headers["Allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize("path", READING)
+def test_head_works_where_get_works(program: Client, table: Table, path: str) -> None:
+    address = f"/api/v1/{path.format(code=table.game.code)}"
+    told, shown = program.head(address), program.get(address)
+    assert (told.status_code, told.content) == (shown.status_code, b"")
+    assert told.headers["Content-Type"] == shown.headers["Content-Type"]
+    assert told.headers["Content-Length"] == shown.headers["Content-Length"]
+
+
+@pytest.mark.parametrize(("method", "path"), CALLS)
+def test_a_query_field_that_a_call_does_not_have_is_400(program: Client, table: Table, method: str, path: str) -> None:
+    address = f"/api/v1/{path.format(code=table.game.code)}?nonsense=1&code={table.game.code}"
+    body = MOVE if path.endswith("moves") else b"{}"
+    answer = refused(program.generic(method, address, body, JSON), 400, "malformed")
+    assert "'code'" in answer["message"]
+    assert Game.objects.count() == 1
+
+
+QUERIES = [
+    "limit=abc", "limit=", "limit=0", "limit=101", "limit=1e2", f"limit={'9' * 5000}", "offset=-1", f"offset={10**30}",
+    "mine=perhaps", "turn=%00", "limit=%ff", "mine=1&mine=nonsense", "offset=%F0%9F%99%88",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_field_of_another_form_is_400(program: Client, query: str) -> None:
+    refused(program.get(f"/api/v1/games?{query}"), 400, "malformed")
+
+
+@pytest.mark.parametrize("after", ["-1", "abc", "%00", str(2**31), "9" * 5000, "1.5", ""])
+def test_a_log_after_no_version_is_400(program: Client, table: Table, after: str) -> None:
+    refused(program.get(f"/api/v1/games/{table.game.code}/moves?after={after}"), 400, "malformed")
+
+
+def deep(levels: int) -> bytes:
+    return b"[" * levels + b"]" * levels
+
+
+BODIES = {
+    "nothing": b"",
+    "a word": b"nonsense",
+    "half": MOVE[:-1],
+    "two": MOVE + MOVE,
+    "a list": b"[]",
+    "null": b"null",
+    "a number": b"5",
+    "huge": b"9" * 5000,
+    "NaN": b'{"move": "play r5", "version": NaN}',
+    "deep": deep(100_000),
+    "deep inside": b'{"move": ' + deep(100_000) + b', "version": 0}',
+    "NUL": b'{"move": "play r5\x00", "version": 0}',
+    "NUL told": b'{"move": "play r5\\u0000", "version": 0}',
+    "NUL token": b'{"move": "play r5", "version": 0, "token": "\\u0000"}',
+    "half a pair": b'{"move": "\\ud800", "version": 0}',
+    "half a pair for a name": b'{"\\ud800": "play r5", "version": 0}',
+    "latin-1": '{"move": "spielé", "version": 0}'.encode("latin-1"),
+    "UTF-16": MOVE.decode().encode("utf-16"),
+    "a float": b'{"move": "play r5", "version": 0.5}',
+    "a truth": b'{"move": "play r5", "version": true}',
+    "text": b'{"move": "play r5", "version": "0"}',
+    "too huge": b'{"move": "play r5", "version": ' + b"9" * 5000 + b"}",
+    "an unknown field": b'{"move": "play r5", "version": 0, "seat": 0}',
+    "a long unknown field": b'{"move": "play r5", "version": 0, "' + b"x" * 5000 + b'": 0}',
+    "no move": b'{"version": 0}',
+    "an empty move": b'{"move": "", "version": 0}',
+    "a clock's move": b'{"move": "clock draw", "version": 0}',
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_body_that_is_no_move_is_400(program: Client, table: Table, body: str) -> None:
+    response = program.generic("POST", f"/api/v1/games/{table.game.code}/moves", BODIES[body], JSON)
+    answer = refused(response, 400, "malformed")
+    assert len(answer["message"]) < 300
+
+
+@pytest.mark.parametrize("version", [-1, 10**30, 2**31, 2**63])
+def test_a_version_that_cannot_be_is_stale(program: Client, table: Table, version: int) -> None:
+    body = json.dumps({"move": "play r5", "version": version})
+    response = program.post(f"/api/v1/games/{table.game.code}/moves", body, content_type=JSON)
+    assert refused(response, 409, "stale")["version"] == 0
+
+
+TABLES = {
+    "NaN": b'{"bot_pause": NaN}',
+    "infinite": b'{"bot_pause": 1e999}',
+    "huge": b'{"players": 99999999999999999999}',
+    "huge target": b'{"target": 99999999999999999999}',
+    "an option in half a pair": b'{"options": {"\\ud800": 1}}',
+    "an option with NUL": b'{"options": {"mercy_limit\\u0000": 1}}',
+    "a deep option": b'{"options": {"mercy_limit": ' + deep(900) + b"}}",
+    "a huge option": b'{"options": {"mercy_limit": 99999999999999999999}}',
+    "a preset with NUL": b'{"preset": "no-mercy\\u0000"}',
+    "a pace of another type": b'{"pace": {}}',
+    "null": b'{"players": null}',
+}
+
+
+@pytest.mark.parametrize("body", TABLES)
+def test_a_body_that_is_no_table_is_400(program: Client, body: str) -> None:
+    refused(program.generic("POST", "/api/v1/games", TABLES[body], JSON), 400, "malformed")
+    assert not Game.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["text/plain", "multipart/form-data; boundary=x", "application/xml", "nonsense"])
+@pytest.mark.parametrize("by", ["token", "session"])
+def test_a_body_that_calls_itself_something_else_is_400(alice: User, program: Client, name: str, by: str) -> None:
+    client = program if by == "token" else logged_in(alice)
+    answer = refused(client.generic("POST", "/api/v1/games", b"{}", name), 400, "malformed")
+    assert "JSON" in answer["message"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "application/json",
+        "application/json; charset=utf-8",
+        "APPLICATION/JSON",
+        "",
+        "application/x-www-form-urlencoded",
+    ],
+)
+def test_json_by_its_name_or_by_none_is_read(program: Client, table: Table, name: str) -> None:
+    response = program.generic("POST", f"/api/v1/games/{table.game.code}/moves", MOVE, name)
+    assert (response.status_code, response.json()["version"]) == (200, 1)
+
+
+@pytest.mark.parametrize("name", [JSON, "multipart/form-data; boundary=x", FORM])
+def test_a_broken_or_huge_body_is_refused(alice: User, program: Client, name: str) -> None:
+    browser = Client(enforce_csrf_checks=True)  # for want of its header, the CSRF token is looked for in the body
+    browser.force_login(alice)
+    for body, status, error in ((b"x" * 3_000_000, 413, "too_large"), (b"--x\r\n" * 2000, 400, "malformed")):
+        refused(program.generic("POST", "/api/v1/games", body, name), status, error)
+        response = browser.generic("POST", "/api/v1/games", body, name)
+        assert response.status_code in (400, 403, 413)
+        refused(response, response.status_code, response.json()["error"])
+
+
+def test_401_comes_before_everything_but_the_address() -> None:
+    response = Client().generic("POST", "/api/v1/games/abc/moves?nonsense=1", b"\xff", "text/plain")
+    refused(response, 401, "unauthorized")
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_the_order_of_refusals(alice: User, bob: User, charlie: User) -> None:
+    """Each request has every fault of those after it, too."""
+    table = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    over = table_at(TWO_HANDS, [alice, bob])
+    Game.objects.filter(pk=over.game.pk).update(status=Game.Status.OVER)
+    token = {user: create_token(user=user, name="test") for user in (alice, charlie)}
+    steps: list[tuple[User, str, dict[str, object], int, str]] = [
+        (charlie, "nowhere", {"move": "play q5", "version": 7}, 400, "malformed"),
+        (charlie, "nowhere", {"move": "play b1"}, 400, "malformed"),
+        (charlie, "nowhere", {"move": "play b1", "version": 7}, 404, "not_found"),
+        (charlie, table.game.code, {"move": "play b1", "version": 7}, 404, "not_found"),
+        (charlie, over.game.code, {"move": "play b1", "version": 7}, 403, "not_seated"),
+        (alice, over.game.code, {"move": "play b1", "version": 7}, 409, "over"),
+        (alice, table.game.code, {"move": "play b1", "version": 7}, 409, "stale"),
+        (alice, table.game.code, {"move": "play b1", "version": 0}, 422, "not_matching"),
+    ]
+    for user, code, body, status, error in steps:
+        client = Client(headers={"authorization": f"Bearer {token[user]}"})
+        response = client.post(f"/api/v1/games/{code}/moves", json.dumps(body), content_type=JSON)
+        refused(response, status, error)
+
+
+@pytest.mark.parametrize(
+    "header", ["Bearer \xff", "Bearer nomercy_\x00", "Bearer " + "x" * 5000, "Bearer a b", "bearer", "Basic \xff"]
+)
+def test_a_header_that_is_no_token_is_401(header: str) -> None:
+    refused(Client(headers={"authorization": header}).get("/api/v1/me"), 401, "unauthorized")
+
+
+def test_a_request_for_another_host_is_400() -> None:
+    refused(Client(headers={"host": "elsewhere.example.org"}).get("/api/v1/me"), 400, "malformed")
+
+
+def test_what_breaks_is_told_without_details(program: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> int:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr("games.queries.count_turns", broken)
+    program.raise_request_exception = False
+    response = program.get("/api/v1/me")
+    assert refused(response, 500, "broken")
+    assert b"secret" not in response.content
+
+
+def test_every_refusal_is_documented() -> None:
+    told = (CHECKOUT / "docs" / "api.md").read_text()
+    assert [code for code in STATUSES if f"`{code}`" not in told] == []
