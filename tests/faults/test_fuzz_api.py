@@ -1,0 +1,172 @@
+"""Whatever a program sends to the API, the answer is the API's own: never a 500, and a refusal changes nothing.
+
+Requests are made from the API's own description, fitting it and breaking it, for everybody who may ask. The long form
+is `FUZZ=500 script/test tests/faults/test_fuzz_api.py`: so many requests a call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from django.db.models import F, Sum
+from django.test import Client
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+
+from accounts.models import User
+from games import queries, rules
+from games.actions import lobby, play
+from games.api import api
+from games.models import Game, Hand, Invitation, Move, Seat
+from games.queries import Table
+from games.verify import faults_of
+from tests.conftest import logged_in
+from tests.support.tables import NOON, now_of
+
+REQUESTS = int(os.environ.get("FUZZ", "60"))
+SCHEMA = schemathesis.openapi.from_dict(api.get_openapi_schema())
+CALLS: list[Any] = [result.ok() for result in SCHEMA.get_all_operations()]  # type: ignore[union-attr]  # ours is sound
+SLOW = list(HealthCheck)
+MOVES = ("play r5", "draw", "take", "color g", "uno", "catch 1", "leave", "pass", "clock draw", "play WC color g")
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def tables(alice: User, bob: User) -> list[Table]:
+    """One table of each kind: open to all, by link only, running, running between people, and over."""
+    made = [
+        lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON),
+        lobby.create_table(user=alice, options=lobby.TableOptions(players=2, public=False), now=NOON),
+        lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1, target=1000), now=NOON),
+        lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON),
+        lobby.create_table(user=bob, options=lobby.TableOptions(players=2, bots=1), now=NOON),
+    ]
+    lobby.join(code=made[3].game.code, user=bob, now=NOON)
+    made.append(lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1), now=NOON))
+    play.play_move(code=made[-1].game.code, user=alice, text="leave", version=None, now=NOON)
+    return made
+
+
+def stored() -> tuple[object, ...]:
+    """What a refusal may not change."""
+    return (
+        Game.objects.aggregate(Sum("version"))["version__sum"],
+        *(model.objects.count() for model in (Game, Seat, Hand, Move, Invitation, User)),
+    )
+
+
+def send(browser: Client, case: Case[Any]) -> Any:
+    """Make the request that `case` describes; an exception in a view is raised here."""
+    described: dict[str, Any] = {
+        k: v for k, v in case.as_transport_kwargs("http://testserver").items() if k in REQUEST_PARTS
+    }
+    made = requests.Request(**described).prepare()
+    headers = {str(name): str(value) for name, value in made.headers.items()}
+    return browser.generic(
+        made.method or "GET",
+        made.path_url,
+        made.body or b"",
+        content_type=headers.get("Content-Type", "application/json"),
+        headers={k: v for k, v in headers.items() if k.lower() not in ("content-type", "content-length", "cookie")},
+    )
+
+
+REQUEST_PARTS = ("method", "url", "headers", "files", "data", "params", "auth", "cookies", "json")
+
+
+def deepen(case: Case[Any], tables: Sequence[Table], asker: str, rng: random.Random) -> None:
+    """Aim a request at a table that is there, mostly, and a move at what the asker may do there."""
+    if not case.path_parameters or "code" not in case.path_parameters or rng.random() < 0.2:
+        return
+    table = now_of(rng.choice(tables))
+    case.path_parameters["code"] = table.game.code
+    if case.path.endswith("/moves") and case.method == "POST" and rng.random() < 0.6:
+        seats = (
+            [seat.index for seat in table.seats if seat.user and seat.user.username == asker] if table.position else []
+        )
+        legal = [str(move) for seat in seats for move in legal_at(table, seat)]
+        version = table.game.version + rng.choice((0, 0, 0, 1))
+        case.body = {"move": rng.choice(legal or MOVES), "version": version, "token": rng.choice((None, "again"))}
+        case.media_type = "application/json"
+
+
+def legal_at(table: Table, seat: int) -> Sequence[rules.Move]:
+    return rules.legal_moves(table.position, seat, table.options) if table.position else ()
+
+
+def fuzz(call: Any, tables: Sequence[Table]) -> Counter[int]:
+    """Send requests made for this call; gives how often each status was answered."""
+    browsers = {user.username: logged_in(user) for user in User.objects.all()} | {"nobody": Client()}
+    answered: Counter[int] = Counter()
+
+    @settings(
+        max_examples=REQUESTS,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=SLOW,
+        phases=[Phase.generate],
+    )
+    @given(
+        case=call.as_strategy(generation_mode=GenerationMode.POSITIVE)
+        | call.as_strategy(generation_mode=GenerationMode.NEGATIVE),
+        asker=st.sampled_from(sorted(browsers)),
+        rng=st.integers(0, 2**32).map(random.Random),
+    )
+    def requests_like_these(case: Case[Any], asker: str, rng: random.Random) -> None:
+        deepen(case, tables, asker, rng)
+        before = stored()
+        answer = send(browsers[asker], case)
+        answered[answer.status_code] += 1
+        assert answer.status_code < 500, answer.content
+        assert asker != "nobody" or answer.status_code in (401, 405)
+        if answer.status_code >= 400:
+            refusal = json.loads(answer.content)
+            assert refusal.keys() == {"error", "message", "rule", "version"}
+            assert refusal["message"]
+        if answer.status_code >= 400 or case.method == "GET":
+            assert stored() == before
+
+    requests_like_these()
+    return answered
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.label)
+def test_every_call_answers_for_itself(call: Any, tables: list[Table], charlie: User, mo: User) -> None:
+    answered = fuzz(call, tables)
+    print(f"{call.label}: {dict(sorted(answered.items()))}")
+    assert len(answered) > 1
+    faults = {game.code: faults_of(game.pk) for game in Game.objects.all()}
+    assert not any(faults.values()), faults
+
+
+def moves_call() -> Any:
+    return next(call for call in CALLS if call.label == "POST /api/v1/games/{code}/moves")
+
+
+def test_the_scan_sees_a_view_that_breaks(tables: list[Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "require_seat", lambda table, user: {0: 1}[table.game.pk * 0 + 1])
+    with pytest.raises(KeyError):
+        fuzz(moves_call(), tables)
+
+
+def test_the_scan_sees_a_refusal_that_changes_something(tables: list[Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = play.play_move
+
+    def careless(*, code: str, **rest: Any) -> Table:
+        Game.objects.filter(code=code).update(version=F("version") + 1)
+        return honest(code=code, **rest)
+
+    monkeypatch.setattr(play, "play_move", careless)
+    with pytest.raises(AssertionError):
+        fuzz(moves_call(), tables)
