@@ -5,10 +5,15 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from accounts.names import DISPLAY_NAME_LENGTH, validate_display_name, validate_time_zone
+from accounts.rest import Rest
 
 
 class User(AbstractUser):
-    """A person or a guest. A guest has no password and becomes a person by signing up, with all games kept."""
+    """A person or a guest. A guest has no password and becomes a person by signing up, with all games kept.
+
+    Between `quiet_from` and `quiet_to`, in `time_zone`, no deadline falls. `vacation_from` and `vacation_until` are the
+    ends of the vacation that runs, or of the last one; `vacation_used` days of the year `vacation_year` are gone.
+    """
 
     first_name = None  # type: ignore[assignment]  # one name is enough here; Django's two are switched off
     last_name = None  # type: ignore[assignment]
@@ -17,6 +22,13 @@ class User(AbstractUser):
     )
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
     is_guest = models.BooleanField(default=False)
+    quiet_from = models.TimeField(null=True, blank=True)
+    quiet_to = models.TimeField(null=True, blank=True)
+    vacation_from = models.DateTimeField(null=True, blank=True)
+    vacation_until = models.DateTimeField(null=True, blank=True)
+    vacation_year = models.PositiveSmallIntegerField(default=0)
+    vacation_used = models.PositiveSmallIntegerField("days of vacation used in that year", default=0)
+    auto_vacation = models.BooleanField("take a day of vacation instead of missing a turn", default=False)
 
     class Meta:
         constraints = [
@@ -32,6 +44,11 @@ class User(AbstractUser):
     def name(self) -> str:
         """How others see this person at the table."""
         return self.display_name or self.username
+
+    @property
+    def rest(self) -> Rest:
+        """When this person's clocks do not run."""
+        return Rest(self.time_zone, self.quiet_from, self.quiet_to, self.vacation_until)
 
     def get_full_name(self) -> str:
         return self.name

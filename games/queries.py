@@ -17,6 +17,7 @@ from django.db.models import Count, F, Prefetch, Q, QuerySet
 
 from games import rules
 from games.models import Game, Hand, Invitation, Round, Seat
+from games.models.paces import Pace
 from games.models.rows import count_turns, read_game, read_hands, read_log, read_results
 from games.refusals import Denied, not_found
 
@@ -97,11 +98,11 @@ def position_of(round_: Round, hands: Iterable[Hand]) -> rules.Position:
 
 
 def _named(seats: Iterable[Seat]) -> list[Seat]:
-    """Seats read with their `user`, under the names that people go by now."""
+    """Seats read with their `user`: under the names that people go by now, and with their rest."""
     found = list(seats)
     for seat in found:
         if seat.user is not None:
-            seat.name = seat.user.name
+            seat.name, seat.rest = seat.user.name, seat.user.rest
     return found
 
 
@@ -189,6 +190,7 @@ class GameView:
     options: rules.Options
     target: int
     pace: str
+    terms: Pace
     players: int
     bot_pause: float
     public: bool
@@ -283,6 +285,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         options=table.options,
         target=game.target,
         pace=game.pace,
+        terms=game.terms,
         players=game.players,
         bot_pause=game.bot_pause,
         public=game.is_public,
@@ -325,7 +328,7 @@ def _my_turn(user: User) -> Q:
     return (
         Q(status=Game.Status.PLAYING)
         & ~Q(round__phase="over")
-        & Q(seats__user=user, seats__left=False, seats__index=F("round__turn"))
+        & Q(seats__user=user, seats__left=False, seats__bot="", seats__index=F("round__turn"))
     )
 
 

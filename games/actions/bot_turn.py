@@ -30,7 +30,7 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
     while moves < most:
         now = clock()
         game = read_game("pk", game_id)
-        if game is None or game.status != Game.Status.PLAYING:
+        if game is None or game.status != Game.Status.PLAYING or game.paused_at is not None:
             return moves
         table = queries.load(game)
         if table.position is not None and table.position.phase == "over":

@@ -61,7 +61,7 @@ def create_table(*, user: User, options: TableOptions, now: datetime) -> Table:
         names = chance.source.sample(BOT_NAMES, options.bots)
         first_bot = options.players - options.bots
         machines = [
-            Seat(game=game, index=first_bot + i, bot=options.bot, name=name, bank=_bank(game))
+            Seat(game=game, index=first_bot + i, bot=options.bot, name=name, bank=game.terms.bank)
             for i, name in enumerate(names)
         ]
         seats = Seat.objects.bulk_create(people + machines)
@@ -94,12 +94,10 @@ def _checked(options: TableOptions) -> dict[str, object]:
     return diff
 
 
-def _bank(game: Game) -> int:
-    return PACES[game.pace].bank
-
-
 def _person(game: Game, index: int, user: User) -> Seat:
-    return Seat(game=game, index=index, user=user, name=user.name, bank=_bank(game))
+    seat = Seat(game=game, index=index, user=user, name=user.name, bank=game.terms.bank)
+    seat.rest = user.rest
+    return seat
 
 
 def _open_table(code: str, user: User, links: Collection[str] = ()) -> Table:
@@ -221,7 +219,7 @@ def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
         index = _free_seat(table)
         used = {seat.name for seat in table.seats}
         name = chance.source.choice([name for name in BOT_NAMES if name not in used])
-        seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=_bank(game))
+        seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=game.terms.bank)
         _seat(table, seat, now)
         return table
 

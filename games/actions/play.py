@@ -1,4 +1,4 @@
-"""Where a move is saved: `play_move` for people, `play_seat` for bots, one `_commit` for everybody.
+"""Moves come in here: `play_move` for people, `play_seat` for bots; both end in the one `commit`.
 
 Every accepted move is one transaction: lock the game row, look again, apply the rules, append to the log, save what
 changed, set the next deadline, and speak only after the commit.
@@ -6,28 +6,24 @@ changed, set the next deadline, and speak only after the commit.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from games import announce, queries, rules
+from games import queries, rules
 from games.actions import rounds
+from games.actions.commit import TURN_MOVES, commit
 from games.actions.locks import lock_game
-from games.actions.timing import Due, pace_of, schedule
-from games.models import Game, Hand, Seat
+from games.models import Game
 from games.models.rows import read_token
 from games.queries import Table
 from games.refusals import Denied, from_rules, not_found
 
 if TYPE_CHECKING:
     from accounts.models import User
-
-TURN_MOVES: Final = frozenset({"play", "draw", "take", "color", "pass"})
-"""Moves of the seat on turn: they must be made on the current version. Calls, catches and leaving need not."""
 
 _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,64}")
 
@@ -62,7 +58,7 @@ def play_move(
         _require_running(table)
         if move.kind in TURN_MOVES:
             _require_version(table, version)
-        _commit(table, seat, [move], now=now, token=token)
+        commit(table, seat, [move], now=now, token=token)
     return _next_round(table, now)
 
 
@@ -78,7 +74,7 @@ def play_seat(*, game_id: int, seat: int, move: rules.Move, version: int, now: d
         _require_version(table, version)
         if not table.seats[seat].bot:
             raise Denied("forbidden", "A person holds this seat.", version=table.game.version)
-        _commit(table, seat, [move], now=now, wake=False)
+        commit(table, seat, [move], now=now, wake=False)
     return _next_round(table, now)
 
 
@@ -128,129 +124,3 @@ def _seen_before(table: Table, seat: int, move: rules.Move, token: str) -> bool:
     if earlier != str(move):
         raise Denied("token_reused", "This token was used for another move.", version=table.game.version)
     return True
-
-
-def _commit(
-    table: Table,
-    seat: int,
-    moves: Sequence[rules.Move],
-    *,
-    now: datetime,
-    token: str | None = None,
-    wake: bool = True,
-) -> None:
-    """Apply and save one or more moves of a seat; `table` then holds what was saved. The caller holds the lock.
-
-    `wake`: ask the worker for the bots that are due then.
-
-    :raises Denied: a refusal of the rules; nothing is saved then.
-    """
-    round_, _, before = table.playing
-    shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
-    position, log = before, []
-    exposed: set[int] = set()
-    for move in moves:
-        try:
-            position, events = rules.apply(position, seat, move, table.options, shuffle)
-        except rules.Refused as refused:
-            raise from_rules(refused, table.game.version) from refused
-        log.append((str(move), json.dumps([event.to_json() for event in events])))
-        exposed.update(event.seat for event in events if event.kind == "uno_due")
-    played_on = moves[-1].kind in TURN_MOVES and position.phase != "drawn"
-    new_turn = played_on or position.turn != before.turn or position.phase == "over"
-    due = schedule(table, position, new_turn=new_turn, exposed=exposed, now=now)
-    changed = _changed_hands(table, position, exposed, now)
-    table.position = position
-    _save(table, changed, due, seat=seat, log=log, now=now, token=token)
-    if moves[-1].kind == "leave":
-        table.seats[seat].left = True
-        Seat.objects.filter(pk=table.seats[seat].pk).update(left=True)
-    if position.phase == "over":
-        rounds.finish(table, now=now)
-    announce.after_commit(table.game, wake=wake)
-
-
-def _changed_hands(table: Table, position: rules.Position, exposed: Collection[int], now: datetime) -> list[Hand]:
-    """The hand rows that `position` changes, already set to it; a window that opens now has its own time (CLOCK-2)."""
-    _, hands, _ = table.playing
-    window = now + timedelta(seconds=pace_of(table).callout)
-    changed = []
-    for n, hand in enumerate(hands):
-        cards = " ".join(position.hands[n])
-        until = None
-        if n in position.exposed:
-            until = window if n in exposed else hand.callout_until or window
-        if (cards, until) != (hand.cards, hand.callout_until):
-            hand.cards, hand.callout_until = cards, until
-            changed.append(hand)
-    return changed
-
-
-_ROUND_COLUMNS: Final = (
-    "turn", "direction", "draw_pile", "discard_pile", "color", "pending_total", "pending_value", "phase", "drawn",
-    "set_aside", "out", "declared", "exposed", "going_out", "reshuffles", "winner", "points",
-)  # fmt: skip
-
-_CASTS: Final = {"points": "::jsonb"} | dict.fromkeys(("out", "declared", "exposed", "going_out"), "::smallint[]")
-
-# One round trip instead of five; a data-modifying CTE runs whole or not at all.
-_SAVE: Final = f"""
-WITH lines AS (
-    INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token)
-    SELECT %(game)s, %(round)s, %(version)s + l.i, %(seat)s, l.text, %(now)s, l.events::jsonb,
-           CASE WHEN l.i = 1 THEN %(token)s::text END
-    FROM unnest(%(texts)s::text[], %(events)s::text[]) WITH ORDINALITY AS l (text, events, i)
-), hands AS (
-    UPDATE games_hand SET cards = h.cards, callout_until = h.callout_until
-    FROM unnest(%(hand_ids)s::bigint[], %(hand_cards)s::text[], %(callouts)s::timestamptz[])
-         AS h (id, cards, callout_until)
-    WHERE games_hand.id = h.id
-), bank AS (
-    UPDATE games_seat SET bank = %(bank)s WHERE id = %(bank_seat)s
-), position AS (
-    UPDATE games_round SET {", ".join(f"{c} = %({c})s{_CASTS.get(c, '')}" for c in _ROUND_COLUMNS)}
-    WHERE id = %(round)s
-)
-UPDATE games_game SET version = %(new_version)s, deadline = %(deadline)s, wake_at = %(wake_at)s WHERE id = %(game)s
-"""  # noqa: S608  # columns of a table of our own
-
-
-def _save(
-    table: Table,
-    changed: Sequence[Hand],
-    due: Due,
-    *,
-    seat: int,
-    log: Sequence[tuple[str, str]],
-    now: datetime,
-    token: str | None,
-) -> None:
-    """Write the log lines and all that they changed; the rows of `table` are brought up to date as well."""
-    game = table.game
-    round_, _, position = table.playing
-    columns = rounds.position_columns(position)
-    parameters: dict[str, Any] = columns | {
-        "points": None if position.points is None else json.dumps(columns["points"]),
-        "game": game.pk,
-        "round": round_.pk,
-        "version": game.version,
-        "new_version": game.version + len(log),
-        "seat": seat,
-        "now": now,
-        "token": token,
-        "texts": [text for text, _ in log],
-        "events": [events for _, events in log],
-        "hand_ids": [hand.pk for hand in changed],
-        "hand_cards": [hand.cards for hand in changed],
-        "callouts": [hand.callout_until for hand in changed],
-        "bank": due.banked.bank if due.banked else 0,
-        "bank_seat": due.banked.pk if due.banked else None,
-        "deadline": due.deadline,
-        "wake_at": due.wake_at,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_SAVE, parameters)
-    for name, value in columns.items():
-        setattr(round_, name, value)
-    game.version += len(log)
-    game.deadline, game.wake_at = due.deadline, due.wake_at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -10,7 +10,7 @@ from django.db import transaction
 from games import announce, queries, rules
 from games.actions import chance
 from games.actions.locks import lock_game
-from games.actions.timing import turn_deadline
+from games.actions.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.queries import Table
 
@@ -42,9 +42,9 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
         Hand(round=round_, seat=seat, cards=" ".join(position.hands[seat.index])) for seat in seats
     )
     game.round = round_
-    game.deadline = turn_deadline(table, position, now)
-    game.wake_at = now + timedelta(seconds=game.bot_pause) if seats[position.turn].bot else None
-    game.save(update_fields=["round", "deadline", "wake_at", "status", "started_at", "players"])
+    set_clock(game, turn_clock(table, position, now))
+    game.wake_at = first_wake(table, position, now)
+    game.save(update_fields=["round", "wake_at", "status", "started_at", "players", *CLOCK_FIELDS])
 
 
 def position_columns(position: rules.Position) -> dict[str, Any]:
@@ -89,20 +89,26 @@ def finish(table: Table, *, now: datetime) -> None:
     left = tuple(seat.index for seat in table.seats if seat.left)
     winner = rules.match_winner(scores, table.options, left, round_winner=outcome.winner)
     if winner is None:
-        game.wake_at = now  # the next round is due: the sweep deals it if nobody else does
+        # The next round is due: the sweep deals it if nobody else does.
+        game.wake_at = first_wake(table, position, now)
         game.save(update_fields=["wake_at"])
         return
     game.status, game.winner, game.finished_at = Game.Status.OVER, winner, now
-    game.deadline = game.wake_at = None
-    game.save(update_fields=["status", "winner", "finished_at", "deadline", "wake_at"])
+    game.wake_at = None
+    set_clock(game, TurnClock())
+    game.save(update_fields=["status", "winner", "finished_at", "wake_at", *CLOCK_FIELDS])
 
 
 def deal_next(*, game_id: int, now: datetime) -> Table | None:
-    """Deal the next round of a match whose round is over; None if that was done already, or the match has ended."""
+    """Deal the next round of a match whose round is over.
+
+    None if that was done already, the match has ended, or it is paused: then the deal comes with the resume.
+    """
     with transaction.atomic():
         table = queries.load(lock_game(pk=game_id))
         game = table.game
-        if game.status != Game.Status.PLAYING or table.position is None or table.position.phase != "over":
+        due = game.status == Game.Status.PLAYING and game.paused_at is None
+        if not due or table.position is None or table.position.phase != "over":
             return None
         round_, _, _ = table.playing
         left = tuple(seat.index for seat in table.seats if seat.left)

@@ -7,26 +7,39 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from accounts.rest import LONGEST_QUIET
 from games import rules
-from games.models import Seat
-from games.models.paces import PACES, Pace
+from games.models import Game, Seat
 from games.queries import Table
 
 CALLOUT_COURTESY: Final = 5.0
 """Seconds a bot on turn waits while somebody can be caught, so that people can call or catch."""
 
+REMIND_AFTER: Final = 0.8
+"""The part of a turn's time after which its player is reminded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnClock:
+    """A turn's clock, as the columns of `Game` of these names hold it. All empty: nobody's clock runs."""
+
+    deadline: datetime | None = None
+    remind_at: datetime | None = None
+    turn_since: datetime | None = None
+    quiet_given: int = 0
+    time_left: timedelta | None = None
+
+
+CLOCK_FIELDS: Final = ("deadline", "remind_at", "turn_since", "quiet_given", "time_left")
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What a change of position makes due. `bank` is the time left to the seat whose turn ended, if it has a clock."""
+    """What a change of position makes due. `banked` is the seat whose turn ended with its time saved, if it has any."""
 
-    deadline: datetime | None
+    clock: TurnClock
     wake_at: datetime | None
     banked: Seat | None
-
-
-def pace_of(table: Table) -> Pace:
-    return PACES[table.game.pace]
 
 
 def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed: Collection[int], now: datetime) -> Due:
@@ -34,29 +47,77 @@ def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed:
 
     `exposed` are the seats whose callout window opens just now.
     """
-    deadline, banked = table.game.deadline, None
-    if new_turn:
-        banked = _bank_what_is_left(table, now)
-        deadline = turn_deadline(table, position, now)
-    return Due(deadline, _next_wake(table, position, exposed, now), banked)
+    wake_at = None if table.game.paused_at else _next_wake(table, position, exposed, now)
+    if not new_turn:
+        return Due(clock_of(table.game), wake_at, None)
+    banked = _bank_what_is_left(table, now)
+    return Due(turn_clock(table, position, now), wake_at, banked)
 
 
-def turn_deadline(table: Table, position: rules.Position, now: datetime) -> datetime | None:
-    """When the turn that begins now ends; None for a bot's, which needs no clock, and once the round is over."""
-    if position.phase == "over":
-        return None
+def clock_of(game: Game) -> TurnClock:
+    """The clock as it runs now."""
+    return TurnClock(**{name: getattr(game, name) for name in CLOCK_FIELDS})
+
+
+def set_clock(game: Game, clock: TurnClock) -> None:
+    """Put a clock into the row; the caller saves `CLOCK_FIELDS`."""
+    for name in CLOCK_FIELDS:
+        setattr(game, name, getattr(clock, name))
+
+
+def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClock:
+    """The clock of the turn that begins now: none for a bot's, and once the round is over.
+
+    It begins to run when its player is back from vacation.
+    """
     seat = table.seats[position.turn]
-    if seat.bot:
-        return None
-    return now + timedelta(seconds=pace_of(table).turn_seconds(seat.bank))
+    if position.phase == "over" or seat.bot:
+        return TurnClock()
+    seconds = timedelta(seconds=table.game.terms.turn_seconds(seat.bank))
+    if table.game.paused_at is not None:
+        return TurnClock(time_left=seconds)
+    since = now if seat.rest is None or table.game.terms.live else seat.rest.back(now)
+    return aimed(table.game, seat, deadline=since + seconds, since=since, quiet_given=0, now=now)
+
+
+def aimed(game: Game, seat: Seat, *, deadline: datetime, since: datetime, quiet_given: int, now: datetime) -> TurnClock:
+    """The clock of this seat's turn with this deadline, moved out of its player's quiet hours.
+
+    Quiet hours give one turn no more than `LONGEST_QUIET` in all; `quiet_given` are the seconds it has got already.
+    """
+    if seat.rest is not None and not game.terms.live:
+        gift = seat.rest.quiet_end(deadline) - deadline
+        gift = min(gift, LONGEST_QUIET - timedelta(seconds=quiet_given))
+        deadline += gift
+        quiet_given += int(gift.total_seconds())
+    return TurnClock(
+        deadline=deadline,
+        remind_at=_reminder(game, since, deadline, now),
+        turn_since=since,
+        quiet_given=quiet_given,
+    )
+
+
+def _reminder(game: Game, since: datetime, deadline: datetime, now: datetime) -> datetime | None:
+    """When the player is reminded; None at a live table, and if that moment has passed."""
+    at = since + (deadline - since) * REMIND_AFTER
+    return None if game.terms.live or at <= now else at
+
+
+def left_to(seat: Seat, game: Game, now: datetime) -> timedelta:
+    """The time of its own that the turn of this seat still has: without the quiet hours' gift or vacation to come."""
+    if game.deadline is None:
+        return game.time_left or timedelta()
+    runs_from = now if seat.rest is None or game.terms.live else seat.rest.back(now)
+    return max(timedelta(), game.deadline - timedelta(seconds=game.quiet_given) - runs_from)
 
 
 def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:
-    deadline, before = table.game.deadline, table.position
-    if deadline is None or before is None:
+    game, before = table.game, table.position
+    if before is None or (game.deadline is None and game.time_left is None):
         return None
     seat = table.seats[before.turn]
-    seat.bank = max(0, int((deadline - now).total_seconds()))
+    seat.bank = int(left_to(seat, game, now).total_seconds())
     return seat
 
 
@@ -69,10 +130,19 @@ def _next_wake(table: Table, position: rules.Position, exposed: Collection[int],
         return now + timedelta(seconds=pause) if table.seats[position.turn].bot else None
     if not table.seats[position.turn].bot and not _bot_may_speak(table, position):
         return None
-    courtesy = min(CALLOUT_COURTESY, pace_of(table).callout) if pause else 0.0
+    courtesy = min(CALLOUT_COURTESY, table.game.terms.callout) if pause else 0.0
     if not exposed and table.game.wake_at is not None:
         return max(table.game.wake_at, now)
     return now + timedelta(seconds=max(pause, courtesy))
+
+
+def first_wake(table: Table, position: rules.Position, now: datetime) -> datetime | None:
+    """When a bot or the next deal is due at a table whose bots have not been looked at yet; None while it is paused."""
+    if table.game.paused_at is not None:
+        return None
+    if position.phase == "over":
+        return now
+    return _next_wake(table, position, position.exposed, now)
 
 
 def bot_pause(table: Table, position: rules.Position) -> float:

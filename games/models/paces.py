@@ -1,11 +1,15 @@
-"""How much time a turn has: the pace presets, in seconds."""
+"""How much time a turn has: the pace presets and custom paces, in seconds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-HOUR: Final = 3600
+MINUTE: Final = 60
+HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+CUSTOM: Final = "custom"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,14 @@ class Pace:
     def turn_seconds(self, bank: int) -> int:
         """Time for a turn that starts with `bank` seconds saved."""
         return min(bank + self.increment, self.cap)
+
+    @property
+    def live(self) -> bool:
+        """Whether everybody sits at the table: no turn lasts longer than an hour.
+
+        Nobody is reminded at such a table, and neither vacations nor quiet hours move its deadlines.
+        """
+        return self.cap <= HOUR
 
 
 PACES: Final[dict[str, Pace]] = {
@@ -55,3 +67,46 @@ PACES: Final[dict[str, Pace]] = {
         ),
     )
 }
+
+LIMITS: Final[dict[str, tuple[int, int]]] = {
+    "bank": (0, 30 * DAY),
+    "increment": (10, 14 * DAY),
+    "cap": (10, 60 * DAY),
+    "callout": (5, 14 * DAY),
+}
+"""The least and the most of each number of a custom pace."""
+
+
+def span(seconds: int) -> str:
+    """A length of time in the largest unit that says it exactly: `90 s`, `2 h`, `3 days`."""
+    for size, one, many in ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min")):
+        if seconds and seconds % size == 0:
+            count = seconds // size
+            return f"{count} {one if count == 1 else many}"
+    return f"{seconds} s"
+
+
+def custom_pace(numbers: Mapping[str, object]) -> Pace:
+    """The pace with these four numbers.
+
+    :raises ValueError: with a sentence that says what to change.
+    """
+    if set(numbers) != set(LIMITS):
+        raise ValueError(f"A pace of your own has the numbers {', '.join(LIMITS)}, in seconds.")
+    values: dict[str, int] = {}
+    for name, (low, high) in LIMITS.items():
+        value = numbers[name]
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(f"The {name} of a pace is {span(low)} to {span(high)}.")
+        values[name] = value
+    if values["cap"] < max(values["bank"], values["increment"]):
+        raise ValueError("The cap of a pace cannot be less than its bank or its increment.")
+    if values["callout"] > values["cap"]:
+        raise ValueError("The callout time of a pace cannot be more than its cap.")
+    told = f"{span(values['bank'])} to begin with, {span(values['increment'])} more each turn"
+    return Pace(CUSTOM, "Custom", f"{told}, never more than {span(values['cap'])}", **values)
+
+
+def pace_named(name: str, numbers: Mapping[str, object] | None) -> Pace:
+    """The pace of a table: a preset, or `custom` with its `numbers`."""
+    return custom_pace(numbers) if name == CUSTOM and numbers is not None else PACES[name]

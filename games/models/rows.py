@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final, TypeVar
 
 from django.db import connection, models
 
+from accounts.rest import Rest
 from games.models.play import Hand, Round
 from games.models.tables import Game, Seat
 
@@ -40,23 +41,33 @@ def _reader(model: type[M]) -> tuple[int, Callable[[Sequence[Any]], M]]:
     return len(names), read
 
 
-_GAME: Final = f"SELECT {_columns(Game, 'g')} FROM games_game g WHERE g."  # noqa: S608  # columns of a model
+_GAME: Final = f"SELECT {_columns(Game, 'g')}, statement_timestamp() FROM games_game g WHERE g."  # noqa: S608
 _WHERE: Final = {"code": "code = %s", "pk": "id = %s"}
 
 
 def read_game(by: str, value: int | str | None, *, lock: bool = False) -> Game | None:
-    """The game row with this `code` or `pk`, or None; locked until the transaction ends if asked."""
+    """The game row with this `code` or `pk`, or None; locked until the transaction ends if asked.
+
+    It knows by how much the database's clock is ahead of this process's.
+    """
     if isinstance(value, str) and not (value.isascii() and value.isalnum()):
         return None  # no code: PostgreSQL would refuse some of them, not just find nothing
+    asked_at = datetime.now(UTC)
     with connection.cursor() as cursor:
         cursor.execute(_GAME + _WHERE[by] + (" FOR UPDATE" if lock else ""), [value])
         row = cursor.fetchone()
-    return None if row is None else _reader(Game)[1](row)
+    if row is None:
+        return None
+    game: Game = _reader(Game)[1](row[:-1])
+    # The arrival of the statement, not its answer: waiting for the lock is nobody's delay.
+    game.skew = row[-1] - asked_at
+    return game
 
 
 _HANDS: Final = (
     f"SELECT {_columns(Hand, 'h')}, {_columns(Seat, 's')}, {_columns(Round, 'r')},"  # noqa: S608  # columns of models
-    " COALESCE(NULLIF(u.display_name, ''), u.username, s.name)"
+    " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
+    " u.time_zone, u.quiet_from, u.quiet_to, u.vacation_until"
     " FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
     " LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE h.round_id = %s ORDER BY s."index"'
@@ -66,7 +77,7 @@ _HANDS: Final = (
 def read_hands(round_id: int) -> list[Hand]:
     """The hands of a round in the order of the seats; each has its `seat`, and all share one `round`.
 
-    A person's seat has the name the person goes by now, not the one at sitting down.
+    A person's seat has the name the person goes by now, not the one at sitting down, and the person's `rest`.
     """
     width, read_hand = _reader(Hand)
     seat_width, read_seat = _reader(Seat)
@@ -74,12 +85,13 @@ def read_hands(round_id: int) -> list[Hand]:
     with connection.cursor() as cursor:
         cursor.execute(_HANDS, [round_id])
         rows = cursor.fetchall()
-    round_ = read_round(rows[0][width + seat_width : -1])
+    round_ = read_round(rows[0][width + seat_width : -5])
     hands = []
     for row in rows:
         hand = read_hand(row[:width])
         hand.seat = read_seat(row[width : width + seat_width])
-        hand.seat.name = row[-1]
+        hand.seat.name = row[-5]
+        hand.seat.rest = Rest(*row[-4:]) if hand.seat.user_id is not None else None
         hand.round = round_
         hands.append(hand)
     return hands
@@ -133,7 +145,8 @@ def read_results(game_ids: list[int]) -> list[tuple[int, int, int, int, Any]]:
 
 _TURNS: Final = """
 SELECT count(*) FROM games_seat s JOIN games_game g ON g.id = s.game_id JOIN games_round r ON r.id = g.round_id
-WHERE s.user_id = %s AND NOT s."left" AND g.status = 'playing' AND r.phase <> 'over' AND r.turn = s."index"
+WHERE s.user_id = %s AND s.bot = '' AND NOT s."left" AND r.turn = s."index"
+AND g.status = 'playing' AND r.phase <> 'over'
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -10,6 +11,9 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+
+from accounts.rest import Rest
+from games.models.paces import Pace, pace_named
 
 if TYPE_CHECKING:
     from games.models.play import Round
@@ -32,8 +36,13 @@ class Game(models.Model):
     """One table from its opening to the end of its match.
 
     `version` is the number of lines in the log. `round` is the round being played (or the last one); it is null only
-    while the table is open. `options` holds what differs from the preset; `target` 0 is a single round. `deadline` and
-    `wake_at` are swept: the first is when the clock acts for the seat on turn, the second when a bot is due.
+    while the table is open. `options` holds what differs from the preset; `target` 0 is a single round.
+
+    `deadline`, `remind_at` and `wake_at` are swept: when the clock acts for the seat on turn, when that seat's person
+    is reminded, when a bot or the next deal is due. `turn_since` is when the turn's time began to run, and
+    `quiet_given` are the seconds that quiet hours have added to it. The clock stands still while `paused_reasons`
+    holds anything: `paused_at` says since when, and `time_left` is what the turn had left then. Every deadline is null
+    then. `pause_votes` are the seats that ask for a pause. `custom_pace` are the numbers of the pace `custom`.
     """
 
     class Status(models.TextChoices):
@@ -41,6 +50,12 @@ class Game(models.Model):
         PLAYING = "playing", "Playing"
         OVER = "over", "Over"
         VOID = "void", "Void"
+
+    class AfterMisses(models.TextChoices):
+        """What becomes of a seat whose clock has acted `misses_allowed` turns in a row (CLOCK-3)."""
+
+        BOT = "bot", "A bot takes the seat until its owner is back"
+        LEAVE = "leave", "The player leaves the game"
 
     code = models.CharField(max_length=16, unique=True, default=new_code, editable=False)
     invite_key = models.CharField(max_length=32, default=new_invite_key, editable=False)
@@ -65,8 +80,20 @@ class Game(models.Model):
     winner = models.PositiveSmallIntegerField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
     wake_at = models.DateTimeField(null=True, blank=True)
+    remind_at = models.DateTimeField(null=True, blank=True)
+    turn_since = models.DateTimeField(null=True, blank=True)
+    quiet_given = models.PositiveIntegerField(default=0)
     paused_reasons = ArrayField(models.CharField(max_length=32), default=list, blank=True)
+    paused_at = models.DateTimeField(null=True, blank=True)
+    time_left = models.DurationField(null=True, blank=True)
+    pause_votes = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    custom_pace = models.JSONField(null=True, blank=True)
+    misses_allowed = models.PositiveSmallIntegerField(default=3)
+    after_misses = models.CharField(max_length=8, choices=AfterMisses, default=AfterMisses.BOT)
     rematch_of = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="rematch")
+
+    skew: timedelta = timedelta()
+    """How far the database's clock is ahead of this process's; set by whoever locks the row."""
 
     class Meta:
         constraints = (
@@ -74,9 +101,14 @@ class Game(models.Model):
             models.CheckConstraint(
                 condition=Q(status="open", round=None) | ~Q(status="open"), name="game_open_has_no_round"
             ),
+            models.CheckConstraint(
+                condition=Q(paused_at=None) | Q(deadline=None, wake_at=None, remind_at=None),
+                name="game_paused_has_nothing_due",
+            ),
         )
         indexes = (
             models.Index(fields=["deadline"], name="game_deadline", condition=Q(deadline__isnull=False)),
+            models.Index(fields=["remind_at"], name="game_remind_at", condition=Q(remind_at__isnull=False)),
             models.Index(fields=["wake_at"], name="game_wake_at", condition=Q(wake_at__isnull=False)),
             models.Index(fields=["-created_at"], name="game_open_public", condition=Q(status="open", is_public=True)),
         )
@@ -87,11 +119,17 @@ class Game(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("game", args=[self.code])
 
+    @property
+    def terms(self) -> Pace:
+        """The time that this table gives."""
+        return pace_named(self.pace, self.custom_pace)
+
 
 class Seat(models.Model):
     """A place at a table, numbered clockwise from 0; a person's, or a bot's.
 
-    `bot` names the bot that moves for this seat, or is empty. `score` is the match score. `left` marks who is out to
+    `bot` names the bot that moves for this seat, or is empty. A seat with both a `user` and a `bot` is held by the bot
+    for its owner, who can take it back. `score` is the match score. `left` marks who is out to
     the end of the match (LEAVE-1). `bank` is thinking time in seconds, `misses` counts turns in a row that the clock
     played (CLOCK-3). `seen` is the last version this seat's person has looked at.
     """
@@ -109,6 +147,9 @@ class Seat(models.Model):
     misses = models.PositiveSmallIntegerField(default=0)
     seen = models.PositiveIntegerField(default=0)
 
+    rest: Rest | None = None
+    """Vacation and quiet hours of the person who sits here; set by whoever reads the seat along with its user."""
+
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["game", "index"], name="seat_once_per_game"),
@@ -117,6 +158,11 @@ class Seat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.game_id}/{self.index} {self.name}"
+
+    @property
+    def held_for_owner(self) -> bool:
+        """Whether a bot plays for the person whose seat this is."""
+        return bool(self.bot) and self.user_id is not None
 
 
 class Invitation(models.Model):
@@ -131,3 +177,23 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} to {self.game_id}"
+
+
+class Heartbeat(models.Model):
+    """The sweep's own pulse: one row, whose number is 1.
+
+    `at` is when a sweep last ran. After an outage `given_from` and `given_to` are its ends, and the time between them
+    is being given back to the games, in the order of their numbers: `given_through` is the last that has got it.
+    While that goes on no clock acts.
+    """
+
+    at = models.DateTimeField(null=True)
+    given_from = models.DateTimeField(null=True)
+    given_to = models.DateTimeField(null=True)
+    given_through = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = (models.CheckConstraint(condition=Q(pk=1), name="heartbeat_is_one_row"),)
+
+    def __str__(self) -> str:
+        return f"last sweep at {self.at}"

@@ -9,7 +9,6 @@ from typing import Final
 from django.utils import timezone
 
 from games import rules
-from games.models.paces import PACES
 from games.queries import GameView
 
 PRESETS: Final = {"no-mercy": "No Mercy", "classic": "Classic"}
@@ -165,7 +164,7 @@ def crumb(view: GameView) -> str:
 
 def options_prose(view: GameView) -> str:
     """The table's options as a few sentences, made from the rules' own table of options."""
-    pace = PACES[view.pace]
+    pace = view.terms
     length = f"a match to {view.target:,} points" if view.target else "a single round"
     deck = rules.DECKS[view.options.deck]
     parts = [

@@ -18,7 +18,6 @@ from accounts.models import User
 from games import queries
 from games import render as words
 from games.actions import lobby
-from games.models.paces import PACES
 from games.queries import GameView
 from games.render.words import listed
 from games.web.answers import SeeOther
@@ -84,7 +83,7 @@ def _what(view: GameView, now: datetime) -> str:
 
 def _length(view: GameView) -> str:
     round_ = f"round {view.round}, to {view.target:,}" if view.round > 1 else f"to {view.target:,}"
-    return f"{PACES[view.pace].label} pace · {round_ if view.target else 'single round'}"
+    return f"{view.terms.label} pace · {round_ if view.target else 'single round'}"
 
 
 def _open_card(view: GameView) -> dict[str, Any]:
