@@ -20,6 +20,10 @@ class NameTaken(Exception):
     """Somebody else is known by this name."""
 
 
+class Muted(Exception):
+    """Staff have taken this person's choice of words away for a time."""
+
+
 class TooManyTokens(Exception):
     """The user has as many API tokens as one may have."""
 
@@ -58,9 +62,12 @@ def end_guesthood(user: User) -> None:
         user.display_name = ""
 
 
-def update_profile(user: User, *, display_name: str, time_zone: str) -> None:
-    """Change the name at the table and the time zone. Raises ValidationError or NameTaken."""
-    user.display_name = clean_display_name(display_name)
+def update_profile(user: User, *, display_name: str, time_zone: str, now: datetime) -> None:
+    """Change the name at the table and the time zone. Raises ValidationError, NameTaken or, for a new name, Muted."""
+    name = clean_display_name(display_name)
+    if name != user.display_name and user.muted(now):
+        raise Muted
+    user.display_name = name
     user.time_zone = time_zone
     user.clean_fields(exclude={field.name for field in User._meta.fields} - {"display_name", "time_zone"})
     if user.display_name and queries.name_taken(user.display_name, but=user):

@@ -1,10 +1,11 @@
-"""Times are shown in the zone of whoever asks."""
+"""Times are shown in the zone of whoever asks; who is suspended sees one page."""
 
 import zoneinfo
 from collections.abc import Callable
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils import timezone
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -20,3 +21,26 @@ def time_zone(get_response: Handler) -> Handler:
         return get_response(request)
 
     return handle
+
+
+class SuspendedSeeOnePage:
+    """Sends whoever is suspended to the page that says why, whatever they ask for; the API answers for itself."""
+
+    OPEN = frozenset({"suspended", "account_logout", "healthz"})
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *view: object) -> HttpResponse | None:
+        user, match = request.user, request.resolver_match
+        if not user.is_authenticated or not user.suspended(timezone.now()) or match is None:
+            return None
+        if match.url_name in self.OPEN or match.namespace == "api-v1":
+            return None
+        page = reverse("suspended")
+        if request.headers.get("HX-Request") == "true":
+            return HttpResponse(status=403, headers={"HX-Redirect": page})
+        return HttpResponseRedirect(page)

@@ -1,5 +1,8 @@
 """Who plays: people, guests, and the tokens of their programs."""
 
+from datetime import UTC, datetime
+from typing import Final
+
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Lower
@@ -7,12 +10,18 @@ from django.db.models.functions import Lower
 from accounts.names import DISPLAY_NAME_LENGTH, validate_display_name, validate_time_zone
 from accounts.rest import Rest
 
+FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
+"""The end of what never ends: later than any clock here will read."""
+
 
 class User(AbstractUser):
     """A person or a guest. A guest has no password and becomes a person by signing up, with all games kept.
 
     Between `quiet_from` and `quiet_to`, in `time_zone`, no deadline falls. `vacation_from` and `vacation_until` are the
     ends of the vacation that runs, or of the last one; `vacation_used` days of the year `vacation_year` are gone.
+
+    `suspended_until` and `muted_until` are what staff decided last; `FOR_GOOD` has no end. `warned`: there is a warning
+    that this person has not acknowledged.
     """
 
     first_name = None  # type: ignore[assignment]  # one name is enough here; Django's two are switched off
@@ -29,6 +38,9 @@ class User(AbstractUser):
     vacation_year = models.PositiveSmallIntegerField(default=0)
     vacation_used = models.PositiveSmallIntegerField("days of vacation used in that year", default=0)
     auto_vacation = models.BooleanField("take a day of vacation instead of missing a turn", default=False)
+    suspended_until = models.DateTimeField(null=True, blank=True, editable=False)
+    muted_until = models.DateTimeField(null=True, blank=True, editable=False)
+    warned = models.BooleanField(default=False, editable=False)
 
     class Meta:
         constraints = [
@@ -49,6 +61,14 @@ class User(AbstractUser):
     def rest(self) -> Rest:
         """When this person's clocks do not run."""
         return Rest(self.time_zone, self.quiet_from, self.quiet_to, self.vacation_until)
+
+    def suspended(self, now: datetime) -> bool:
+        """Whether this person may only read why, and appeal."""
+        return self.suspended_until is not None and self.suspended_until > now
+
+    def muted(self, now: datetime) -> bool:
+        """Whether this person may not choose words that others read: the name at the table."""
+        return self.muted_until is not None and self.muted_until > now
 
     def get_full_name(self) -> str:
         return self.name

@@ -7,6 +7,8 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import actions, queries
@@ -56,11 +58,14 @@ def _save_profile(user_id: int, form: ProfileForm) -> bool:
     # A copy, so that a refused name does not show in the page's header.
     user = User.objects.get(pk=user_id)
     try:
-        actions.update_profile(user, **form.cleaned_data)
+        actions.update_profile(user, **form.cleaned_data, now=timezone.now())
     except ValidationError as error:
         form.add_error(None, error)
     except actions.NameTaken:
         form.add_error("display_name", "Somebody else goes by this name.")
+    except actions.Muted:
+        until = date_format(timezone.localtime(user.muted_until), "j F Y")
+        form.add_error("display_name", f"Staff have taken your choice of name away until {until}.")
     return not form.errors
 
 

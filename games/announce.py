@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from celery import current_app
@@ -38,6 +38,17 @@ def group_of(code: str) -> str:
     return f"game.{code}"
 
 
+def person_group(user_id: int) -> str:
+    """The channel group of every socket that this person has open."""
+    return f"person.{user_id}"
+
+
+def shut_out(user_id: int) -> None:
+    """Once the transaction is committed, have this person's sockets closed."""
+    message = {"type": "person.shut_out"}
+    transaction.on_commit(partial(_tell, person_group(user_id), message), robust=True)
+
+
 def after_commit(game: Game, *, wake: bool = True) -> None:
     """Once the transaction is committed, poke the open pages and, if a bot or a deal is due, the worker."""
     code, version, game_id, wake_at = game.code, game.version, game.pk, game.wake_at
@@ -59,11 +70,13 @@ def _send_bot_turn(game_id: int, delay: float) -> None:
 
 
 def _poke(code: str, version: int) -> None:
+    _tell(group_of(code), {"type": "game.changed", "game": code, "version": version})
+
+
+def _tell(group: str, message: dict[str, Any]) -> None:
     layer = get_channel_layer()
-    if layer is None:
-        return
-    message = {"type": "game.changed", "game": code, "version": version}
-    _guarded("channel layer", lambda: _publisher().run(layer.group_send(group_of(code), message)))
+    if layer is not None:
+        _guarded("channel layer", lambda: _publisher().run(layer.group_send(group, message)))
 
 
 class _Publisher:

@@ -16,6 +16,7 @@ RETRY_SECONDS: Final = 2
 
 STATUSES: Final[dict[str, int]] = {
     "unauthorized": 401,
+    "suspended": 403,
     "malformed": 400,
     "too_large": 413,
     "not_found": 404,
@@ -62,6 +63,11 @@ class Denied(Exception):
 def from_rules(refused: Refused, version: int | None) -> Denied:
     """The rules' refusal as a door's."""
     return Denied(refused.code, refused.message, rule=refused.rule, version=version)
+
+
+def suspended() -> Denied:
+    """For everything that somebody suspended asks for, but the page that says why."""
+    return Denied("suspended", "This account is suspended. Log in to the site to read why, and until when.")
 
 
 def not_found() -> Denied:

@@ -9,11 +9,13 @@ from pathlib import Path
 import psycopg
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.test import Client
 from psycopg import sql
 
 from accounts.models import User
 from games.actions import chance
+from games.actions.roles import set_roles
 from nomercy.postgres import running
 
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
@@ -110,9 +112,23 @@ def charlie(db: None) -> User:
 @pytest.fixture
 def mo(db: None) -> User:
     """The moderator."""
-    user = person("mo")
+    return staff("mo", "moderator")
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    """The admin."""
+    return staff("ann", "admin")
+
+
+def staff(name: str, role: str) -> User:
+    """A member of staff with this role."""
+    user = person(name)
     user.is_staff = True
     user.save(update_fields=["is_staff"])
+    if not Group.objects.filter(name=role).exists():
+        set_roles()  # what the migration made was emptied away with everything else after a test of transactions
+    user.groups.add(Group.objects.get(name=role))
     return user
 
 

@@ -11,13 +11,14 @@ from ninja.security import APIKeyCookie, HttpBearer
 
 from accounts.actions import use_token
 from accounts.models import User
+from games.refusals import suspended
 
 
 class TokenAuth(HttpBearer):
     """`Authorization: Bearer <token>`."""
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
-        return use_token(token, now=timezone.now())
+        return _welcome(use_token(token, now=timezone.now()))
 
 
 class SessionAuth(APIKeyCookie):
@@ -33,4 +34,11 @@ class SessionAuth(APIKeyCookie):
 
     def authenticate(self, request: HttpRequest, key: str | None) -> User | None:
         user = request.user
-        return user if isinstance(user, User) and user.is_active else None
+        return _welcome(user if isinstance(user, User) and user.is_active else None)
+
+
+def _welcome(user: User | None) -> User | None:
+    """:raises Denied: `suspended`."""
+    if user is not None and user.suspended(timezone.now()):
+        raise suspended()
+    return user

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from games.web import conduct as conduct_views
 from games.web import game as game_views
 from games.web import home as home_views
 from games.web import pages as page_views
@@ -16,6 +17,8 @@ urlpatterns: list[URLPattern] = [
     path("play-now/", home_views.play_now, name="play-now"),
     path("next/", home_views.next_game, name="next-game"),
     path("move-seats/", people_views.move_seats, name="move-seats"),
+    path("suspended/", conduct_views.suspended, name="suspended"),
+    path("warnings/", conduct_views.warnings, name="warnings"),
     path("tables/new/", table_views.new_table, name="new-table"),
     path("join/<slug:key>/", table_views.invite, name="invite"),
     path("games/<slug:code>/", game_views.game, name="game"),

@@ -47,24 +47,24 @@ def test_the_friendly_names_are_names_one_may_have() -> None:
 
 
 def test_a_name_at_the_table_and_a_time_zone_can_be_chosen(alice: User) -> None:
-    actions.update_profile(alice, display_name="  Alice  in Wonderland ", time_zone="Europe/Helsinki")
+    actions.update_profile(alice, display_name="  Alice  in Wonderland ", time_zone="Europe/Helsinki", now=NOW)
 
     alice.refresh_from_db()
     assert (alice.name, alice.time_zone) == ("Alice in Wonderland", "Europe/Helsinki")
 
 
 def test_without_a_name_at_the_table_the_username_counts(alice: User) -> None:
-    actions.update_profile(alice, display_name="", time_zone="UTC")
+    actions.update_profile(alice, display_name="", time_zone="UTC", now=NOW)
 
     assert alice.name == "alice"
 
 
 @pytest.mark.parametrize("name", ["bob", "BOB", "Robert"])
 def test_nobody_takes_anothers_name(alice: User, bob: User, name: str) -> None:
-    actions.update_profile(bob, display_name="Robert", time_zone="UTC")
+    actions.update_profile(bob, display_name="Robert", time_zone="UTC", now=NOW)
 
     with pytest.raises(actions.NameTaken):
-        actions.update_profile(alice, display_name=name, time_zone="UTC")
+        actions.update_profile(alice, display_name=name, time_zone="UTC", now=NOW)
     alice.refresh_from_db()
     assert alice.name == "alice"
 
@@ -72,7 +72,7 @@ def test_nobody_takes_anothers_name(alice: User, bob: User, name: str) -> None:
 @pytest.mark.parametrize("name", ["A\x00b", "A\u202eb", "\u200b", "...", "Moderator", "x" * 31])
 def test_a_name_that_misleads_or_cannot_be_seen_is_refused(alice: User, name: str) -> None:
     with pytest.raises(ValidationError):
-        actions.update_profile(alice, display_name=name, time_zone="UTC")
+        actions.update_profile(alice, display_name=name, time_zone="UTC", now=NOW)
 
 
 def test_a_name_keeps_no_line_break() -> None:
@@ -81,7 +81,7 @@ def test_a_name_keeps_no_line_break() -> None:
 
 def test_a_time_zone_that_does_not_exist_is_refused(alice: User) -> None:
     with pytest.raises(ValidationError):
-        actions.update_profile(alice, display_name="", time_zone="Mars/Olympus")
+        actions.update_profile(alice, display_name="", time_zone="Mars/Olympus", now=NOW)
 
 
 @pytest.mark.parametrize("name", ["a", "me@home", "guest-1", "Admin", "-dash", "a b", "ålice", "x" * 31, "alice\n"])
@@ -165,7 +165,7 @@ def test_the_command_refuses_a_username_nobody_may_have(db: None) -> None:
 
 
 def test_the_command_refuses_the_name_of_somebody_at_the_table(bob: User) -> None:
-    actions.update_profile(bob, display_name="Robert", time_zone="UTC")
+    actions.update_profile(bob, display_name="Robert", time_zone="UTC", now=NOW)
 
     with pytest.raises(CommandError, match="Somebody else goes by this name"):
         create_token("robert", "--create")

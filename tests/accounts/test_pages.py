@@ -47,7 +47,7 @@ def test_a_guests_refused_sign_up_changes_nothing(alice: User) -> None:
 
 @pytest.mark.parametrize("username", ["robert", "ROBERT"])
 def test_nobody_signs_up_by_the_name_of_somebody_at_the_table(client: Client, bob: User, username: str) -> None:
-    actions.update_profile(bob, display_name="Robert", time_zone="UTC")
+    actions.update_profile(bob, display_name="Robert", time_zone="UTC", now=timezone.now())
 
     answer = client.post("/accounts/signup/", {**SIGN_UP, "username": username})
 
@@ -58,7 +58,7 @@ def test_nobody_signs_up_by_the_name_of_somebody_at_the_table(client: Client, bo
 
 def test_a_guest_may_sign_up_by_the_name_already_gone_by(db: None) -> None:
     guest = actions.create_guest()
-    actions.update_profile(guest, display_name="QuietOtter", time_zone="UTC")
+    actions.update_profile(guest, display_name="QuietOtter", time_zone="UTC", now=timezone.now())
 
     assert logged_in(guest).post("/accounts/signup/", SIGN_UP).status_code == 302
     assert User.objects.get().name == "quietotter"
@@ -199,7 +199,7 @@ def test_reading_changes_nothing(alice: User, as_alice: Client) -> None:
 def test_times_are_shown_in_the_zone_of_whoever_asks(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo")
+    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
     seen = []
 
     def tokens_of(user: User) -> list[ApiToken]:

@@ -11,9 +11,11 @@ from asgiref.sync import SyncToAsync, sync_to_async
 from django.conf import settings
 from django.db import connections
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import User
 from games import announce
+from games.actions.moderation import people
 from games.actions.play import play_move
 from nomercy.embedded import ServerLoopLayer
 from tests.conftest import logged_in
@@ -36,6 +38,24 @@ def test_an_open_page_is_told_of_every_move(alice: User, bob: User) -> None:
         await sync_to_async(play_move)(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
         assert await socket.told() == {"game": table.game.code, "version": 1}
         await socket.leave()
+
+    run(scenario())
+
+
+def test_a_suspension_closes_the_sockets_that_are_open_and_opens_no_more(mo: User, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = logged_in(alice)
+    why, now = "Rude words at two tables", timezone.now()
+
+    async def scenario() -> None:
+        socket = Socket(table.game.code, browser)
+        assert await socket.accepted()
+        await socket.told()
+        await sync_to_async(people.suspend)(person_id=alice.pk, by=mo, days=1, reason=why, now=now)
+        assert await socket.closed() == 4403
+        again = Socket(table.game.code, browser)
+        assert await again.accepted()
+        assert await again.closed() == 4404
 
     run(scenario())
 

@@ -17,6 +17,7 @@ from django.db import OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
@@ -223,7 +224,7 @@ def lost_the_database(*_: object, **__: object) -> None:
 def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None], where: str
 ) -> None:
-    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo")
+    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
     monkeypatch.setattr(where, fault)
     as_alice.raise_request_exception = False
 

@@ -1,0 +1,128 @@
+"""What staff do to a person: warn, mute, suspend, and take it back."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+
+from accounts.models import FOR_GOOD, User
+from games import announce
+from games.actions.moderation.audit import Act, check, check_person, record
+from games.models import AuditEntry, Suspension, Warned
+from games.refusals import Denied
+
+LONGEST_DAYS: Final = 365
+
+
+def _locked(person_id: int) -> User:
+    person = User.objects.select_for_update(of=("self",)).filter(pk=person_id).first()
+    if person is None:
+        raise Denied("not_found", "There is no such person.")
+    return person
+
+
+def _check_days(days: int) -> None:
+    if not 1 <= days <= LONGEST_DAYS:
+        raise Denied("malformed", f"Choose 1 to {LONGEST_DAYS} days.")
+
+
+def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Show the reason to this person on every page until it is acknowledged.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    """
+    with transaction.atomic():
+        reason = check(Act.WARN, by=by, reason=reason, now=now)
+        person = _locked(person_id)
+        check_person(person, by=by)
+        Warned.objects.create(person=person, at=now, text=reason)
+        person.warned = True
+        person.save(update_fields=["warned"])
+        return record(Act.WARN, by=by, reason=reason, now=now, person=person)
+
+
+def acknowledge(*, person_id: int, now: datetime) -> int:
+    """The person has read all warnings so far; gives the number of those that were new."""
+    with transaction.atomic():
+        person = _locked(person_id)
+        read = Warned.objects.filter(person=person, acknowledged_at=None).update(acknowledged_at=now)
+        person.warned = False
+        person.save(update_fields=["warned"])
+        return read
+
+
+def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> AuditEntry:
+    """Take this person's words away: the name at the table now, and choosing another until the mute ends.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    """
+    with transaction.atomic():
+        reason = check(Act.MUTE, by=by, reason=reason, now=now)
+        _check_days(days)
+        person = _locked(person_id)
+        check_person(person, by=by)
+        entry = record(Act.MUTE, by=by, reason=reason, now=now, person=person, days=days)
+        person.muted_until = now + timedelta(days=days)
+        person.display_name = ""
+        person.save(update_fields=["muted_until", "display_name"])
+        return entry
+
+
+def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Let this person choose a name again.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    """
+    with transaction.atomic():
+        reason = check(Act.UNMUTE, by=by, reason=reason, now=now)
+        person = _locked(person_id)
+        check_person(person, by=by)
+        person.muted_until = None
+        person.save(update_fields=["muted_until"])
+        return record(Act.UNMUTE, by=by, reason=reason, now=now, person=person)
+
+
+def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: datetime) -> AuditEntry:
+    """Shut this person out for some days, or for good (None): from pages, the API and open sockets, but for one page.
+
+    A suspension replaces one in force. Clocks of the person's games run on.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    """
+    act = Act.SUSPEND_FOR_GOOD if days is None else Act.SUSPEND
+    with transaction.atomic():
+        reason = check(act, by=by, reason=reason, now=now)
+        if days is not None:
+            _check_days(days)
+        person = _locked(person_id)
+        check_person(person, by=by)
+        until = None if days is None else now + timedelta(days=days)
+        _end_suspensions(person, now)
+        Suspension.objects.create(person=person, at=now, until=until, reason=reason)
+        person.suspended_until = until or FOR_GOOD
+        person.save(update_fields=["suspended_until"])
+        announce.shut_out(person.pk)
+        return record(act, by=by, reason=reason, now=now, person=person, days=days)
+
+
+def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """End the suspension in force.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, also if none is in force.
+    """
+    with transaction.atomic():
+        reason = check(Act.LIFT, by=by, reason=reason, now=now)
+        person = _locked(person_id)
+        check_person(person, by=by)
+        if not person.suspended(now):
+            raise Denied("not_found", f"{person.name} is not suspended.")
+        _end_suspensions(person, now)
+        person.suspended_until = None
+        person.save(update_fields=["suspended_until"])
+        return record(Act.LIFT, by=by, reason=reason, now=now, person=person)
+
+
+def _end_suspensions(person: User, now: datetime) -> None:
+    Suspension.objects.filter(person=person, lifted_at=None).exclude(until__lte=now).update(lifted_at=now)

@@ -1,0 +1,57 @@
+"""What staff say to a person: the page of the suspended, with their appeal, and warnings to acknowledge."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from accounts.models import User
+from games import conduct
+from games.actions.moderation import cases, people
+from games.refusals import Denied
+from games.web.answers import SeeOther
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def suspended(request: HttpRequest) -> HttpResponse:
+    """Why, and until when; POST appeals, once."""
+    user, now = cast("User", request.user), timezone.now()
+    suspension = conduct.suspension_of(user, now)
+    if suspension is None:
+        return redirect("home")
+    refusal = None
+    if request.method == "POST":
+        try:
+            cases.appeal(person_id=user.pk, text=request.POST.get("text", ""), now=now)
+        except Denied as denied:
+            refusal = denied
+        else:
+            messages.success(request, "Your appeal is with the staff. Their answer will stand on this page.")
+            return SeeOther.to("suspended")
+    context = {
+        "suspension": suspension,
+        "appeal": conduct.appeal_of(suspension),
+        "refusal": refusal,
+        "text": request.POST.get("text", ""),
+        "longest": cases.LONGEST,
+    }
+    return render(request, "conduct/suspended.html", context, status=refusal.status if refusal else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def warnings(request: HttpRequest) -> HttpResponse:
+    """All warnings of this person; POST acknowledges them."""
+    user = cast("User", request.user)
+    if request.method == "POST":
+        people.acknowledge(person_id=user.pk, now=timezone.now())
+        messages.success(request, "Thank you. That is settled.")
+        return SeeOther.to("warnings")
+    return render(request, "conduct/warnings.html", {"warnings": conduct.warnings_of(user)})

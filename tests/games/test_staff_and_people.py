@@ -1,0 +1,234 @@
+"""What staff do to a person, who may do it, and what the person sees of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import ProgrammingError, connection, transaction
+from django.test import Client
+from django.utils import timezone
+
+from accounts import actions as account_actions
+from accounts.models import FOR_GOOD, User
+from games import conduct
+from games.actions import lobby
+from games.actions.moderation import cases, people
+from games.actions.roles import ROLES
+from games.models import AuditEntry, Suspension, Warned
+from games.refusals import Denied
+from tests.conftest import logged_in
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+REASON = "Rude words at two tables"
+
+
+def refused(code: str, act: Callable[..., Any], **arguments: Any) -> None:
+    with pytest.raises(Denied) as denied:
+        act(**arguments)
+    assert denied.value.code == code
+
+
+def entry() -> AuditEntry:
+    return AuditEntry.objects.get()
+
+
+def test_a_warning_stands_on_every_page_until_it_is_acknowledged(mo: User, alice: User) -> None:
+    browser = logged_in(alice)
+    people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
+
+    assert "Read the warning" in browser.get("/rules/").content.decode()
+    assert REASON in browser.get("/warnings/").content.decode()
+    assert browser.post("/warnings/").status_code == 303
+    assert "Read the warning" not in browser.get("/rules/").content.decode()
+    assert Warned.objects.get().acknowledged_at is not None
+
+
+def test_an_audit_entry_tells_who_did_what_to_whom_and_why(mo: User, alice: User) -> None:
+    people.suspend(person_id=alice.pk, by=mo, days=3, reason=f"  {REASON}\n", now=NOON)
+
+    found = entry()
+    assert (found.act, found.actor, found.actor_name, found.at) == ("suspend", mo, "mo", NOON)
+    assert (found.person, found.person_name, found.reason, found.details) == (alice, "alice", REASON, {"days": 3})
+
+
+@pytest.mark.parametrize("statement", ["UPDATE games_auditentry SET reason = 'x'", "DELETE FROM games_auditentry"])
+def test_the_database_itself_refuses_to_change_or_delete_an_audit_entry(mo: User, alice: User, statement: str) -> None:
+    people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
+
+    with pytest.raises(ProgrammingError, match="never changed or deleted"), transaction.atomic():
+        connection.cursor().execute(statement)
+    assert entry().reason == REASON
+
+
+def test_the_audit_log_cannot_be_emptied_but_in_a_test_database(mo: User, alice: User) -> None:
+    people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL nomercy.may_empty_audit = 'off'")
+        with pytest.raises(ProgrammingError, match="never changed or deleted"), transaction.atomic():
+            cursor.execute("TRUNCATE games_auditentry")
+
+
+def test_an_audit_entry_outlives_the_people_and_the_game_it_names(mo: User, alice: User, bob: User) -> None:
+    people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
+    alice.delete()
+    mo.delete()
+
+    assert (entry().actor_name, entry().person_name) == ("mo", "alice")
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "because", "x" * 501])
+def test_an_act_without_a_reason_is_refused_and_does_nothing(mo: User, alice: User, reason: str) -> None:
+    refused("malformed", people.warn, person_id=alice.pk, by=mo, reason=reason, now=NOON)
+
+    alice.refresh_from_db()
+    assert not alice.warned
+    assert not AuditEntry.objects.exists()
+
+
+def test_who_is_no_staff_does_nothing(alice: User, bob: User) -> None:
+    refused("forbidden", people.warn, person_id=alice.pk, by=bob, reason=REASON, now=NOON)
+
+
+def test_staff_without_a_role_do_nothing(alice: User, bob: User) -> None:
+    bob.is_staff = True
+    bob.save(update_fields=["is_staff"])
+    refused("forbidden", people.warn, person_id=alice.pk, by=bob, reason=REASON, now=NOON)
+
+
+def test_a_suspended_moderator_does_nothing(mo: User, ann: User, alice: User) -> None:
+    people.suspend(person_id=mo.pk, by=ann, days=1, reason=REASON, now=NOON)
+    mo.refresh_from_db()
+    refused("forbidden", people.warn, person_id=alice.pk, by=mo, reason=REASON, now=NOON)
+
+
+def test_nobody_judges_themselves(mo: User) -> None:
+    refused("forbidden", people.warn, person_id=mo.pk, by=mo, reason=REASON, now=NOON)
+
+
+def test_a_moderator_does_not_judge_an_admin(mo: User, ann: User) -> None:
+    refused("forbidden", people.suspend, person_id=ann.pk, by=mo, days=1, reason=REASON, now=NOON)
+    people.warn(person_id=mo.pk, by=ann, reason=REASON, now=NOON)
+
+
+def test_only_a_superuser_judges_a_superuser(ann: User, alice: User) -> None:
+    alice.is_superuser = True
+    alice.save(update_fields=["is_superuser"])
+    refused("forbidden", people.warn, person_id=alice.pk, by=ann, reason=REASON, now=NOON)
+
+
+def test_a_moderator_suspends_for_a_time_and_only_an_admin_for_good(mo: User, ann: User, alice: User) -> None:
+    refused("forbidden", people.suspend, person_id=alice.pk, by=mo, days=None, reason=REASON, now=NOON)
+    refused("malformed", people.suspend, person_id=alice.pk, by=mo, days=366, reason=REASON, now=NOON)
+    people.suspend(person_id=alice.pk, by=mo, days=2, reason=REASON, now=NOON)
+    people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=NOON)
+
+    alice.refresh_from_db()
+    assert alice.suspended_until == FOR_GOOD
+    assert [row.lifted_at for row in Suspension.objects.order_by("pk")] == [NOON, None]
+
+
+def test_a_suspension_ends_by_itself(mo: User, alice: User) -> None:
+    people.suspend(person_id=alice.pk, by=mo, days=2, reason=REASON, now=NOON)
+
+    alice.refresh_from_db()
+    assert alice.suspended(NOON + timedelta(days=2, seconds=-1))
+    assert not alice.suspended(NOON + timedelta(days=2))
+    assert conduct.suspension_of(alice, NOON + timedelta(days=2)) is None
+
+
+def test_a_lifted_suspension_lets_the_person_back_in(ann: User, alice: User) -> None:
+    browser = logged_in(alice)
+    people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=timezone.now())
+    assert browser.get("/").status_code == 302
+    people.lift(person_id=alice.pk, by=ann, reason=REASON, now=timezone.now())
+    assert browser.get("/").status_code == 200
+    refused("not_found", people.lift, person_id=alice.pk, by=ann, reason=REASON, now=timezone.now())
+
+
+@pytest.fixture
+def shut_out(mo: User, alice: User) -> Client:
+    """The browser of Alice, who is suspended; she was logged in before."""
+    browser = logged_in(alice)
+    people.suspend(person_id=alice.pk, by=mo, days=2, reason=REASON, now=timezone.now())
+    return browser
+
+
+@pytest.mark.parametrize("path", ["/", "/rules/", "/accounts/me/", "/tables/new/", "/accounts/email/", "/admin/"])
+def test_whoever_is_suspended_is_sent_to_one_page(shut_out: Client, path: str) -> None:
+    for ask in (shut_out.get, shut_out.post):
+        answer = ask(path)
+        assert (answer.status_code, answer.headers["Location"]) == (302, "/suspended/")
+
+
+def test_an_open_page_of_whoever_is_suspended_goes_to_that_page(shut_out: Client, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    answer = shut_out.get(f"/games/{table.game.code}/", headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.headers["HX-Redirect"]) == (403, "/suspended/")
+
+
+def test_a_suspended_persons_move_is_not_made(shut_out: Client, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    shut_out.post(f"/games/{table.game.code}/move/", {"move": "play r5", "version": 0})
+    table.game.refresh_from_db()
+    assert table.game.version == 0
+
+
+def test_the_api_refuses_whoever_is_suspended_by_session_and_by_token(shut_out: Client, alice: User) -> None:
+    token = account_actions.create_token(user=alice, name="bot")
+    by_token = Client().get("/api/v1/me", headers={"Authorization": f"Bearer {token}"})
+    by_session = shut_out.get("/api/v1/me")
+
+    for answer in (by_token, by_session):
+        assert (answer.status_code, answer.json()["error"]) == (403, "suspended")
+
+
+def test_whoever_is_suspended_can_log_in_read_why_and_log_out(shut_out: Client) -> None:
+    browser = Client()
+    assert browser.post("/accounts/login/", {"login": "alice", "password": "alice"}).status_code == 302
+    page = browser.get("/suspended/")
+    assert page.status_code == 200
+    assert REASON in page.content.decode()
+    assert browser.post("/accounts/logout/").headers["Location"] == "/"
+    assert browser.get("/").status_code == 200
+
+
+def test_the_page_of_the_suspended_is_for_them_alone(client: Client, as_bob: Client) -> None:
+    assert client.get("/suspended/").headers["Location"].startswith("/accounts/login/")
+    assert as_bob.get("/suspended/").headers["Location"] == "/"
+
+
+def test_an_appeal_is_taken_once(shut_out: Client) -> None:
+    short = shut_out.post("/suspended/", {"text": "No!"})
+    assert short.status_code == 400
+    assert "at least a sentence" in short.content.decode()
+    text = "It was my little brother who wrote that."
+    assert shut_out.post("/suspended/", {"text": text}).status_code == 303
+    assert text in shut_out.get("/suspended/").content.decode()
+    assert shut_out.post("/suspended/", {"text": text}).status_code == 403
+
+
+def test_nobody_else_appeals(alice: User) -> None:
+    refused("not_found", cases.appeal, person_id=alice.pk, text="Let me in for once, please.", now=NOON)
+
+
+def test_a_mute_takes_the_name_and_the_choice_of_another(mo: User, alice: User, bob: User) -> None:
+    now = timezone.now()
+    account_actions.update_profile(alice, display_name="Rude Word", time_zone="UTC", now=now)
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=now)
+    people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=now)
+
+    assert "Rude Word" not in logged_in(bob).get(f"/games/{table.game.code}/").content.decode()
+    answer = logged_in(alice).post("/accounts/me/", {"display_name": "Ruder", "time_zone": "UTC"})
+    assert answer.status_code == 422
+    assert "Staff have taken your choice of name away" in answer.content.decode()
+    assert logged_in(alice).post("/accounts/me/", {"display_name": "", "time_zone": "UTC"}).status_code == 302
+    people.unmute(person_id=alice.pk, by=mo, reason=REASON, now=now)
+    assert logged_in(alice).post("/accounts/me/", {"display_name": "Kind", "time_zone": "UTC"}).status_code == 302
+
+
+def test_a_moderators_rights_are_among_an_admins() -> None:
+    assert set(ROLES["moderator"]) < set(ROLES["admin"])
