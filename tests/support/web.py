@@ -1,0 +1,160 @@
+"""The site as gunicorn serves it, on the test's own database, and requests that arrive at one instant."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPResponse
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+
+WORKERS, THREADS = 2, 8
+CSRF = "b" * 32
+
+
+@dataclass
+class Site:
+    """A running gunicorn: processes and threads of its own, as in production."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def restart(self) -> None:
+        """End every process of the site, and start them anew at the same address."""
+        self.stop()
+        self.process = _start(self.port)
+        self._wait()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(30)
+
+    def _wait(self) -> None:
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            assert self.process.poll() is None, "gunicorn has ended"
+            try:
+                if self.send(Request("GET", "/healthz")).status == 200:
+                    return
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("gunicorn did not answer within 60 seconds")
+
+    def send(self, request: Request, when: Callable[[], object] = lambda: None) -> Answer:
+        """Send all but the last byte, wait for `when`, and send that."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=120) as line:
+            sent = request.bytes(self.port)
+            line.sendall(sent[:-1])
+            when()
+            line.sendall(sent[-1:])
+            response = HTTPResponse(line, method=request.method)
+            response.begin()
+            return Answer(response.status, dict(response.getheaders()), response.read())
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    path: str
+    headers: Mapping[str, str] = ()  # type: ignore[assignment]  # an empty mapping that cannot be changed
+    body: str = ""
+
+    def bytes(self, port: int) -> bytes:
+        lines = [f"{self.method} {self.path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in dict(self.headers).items()]
+        lines.append(f"Content-Length: {len(self.body.encode())}")
+        return "\r\n".join([*lines, "", self.body]).encode()
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@contextmanager
+def running_site() -> Iterator[Site]:
+    """The site on this test's database, which must have been set up."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    site = Site(port, _start(port))
+    try:
+        site._wait()
+        yield site
+    finally:
+        site.stop()
+
+
+def _start(port: int) -> subprocess.Popen[bytes]:
+    at = connection.settings_dict
+    host = quote(str(at["HOST"]), safe="")
+    environment = os.environ | {
+        "DATABASE_URL": f"postgres://{at['USER']}:{at['PASSWORD']}@{host}:{at['PORT']}/{at['NAME']}",
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+    }
+    command = [
+        sys.executable, "-m", "gunicorn", "nomercy.wsgi", "--log-level", "warning", "--bind", f"127.0.0.1:{port}",
+        "--workers", str(WORKERS), "--threads", str(THREADS),
+    ]  # fmt: skip
+    return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+
+
+def at_once(calls: Sequence[Callable[[Callable[[], object]], Any]]) -> list[Any]:
+    """The answers to all calls, made at one instant: each is given what to wait for, right before it acts."""
+    barrier = threading.Barrier(len(calls))
+    answers: list[Any] = [None] * len(calls)
+
+    def run(n: int) -> None:
+        try:
+            answers[n] = calls[n](barrier.wait)
+        except BaseException as error:  # noqa: BLE001  # told by the thread that waits for all of them
+            answers[n] = error
+            barrier.abort()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+    return answers
+
+
+def page_move(browser: Client, code: str, fields: Mapping[str, str], *, fragment: bool) -> Request:
+    """A move as the game page posts it; `fragment` as HTMX does."""
+    session = browser.cookies[settings.SESSION_COOKIE_NAME].value
+    headers = {
+        "Cookie": f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={CSRF}",
+        "X-CSRFToken": CSRF,
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    if fragment:
+        headers["HX-Request"] = "true"
+    return Request("POST", f"/games/{code}/move/", headers, urlencode(fields))
+
+
+def program_move(token: str, code: str, fields: Mapping[str, object]) -> Request:
+    """A move as a program sends it."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    return Request("POST", f"/api/v1/games/{code}/moves", headers, json.dumps(fields))
