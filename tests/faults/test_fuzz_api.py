@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import requests
 import schemathesis
-from django.db.models import F, Sum
+from django.db.models import F
 from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -26,10 +26,10 @@ from accounts.models import User
 from games import queries, rules
 from games.actions import lobby, play
 from games.api import api
-from games.models import Game, Hand, Invitation, Move, Seat
+from games.models import Game
 from games.queries import Table
-from games.verify import faults_of
 from tests.conftest import logged_in
+from tests.faults.state import faulty_games, stored
 from tests.support.tables import NOON, now_of
 
 REQUESTS = int(os.environ.get("FUZZ", "60"))
@@ -55,14 +55,6 @@ def tables(alice: User, bob: User) -> list[Table]:
     made.append(lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1), now=NOON))
     play.play_move(code=made[-1].game.code, user=alice, text="leave", version=None, now=NOON)
     return made
-
-
-def stored() -> tuple[object, ...]:
-    """What a refusal may not change."""
-    return (
-        Game.objects.aggregate(Sum("version"))["version__sum"],
-        *(model.objects.count() for model in (Game, Seat, Hand, Move, Invitation, User)),
-    )
 
 
 def send(browser: Client, case: Case[Any]) -> Any:
@@ -146,8 +138,7 @@ def test_every_call_answers_for_itself(call: Any, tables: list[Table], charlie: 
     answered = fuzz(call, tables)
     print(f"{call.label}: {dict(sorted(answered.items()))}")
     assert len(answered) > 1
-    faults = {game.code: faults_of(game.pk) for game in Game.objects.all()}
-    assert not any(faults.values()), faults
+    assert faulty_games() == {}
 
 
 def moves_call() -> Any:

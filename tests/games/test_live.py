@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Coroutine, Iterator
 from typing import Any, TypeVar
 
@@ -153,3 +154,29 @@ def test_a_target_that_failed_is_left_alone_for_a_while(monkeypatch: pytest.Monk
     announce._guarded("broker", fail)
     announce._guarded("broker", fail)
     assert calls == [1]
+
+
+FRAMES = [
+    "",
+    "{}",
+    '{"move": "play r5"}',
+    json.dumps({"type": "game.changed", "version": 9}),
+    "\x00",
+    "é" * 40_000,
+    "[" * 5000,
+]
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=range(len(FRAMES)))
+def test_a_socket_that_is_spoken_to_is_closed(alice: User, bob: User, frame: str) -> None:
+    table, browser = table_at(TWO_HANDS, [alice, bob]), logged_in(alice)
+
+    async def scenario() -> None:
+        socket = Socket(table.game.code, browser)
+        assert await socket.accepted()
+        await socket.told()
+        await socket.say(frame)
+        assert await socket.closed() == 4400
+        await socket.leave()
+
+    run(scenario())

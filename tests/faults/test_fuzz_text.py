@@ -1,0 +1,104 @@
+"""Text from outside: whatever is sent as a move, a position or a record is read, or refused in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import User
+from games import records, rules
+from tests.support.tables import TWO_HANDS, table_after
+
+texts = settings(max_examples=300, derandomize=True, deadline=None, database=None)
+pieces = st.sampled_from(
+    [
+        "play",
+        "draw",
+        "take",
+        "color",
+        "catch",
+        "leave",
+        "clock",
+        "uno",
+        "r5",
+        "WC",
+        "g",
+        "1",
+        " ",
+        "  ",
+        "\n",
+        "٣",
+        "-1",
+    ]
+)
+
+
+@texts
+@given(st.text(max_size=40) | st.lists(pieces, max_size=6).map(" ".join))
+@example("catch " + "9" * 5000)
+def test_a_move_is_read_as_it_is_written_or_refused(text: str) -> None:
+    try:
+        move = rules.parse_move(text)
+    except rules.Refused as told:
+        refused: rules.Refused | None = told
+    else:
+        refused = None
+        assert rules.parse_move(str(move)) == move
+    assert refused is None or (refused.code == "malformed" and str(refused))
+
+
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | pieces
+anything = st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner))
+
+
+@texts
+@given(st.sampled_from(sorted(TWO_HANDS)), anything)
+def test_a_position_with_one_field_of_anything_is_read_or_refused(field: str, value: object) -> None:
+    options = rules.options_from("no-mercy", {})
+    try:
+        position = rules.position_from_json({**TWO_HANDS, field: value}, options)
+    except rules.BadInput as told:
+        refused = str(told)
+    else:
+        refused = "not refused"
+        written = rules.position_to_json(position)
+        assert rules.position_to_json(rules.position_from_json(written, options)) == written
+    assert refused
+
+
+@pytest.fixture
+def record(alice: User, bob: User) -> str:
+    return rules.print_record(records.record_of(table_after([alice, bob], 10_000, seed=5)))
+
+
+@pytest.mark.django_db
+def test_a_record_with_a_line_spoiled_is_replayed_or_refused(record: str) -> None:
+    lines = record.splitlines()
+    refused = 0
+
+    @settings(texts, max_examples=150)
+    @given(
+        st.integers(0, len(lines) - 1),
+        st.integers(0, len(lines) - 1),
+        st.sampled_from(["cut", "swap", "drop", "text"]),
+        st.text(max_size=20),
+    )
+    def spoil(n: int, other: int, how: str, text: str) -> None:
+        nonlocal refused
+        spoiled = list(lines)
+        if how == "cut":
+            spoiled[n] = spoiled[n][: len(text)]
+        elif how == "swap":
+            spoiled[n], spoiled[other] = spoiled[other], spoiled[n]
+        elif how == "drop":
+            del spoiled[n]
+        else:
+            spoiled[n] += text
+        try:
+            list(rules.replay_record(rules.parse_record("\n".join(spoiled) + "\n")))
+        except rules.BadInput:
+            refused += 1
+
+    spoil()
+    assert refused > 50
