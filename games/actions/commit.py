@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.db import connection
 
 from games import announce, rules
-from games.actions import rounds
+from games.actions import notices, rounds
 from games.actions.timing import CLOCK_FIELDS, Due, schedule, set_clock
 from games.models import Hand, Seat
 from games.queries import Table
@@ -38,6 +38,7 @@ def commit(
     round_, _, before = table.playing
     shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
     position, log = before, []
+    happened: list[rules.Event] = []
     exposed: set[int] = set()
     for move in moves:
         try:
@@ -45,6 +46,7 @@ def commit(
         except rules.Refused as refused:
             raise from_rules(refused, table.game.version) from refused
         log.append((str(move), json.dumps([event.to_json() for event in events])))
+        happened.extend(events)
         exposed.update(event.seat for event in events if event.kind == "uno_due")
     played_on = moves[-1].kind in TURN_MOVES and position.phase != "drawn"
     new_turn = played_on or position.turn != before.turn or position.phase == "over"
@@ -58,6 +60,7 @@ def commit(
         Seat.objects.filter(pk=table.seats[seat].pk).update(left=True)
     if position.phase == "over":
         rounds.finish(table, now=now)
+    notices.tell_move(table, happened, seat=seat, clock=moves[-1].clock, new_turn=new_turn, now=now)
     announce.after_commit(table.game, wake=wake)
 
 

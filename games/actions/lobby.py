@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from games import announce, bots, queries, rules
-from games.actions import chance, rounds
+from games.actions import chance, notices, rounds
 from games.actions.locks import lock_game
 from games.models import Game, Invitation, Seat
 from games.models.paces import PACES
@@ -67,7 +67,7 @@ def create_table(*, user: User, options: TableOptions, now: datetime) -> Table:
         seats = Seat.objects.bulk_create(people + machines)
         table = Table(game, seats, queries.options_of(game))
         if len(seats) == options.players:
-            _start(table, now)
+            _start(table, user, now)
         return table
 
 
@@ -142,7 +142,7 @@ def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -
             raise Denied("already_seated", "You sit at this table already.", version=game.version)
         seat = _person(game, _free_seat(table), user)
         seat.save()
-        _seat(table, seat, now)
+        _seat(table, seat, user, now)
         return table
 
 
@@ -185,24 +185,25 @@ def start(*, code: str, user: User, now: datetime, links: Collection[str] = ()) 
             # One by one, lowest first: a seat only ever moves down into a free number.
             seat.save(update_fields=["index"])
         game.players = len(table.seats)
-        _start(table, now)
+        _start(table, user, now)
         return table
 
 
-def _seat(table: Table, seat: Seat, now: datetime) -> None:
-    """Count in a seat that was just saved; the last one starts the game. The caller holds the lock."""
+def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
+    """Count in a seat that `by` has just saved; the last one starts the game. The caller holds the lock."""
     table.seats.append(seat)
     table.seats.sort(key=lambda other: other.index)
     if len(table.seats) == table.game.players:
-        _start(table, now)
+        _start(table, by, now)
     else:
         announce.after_commit(table.game)
 
 
-def _start(table: Table, now: datetime) -> None:
+def _start(table: Table, by: User, now: datetime) -> None:
     game = table.game
     game.status, game.started_at = Game.Status.PLAYING, now
     rounds.deal_round(table, number=1, dealer=chance.source.randrange(len(table.seats)), now=now)
+    notices.tell_start(table, by=by.pk, now=now)
     announce.after_commit(game)
 
 
@@ -220,7 +221,7 @@ def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
         used = {seat.name for seat in table.seats}
         name = chance.source.choice([name for name in BOT_NAMES if name not in used])
         seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=game.terms.bank)
-        _seat(table, seat, now)
+        _seat(table, seat, user, now)
         return table
 
 
@@ -267,14 +268,11 @@ def _rematch_table(table: Table, user: User, now: datetime) -> Table:
     )
     again.game.rematch_of = game
     again.game.save(update_fields=["rematch_of"])
+    asked = [seat.user_id for seat in table.seats if seat.user_id is not None and seat.user_id != user.pk]
     Invitation.objects.bulk_create(
-        (
-            Invitation(game=again.game, user_id=seat.user_id, at=now)
-            for seat in table.seats
-            if seat.user_id is not None and seat.user_id != user.pk
-        ),
-        ignore_conflicts=True,
+        (Invitation(game=again.game, user_id=user_id, at=now) for user_id in asked), ignore_conflicts=True
     )
+    notices.tell_invited(again.game, asked, host=user.name, now=now)
     announce.after_commit(game)
     return again
 

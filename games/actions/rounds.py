@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from games import announce, queries, rules
-from games.actions import chance
+from games.actions import chance, notices
 from games.actions.locks import lock_game
 from games.actions.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
@@ -114,5 +114,6 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
         left = tuple(seat.index for seat in table.seats if seat.left)
         dealer = rules.next_dealer(round_.dealer, len(table.seats), left)
         deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
+        notices.tell_deal(table, now=now)
         announce.after_commit(game)
         return table

@@ -1,8 +1,9 @@
 """What is stored. `tables`: a table and who sits there; `play`: rounds, hands and the log of moves;
-`moderation`: what staff did, and the cases before them.
+`moderation`: what staff did, and the cases before them; `notices`: what people are told while they are away.
 """
 
 from games.models.moderation import Appeal, AuditEntry, BrowserMark, Case, Report, Suspension, Warned
+from games.models.notices import Notice, NoticeSettings, Outbox
 from games.models.play import Hand, Move, Round
 from games.models.tables import Game, Heartbeat, Invitation, Seat
 
@@ -16,6 +17,9 @@ __all__ = [
     "Heartbeat",
     "Invitation",
     "Move",
+    "Notice",
+    "NoticeSettings",
+    "Outbox",
     "Report",
     "Round",
     "Seat",

@@ -416,6 +416,7 @@ def test_a_move_costs_at_most_10_statements(
     table = table_at(TWO_HANDS, [alice, bob], target=1000)
     savepoints = 2  # the test's own transaction turns BEGIN and COMMIT into these
     with django_assert_max_num_queries(10 + savepoints):
-        post(as_alice, table, "play r5", htmx=True, version=0, token="once")
+        move = {"version": 0, "move": "play r5", "token": "once"}
+        as_alice.post(address(table, "move/"), move, headers={"HX-Request": "true"})
     assert Move.objects.filter(game=table.game).count() == 1
     assert Game.objects.get(pk=table.game.pk).version == 1

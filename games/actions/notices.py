@@ -1,0 +1,200 @@
+"""Who is to be told what: one statement beside the move, the deal or the lobby's change that there is to tell.
+
+Here notices are only written. `actions/outbox.py` looks again when they are due, and shows or sends them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from games import rules
+from games.models import Game, Seat
+from games.models.notices import CHANNELS, DEADLINE, KINDS, TURN
+from games.queries import Table
+from games.render.words import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Somebody is to be told something; `text` says what happened, in that person's voice and without a card's name."""
+
+    user_id: int
+    kind: str
+    text: str = ""
+
+
+# The move's own notices, and what it makes needless: the mover's open ones at this table. Mail to guests is not even
+# meant: they have no address. What somebody has switched off is written as not sent, so that its reader can see why.
+_TELL: Final = """
+WITH settled AS (
+    UPDATE games_notice SET state = 'dropped', reason = 'moved', since = %(now)s
+    WHERE user_id = %(mover)s AND game_id = %(game)s AND kind = ANY(%(settled)s) AND state = 'waiting'
+), seen AS (
+    UPDATE games_notice SET read_at = %(now)s
+    WHERE user_id = %(mover)s AND game_id = %(game)s AND kind = ANY(%(settled)s)
+      AND channel = 'site' AND state = 'sent' AND read_at IS NULL
+)
+INSERT INTO games_notice
+    (user_id, game_id, version, kind, channel, mark, text, state, reason, created_at, due_at, since, tries)
+SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(mark)s, i.text,
+       CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
+       %(now)s, i.due_at, %(now)s, 0
+FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[], %(texts)s::text[],
+            %(dues)s::timestamptz[]) WITH ORDINALITY AS i (user_id, kind, channel, usual, text, due_at, n)
+JOIN accounts_user u ON u.id = i.user_id
+LEFT JOIN games_noticesettings s ON s.user_id = u.id
+CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> (i.kind || '.' || i.channel))::boolean, i.usual) AS it) wants
+WHERE NOT (u.is_guest AND i.channel = 'email')
+ORDER BY i.n
+ON CONFLICT DO NOTHING
+"""
+
+
+_OF_A_TURN: Final = tuple(kind.name for kind in KINDS.values() if kind.turn)
+
+
+def tell(
+    game: Game,
+    intents: Iterable[Intent],
+    *,
+    now: datetime,
+    mover: int | None = None,
+    settled: Collection[str] = (),
+    mark: int = 0,
+) -> None:
+    """Write these notices, through every channel, in the transaction of what they tell of. One statement, or none.
+
+    Of the kinds `settled`, what still waits for the person `mover` at this table is dropped, and what was shown is
+    read. Writing the same notice (person, game, version, kind, channel, `mark`) again changes nothing.
+    """
+    rows = [(intent, channel) for intent in intents for channel in CHANNELS]
+    if not rows and mover is None:
+        return
+    parameters: dict[str, Any] = {
+        "game": game.pk,
+        "version": game.version,
+        "mark": mark,
+        "now": now,
+        "mover": mover,
+        "settled": list(settled),
+        "users": [intent.user_id for intent, _ in rows],
+        "kinds": [intent.kind for intent, _ in rows],
+        "channels": [channel for _, channel in rows],
+        "usual": [channel in KINDS[intent.kind].channels for intent, channel in rows],
+        "texts": [intent.text for intent, _ in rows],
+        "dues": [now + KINDS[intent.kind].wait for intent, _ in rows],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_TELL, parameters)
+
+
+def tell_move(
+    table: Table, events: Iterable[rules.Event], *, seat: int, clock: bool, new_turn: bool, now: datetime
+) -> None:
+    """What a move that is saved has to tell. Its own seat looks on and is told nothing, unless the `clock` moved.
+
+    The caller holds the lock; `table` holds the position after it, and the end of the game if it was the last move.
+    """
+    intents = [*_of_events(table, events), *_of_the_end(table, events)]
+    if new_turn:
+        intents += _of_turn(table)
+    mover = None if table.seats[seat].bot else table.seats[seat].user_id
+    if not clock:
+        intents = [intent for intent in intents if intent.user_id != mover]
+    tell(table.game, intents, now=now, mover=mover, settled=_OF_A_TURN if clock else tuple(KINDS))
+
+
+def tell_deal(table: Table, *, now: datetime) -> None:
+    """Tell whoever begins the round that was just dealt. The caller holds the lock."""
+    tell(table.game, _of_turn(table), now=now)
+
+
+def tell_start(table: Table, *, by: int, now: datetime) -> None:
+    """Tell everybody but the person `by` who started it that the game has begun, and whose turn it is. Lock held."""
+    names = {seat.index: seat.name for seat in table.seats}
+    intents = []
+    for seat in _people(table):
+        others = listed([name for index, name in names.items() if index != seat.index])
+        if seat.user_id is not None and seat.user_id != by:
+            intents.append(Intent(seat.user_id, "table_full", f"Your game with {others} has begun."))
+    tell(table.game, [*intents, *_of_turn(table)], now=now)
+
+
+def tell_invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> None:
+    """Tell these people that they are asked to this table for a rematch."""
+    tell(game, [Intent(user_id, "invited", f"{host} asks you to a rematch.") for user_id in people], now=now)
+
+
+def remind(*, now: datetime, batch: int = 100) -> int:
+    """Write the reminders that are due, of games whose turn is nearly over; gives the number of games looked at."""
+    with transaction.atomic():
+        due = Game.objects.select_for_update(skip_locked=True, of=("self",)).filter(remind_at__lte=now)
+        games = list(due.select_related("round").order_by("remind_at")[:batch])
+        for game in games:
+            game.remind_at = None
+            game.save(update_fields=["remind_at"])
+            _remind(game, now)
+    return len(games)
+
+
+def _remind(game: Game, now: datetime) -> None:
+    round_, deadline = game.round, game.deadline
+    if game.status != Game.Status.PLAYING or game.paused_reasons or round_ is None or round_.phase == "over":
+        return
+    seat = Seat.objects.get(game=game, index=round_.turn)
+    if seat.user_id is not None and not seat.bot and deadline is not None and deadline > now:
+        tell(game, [Intent(seat.user_id, DEADLINE)], now=now, mark=int(deadline.timestamp()))
+
+
+def _people(table: Table) -> Sequence[Seat]:
+    return [seat for seat in table.seats if seat.user_id is not None and not seat.left]
+
+
+def _of_turn(table: Table) -> list[Intent]:
+    """That it is somebody's turn; not at a live table, where the turn would be over before a mail is read."""
+    game, position = table.game, table.position
+    if game.status != Game.Status.PLAYING or position is None or position.phase == "over":
+        return []
+    seat = table.seats[position.turn]
+    if seat.user_id is None or seat.bot or game.terms.live:
+        return []
+    return [Intent(seat.user_id, TURN)]
+
+
+def _of_events(table: Table, events: Iterable[rules.Event]) -> list[Intent]:
+    """Being caught and being knocked out, told to whom it happened, in the words of the log."""
+    intents = []
+    for event in events:
+        kind, whom = {"caught": ("caught", event.target), "knocked_out": ("out", event.seat)}.get(
+            event.kind, ("", None)
+        )
+        user_id = table.seats[whom].user_id if whom is not None else None
+        if user_id is not None:
+            intents.append(Intent(user_id, kind, rules.sentence(event, whom, table.names)))
+    return intents
+
+
+def _of_the_end(table: Table, events: Iterable[rules.Event]) -> list[Intent]:
+    """The end of a round of a match, or of the game, told to everybody who sits there."""
+    won = next((event for event in events if event.kind == "won"), None)
+    if won is None:
+        return []
+    kind = "game_over" if table.game.status == Game.Status.OVER else "round_over"
+    return [
+        Intent(seat.user_id, kind, _result(table, won, seat.index))
+        for seat in _people(table)
+        if seat.user_id is not None
+    ]
+
+
+def _result(table: Table, won: rules.Event, reader: int) -> str:
+    game, names = table.game, table.names
+    if game.winner is None:
+        return f"Round {table.playing[0].number}: {rules.sentence(won, reader, names)}"
+    what = "match" if game.target else "game"
+    return f"You win the {what}." if game.winner == reader else f"{names[game.winner]} wins the {what}."

@@ -1,0 +1,170 @@
+"""What people are told while they are away: one row per notice and channel, what each person wants, and the outbox."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.conf import settings
+from django.contrib.postgres.indexes import BrinIndex
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import Q
+
+from games.models.tables import Game
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of notice: its title on pages, the channels it uses unless told otherwise, and how long it waits.
+
+    When the wait is over, the sender looks whether there is still something to tell. `turn` marks kinds that are void
+    once the person is no longer on turn.
+    """
+
+    name: str
+    title: str
+    channels: frozenset[str]
+    wait: timedelta = timedelta(0)
+    turn: bool = False
+
+
+EMAIL: Final = "email"
+SITE: Final = "site"
+CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By e-mail"}
+"""Every channel and what it is called; a further one is a line here and a sender in `actions/outbox.py`."""
+
+TURN: Final = "turn"
+DEADLINE: Final = "deadline"
+DIGEST: Final = "digest"
+_BOTH: Final = frozenset({EMAIL, SITE})
+_SITE: Final = frozenset({SITE})
+
+KINDS: Final[dict[str, Kind]] = {
+    kind.name: kind
+    for kind in (
+        Kind(TURN, "Your turn", _BOTH, wait=timedelta(minutes=5), turn=True),
+        Kind(DEADLINE, "Your time runs out", _BOTH, turn=True),
+        Kind("caught", "You were caught", _SITE),
+        Kind("out", "You are out", _SITE),
+        Kind("round_over", "A round is over", _SITE),
+        Kind("game_over", "A game is over", _BOTH),
+        Kind("invited", "You are invited", _BOTH),
+        Kind("table_full", "Your table is full", _BOTH),
+        Kind(DIGEST, "The day’s summary", frozenset()),
+    )
+}
+"""Every kind, in the order of the page of preferences. The summary has an hour instead of switches, and only e-mail."""
+
+
+class Notice(models.Model):
+    """One thing to tell one person through one channel; written in the transaction of what it tells.
+
+    `waiting` until `due_at`, when the sender looks again; then shown or handed over (`sent`), or not (`dropped`, with a
+    `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
+    gets it. `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
+    the reminders of one turn whose deadline moved, in seconds of the epoch. A digest has no game; its `version` is the
+    number of the day. `since` is when the state last changed.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        SENDING = "sending", "Being sent"
+        HANDED = "handed", "Handed over"
+        SENT = "sent", "Sent"
+        DROPPED = "dropped", "Not sent"
+        FAILED = "failed", "Failed"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False)
+    game = models.ForeignKey(
+        Game, null=True, blank=True, on_delete=models.CASCADE, related_name="notices", db_index=False
+    )
+    version = models.PositiveIntegerField()
+    kind = models.CharField(max_length=16, choices=[(kind.name, kind.title) for kind in KINDS.values()])
+    channel = models.CharField(max_length=16, choices=list(CHANNELS.items()))
+    mark = models.PositiveBigIntegerField(default=0)
+    text = models.CharField(max_length=300, blank=True, default="")
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    reason = models.CharField(max_length=16, blank=True, default="")
+    created_at = models.DateTimeField()
+    due_at = models.DateTimeField()
+    since = models.DateTimeField()
+    tries = models.PositiveSmallIntegerField(default=0)
+    claim = models.UUIDField(null=True, blank=True)
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["game", "user", "version", "kind", "channel", "mark"],
+                name="notice_once",
+                nulls_distinct=False,
+            ),
+        )
+        indexes = (
+            models.Index(fields=["due_at"], name="notice_due", condition=Q(state="waiting")),
+            models.Index(fields=["since"], name="notice_under_way", condition=Q(state__in=("sending", "handed"))),
+            models.Index(
+                fields=["user", "game"],
+                name="notice_open",
+                condition=Q(state="waiting") | Q(channel=SITE, state="sent", read_at=None),
+            ),
+            models.Index(fields=["user", "-id"], name="notice_of_user"),
+            BrinIndex(fields=["created_at"], name="notice_age"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} to {self.user_id} by {self.channel}"
+
+
+def new_mail_key() -> str:
+    """What the links of a person's mails are signed with besides the site's key; a new one makes the old links void."""
+    return secrets.token_urlsafe(9)
+
+
+class NoticeSettings(models.Model):
+    """What one person wants to be told, and how; without a row everything is as `KINDS` has it.
+
+    `choices` maps `kind.channel` to yes or no where that differs from the kind's own. `digest_hour` is in the person's
+    time zone, `digest_at` the next time it comes. `bounced` is the address that mails came back from.
+    """
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_settings")
+    choices = models.JSONField(default=dict, blank=True)
+    digest_hour = models.PositiveSmallIntegerField(null=True, blank=True, validators=[MaxValueValidator(23)])
+    digest_at = models.DateTimeField(null=True, blank=True)
+    mail_key = models.CharField(max_length=16, default=new_mail_key, editable=False)
+    bounced = models.EmailField(blank=True, default="")
+    bounced_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "notice settings"
+        indexes = (
+            models.Index(fields=["digest_at"], name="digest_due", condition=Q(digest_at__isnull=False)),
+            models.Index(fields=["bounced"], name="bounced_address", condition=~Q(bounced="")),
+        )
+
+    def __str__(self) -> str:
+        return f"what {self.user_id} wants to be told"
+
+    def wants(self, kind: str, channel: str) -> bool:
+        """Whether this person wants notices of this kind through this channel."""
+        return bool(self.choices.get(f"{kind}.{channel}", channel in KINDS[kind].channels))
+
+
+class Outbox(models.Model):
+    """The one row about all mail: held back by whom works the site, or waiting for a mail server that is away."""
+
+    held_since = models.DateTimeField(null=True, blank=True)
+    held_why = models.CharField(max_length=200, blank=True, default="")
+    retry_at = models.DateTimeField(null=True, blank=True)
+    failures = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "outbox"
+        constraints = (models.CheckConstraint(condition=Q(id=1), name="outbox_has_one_row"),)
+
+    def __str__(self) -> str:
+        return "held" if self.held_since else "open"

@@ -1,0 +1,239 @@
+"""Who is told what: the notices that moves, deals and the lobby write, in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from games.actions import lobby, notices
+from games.actions.play import play_move
+from games.models import Game, Notice, NoticeSettings
+from games.queries import Table
+from games.refusals import Denied
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+THREE = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3", "W6"], ["y1", "y2"]]}
+MINUTE = timedelta(minutes=1)
+
+
+def told(**which: Any) -> list[tuple[str, str, str]]:
+    """Whom, what and how, of the notices that are there, in order."""
+    rows = Notice.objects.filter(**which).order_by("pk")
+    return [(row.user.username, row.kind, row.channel) for row in rows.select_related("user")]
+
+
+def play(table: Table, user: User, move: str, **more: Any) -> Table:
+    return play_move(code=table.game.code, user=user, text=move, version=now_of(table).game.version, now=NOON, **more)
+
+
+def test_a_move_tells_the_next_player_through_every_channel(alice: User, bob: User) -> None:
+    table = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
+
+    assert told() == [("bob", "turn", "site"), ("bob", "turn", "email")]
+    row = Notice.objects.get(channel="email")
+    assert (row.game, row.version, row.state, row.text) == (table.game, 1, "waiting", "")
+    assert (row.created_at, row.due_at) == (NOON, NOON + 5 * MINUTE)
+
+
+def test_a_refused_move_tells_nobody(alice: User, bob: User) -> None:
+    with pytest.raises(Denied):
+        play(table_at(TWO_HANDS, [alice, bob]), alice, "play b1")
+
+    assert told() == []
+
+
+def test_the_same_token_again_tells_nothing_twice(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    for _ in range(2):
+        play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON, token="once")
+
+    assert len(told()) == 2
+
+
+def test_a_turn_that_goes_on_tells_nobody(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["b1", "b2"], ["r4", "g3"]], "draw_pile": ["r7", "b3"]}, [alice, bob])
+    play(table, alice, "draw")
+
+    assert told() == []
+
+
+@pytest.mark.parametrize("seat", ["careful", "random"])
+def test_a_bot_is_told_nothing(alice: User, seat: str) -> None:
+    play(table_at(TWO_HANDS, [alice, seat]), alice, "play r5")
+
+    assert told() == []
+
+
+def test_a_live_table_has_no_turn_notices(alice: User, bob: User) -> None:
+    play(table_at(TWO_HANDS, [alice, bob], pace="live"), alice, "play r5")
+
+    assert told() == []
+
+
+def test_a_guest_has_no_address_and_so_no_mail(alice: User, bob: User) -> None:
+    User.objects.filter(pk=bob.pk).update(is_guest=True)
+    play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
+
+    assert told() == [("bob", "turn", "site")]
+
+
+def test_what_somebody_switched_off_is_written_as_not_sent(alice: User, bob: User) -> None:
+    NoticeSettings.objects.create(user=bob, choices={"turn.email": False})
+    play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
+
+    assert {(row.channel, row.state, row.reason) for row in Notice.objects.all()} == {
+        ("site", "waiting", ""),
+        ("email", "dropped", "off"),
+    }
+
+
+def test_what_somebody_switched_on_waits(alice: User, bob: User) -> None:
+    NoticeSettings.objects.create(user=alice, choices={"caught.email": True})
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "turn": 1, "exposed": [0]}, [alice, bob])
+    play(table, bob, "catch 0")
+
+    assert {(row.user.username, row.kind, row.channel, row.state) for row in Notice.objects.all()} == {
+        ("alice", "caught", "site", "waiting"),
+        ("alice", "caught", "email", "waiting"),
+    }
+    assert {row.text for row in Notice.objects.all()} == {"Bob catches you without UNO."}
+
+
+def test_moving_settles_what_was_waiting_and_reads_what_was_shown(alice: User, bob: User) -> None:
+    table = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
+    Notice.objects.filter(channel="site").update(state="sent")
+    other = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
+    play(table, bob, "play r4")
+
+    here = Notice.objects.filter(game=table.game, user=bob)
+    assert {(row.channel, row.state, row.reason, row.read_at) for row in here} == {
+        ("site", "sent", "", NOON),
+        ("email", "dropped", "moved", None),
+    }
+    assert {row.state for row in Notice.objects.filter(game=other.game)} == {"waiting"}
+
+
+def test_a_game_s_end_tells_everybody_but_who_ended_it(alice: User, bob: User, charlie: User) -> None:
+    table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie])
+    play(table, alice, "play r5 uno")
+
+    assert told(channel="site") == [("bob", "game_over", "site"), ("charlie", "game_over", "site")]
+    assert set(Notice.objects.values_list("text", flat=True)) == {"alice wins the game."}
+
+
+def test_a_round_s_end_tells_everybody_and_the_deal_who_begins(alice: User, bob: User, charlie: User) -> None:
+    table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie], target=1000)
+    after = play(table, alice, "play r5 uno")
+
+    assert after.position is not None
+    begins = ("alice", "bob", "charlie")[after.position.turn]
+    assert told(channel="site") == [
+        ("bob", "round_over", "site"),
+        ("charlie", "round_over", "site"),
+        (begins, "turn", "site"),
+    ]
+    texts = set(Notice.objects.filter(kind="round_over").values_list("text", flat=True))
+    assert texts == {"Round 1: Alice wins the round and scores 10."}
+
+
+def test_being_knocked_out_is_told(alice: User, bob: User, charlie: User) -> None:
+    many = [f"{color}{n}" for color in "gb" for n in range(1, 10)] + ["y3", "y4", "y6"]
+    table = table_at({**THREE, "hands": [["r+4", "b1"], many, ["y1", "y2"]]}, [alice, bob, charlie])
+    table = play(table, alice, "play r+4 uno")
+    Notice.objects.all().delete()
+    play(table, bob, "take")
+
+    assert [entry for entry in told(channel="site") if entry[1] != "turn"] == []  # the mover sees it happen
+    assert ("charlie", "turn", "site") in told()
+
+
+def test_a_full_table_tells_those_who_waited(alice: User, bob: User, charlie: User) -> None:
+    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON).game
+    lobby.join(code=game.code, user=bob, now=NOON)
+    assert told() == []
+    lobby.join(code=game.code, user=charlie, now=NOON)
+
+    assert told(kind="table_full", channel="email") == [
+        ("alice", "table_full", "email"),
+        ("bob", "table_full", "email"),
+    ]
+    assert Notice.objects.get(user=alice, kind="table_full", channel="site").text == (
+        "Your game with bob and charlie has begun."
+    )
+    assert len(told(kind="turn", channel="email")) == 1
+
+
+def test_a_rematch_invites_the_others(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(THREE, [alice, bob, charlie])
+    Game.objects.filter(pk=table.game.pk).update(status="over", winner=0)
+    again = lobby.rematch(code=table.game.code, user=bob, now=NOON)
+
+    assert told(kind="invited", channel="site") == [("alice", "invited", "site"), ("charlie", "invited", "site")]
+    assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob asks you to a rematch.")}
+
+
+@pytest.fixture
+def due(alice: User, bob: User) -> Table:
+    """Alice is on turn, and at noon it is time to remind her."""
+    return table_at(TWO_HANDS, [alice, bob], deadline=NOON + 60 * MINUTE, remind_at=NOON)
+
+
+def test_a_reminder_is_written_once(due: Table) -> None:
+    assert notices.remind(now=NOON - MINUTE) == 0
+    assert [notices.remind(now=NOON) for _ in range(2)] == [1, 0]
+
+    assert told() == [("alice", "deadline", "site"), ("alice", "deadline", "email")]
+    assert Game.objects.get(pk=due.game.pk).remind_at is None
+
+
+def test_a_reminder_is_armed_again_by_a_new_deadline_alone(due: Table) -> None:
+    notices.remind(now=NOON)
+    Game.objects.filter(pk=due.game.pk).update(remind_at=NOON)
+    notices.remind(now=NOON)
+    assert len(told()) == 2
+    Game.objects.filter(pk=due.game.pk).update(remind_at=NOON, deadline=NOON + 120 * MINUTE)
+    notices.remind(now=NOON)
+    assert len(told()) == 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "void"},
+        {"deadline": None},
+        {"deadline": NOON - MINUTE},
+        {"paused_reasons": ["consent"]},
+    ],
+    ids=str,
+)
+def test_nobody_is_reminded_of_a_turn_that_does_not_run(due: Table, change: dict[str, Any]) -> None:
+    Game.objects.filter(pk=due.game.pk).update(**change)
+    notices.remind(now=NOON)
+
+    assert told() == []
+
+
+def test_no_notice_holds_a_card(alice: User, bob: User, charlie: User) -> None:
+    table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie], target=1000)
+    play(table, alice, "play r5 uno")
+
+    for text in Notice.objects.values_list("text", flat=True):
+        assert not any(color in text for color in ("Red", "Yellow", "Green", "Blue", "Wild"))
+
+
+def test_a_move_writes_them_in_one_statement(
+    alice: User, bob: User, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    intents = [notices.Intent(user.pk, kind) for user in (alice, bob) for kind in ("turn", "out")]
+    with django_assert_num_queries(1):
+        notices.tell(game, intents, now=NOON, mover=alice.pk, settled=("turn",))
+    with django_assert_num_queries(0):
+        notices.tell(game, [], now=NOON)
+    assert Notice.objects.count() == 8
