@@ -1,22 +1,10 @@
-"""People in the admin. Tokens are listed without anything that could be used."""
+"""Tokens and second factors in the admin, without anything that could be used. People are in `games.admin`."""
 
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
+from django.http import HttpRequest
 
-from accounts.models import ApiToken, User
-
-
-@admin.register(User)
-class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
-    list_display = ("username", "name", "email", "is_guest", "is_staff", "date_joined")
-    list_filter = ("is_guest", "is_staff", "is_active")
-    search_fields = ("username", "display_name", "email")
-    fieldsets = (
-        (None, {"fields": ("username", "password")}),
-        ("At the table", {"fields": ("display_name", "time_zone", "is_guest", "email")}),
-        ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
-        ("Dates", {"fields": ("last_login", "date_joined")}),
-    )
+from accounts.models import ApiToken
 
 
 @admin.register(ApiToken)
@@ -25,5 +13,21 @@ class ApiTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for 
     fields = readonly_fields = ("name", "user", "created_at", "last_used_at")
     search_fields = ("user__username", "name")
 
-    def has_add_permission(self, request: object) -> bool:
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
+    """For somebody who lost the phone: deleting a second factor lets its owner set up another."""
+
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_filter = ("type",)
+    fields = readonly_fields = ("user", "type", "created_at", "last_used_at")
+    search_fields = ("user__username",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

@@ -95,7 +95,7 @@ INSTALLED_APPS = [
     "nomercy.apps.NomercyConfig",
     "accounts.apps.AccountsConfig",
     "games.apps.GamesConfig",
-    "django.contrib.admin",
+    "nomercy.apps.StaffConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -103,6 +103,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "channels",
     "csp",
     "django_htmx",
@@ -192,6 +193,9 @@ ACCOUNT_PRESERVE_USERNAME_CASING = False
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "No Mercy"
+MFA_ALLOW_UNVERIFIED_EMAIL = ACCOUNT_EMAIL_VERIFICATION != "mandatory"  # else nobody could set one up
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = SITE.scheme
 ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)  # whose word is taken for the address that limits count
 

@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.account.urls")),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", addresses()),
     re_path(r"^api(?:/|$)", unknown),
     path("", include("games.web.urls")),

@@ -1,0 +1,8 @@
+"""The staff pages: rows to read and search, and the acts of `games.actions.moderation` behind a page each.
+
+Nothing here writes: rows are shown read-only, without a card, and every change is an act with a reason.
+"""
+
+from games.admin import games, people, rows
+
+__all__ = ["games", "people", "rows"]

@@ -1,0 +1,123 @@
+"""One page for every act: it says what will happen, asks the reason, and does it once that is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from games.actions.moderation.audit import SHORTEST_REASON
+from games.models import AuditEntry
+from games.models.moderation import REASON_LENGTH
+from games.refusals import Denied
+
+Act = AuditEntry.Act
+
+
+class ReasonForm(forms.Form):
+    """What every act asks. Forms of acts that need more put their fields before it."""
+
+    reason = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
+        min_length=SHORTEST_REASON,
+        max_length=REASON_LENGTH,
+        help_text="Stands in the audit log for good.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"] = self.fields.pop("reason")  # last
+
+
+class DaysForm(ReasonForm):
+    days = forms.IntegerField(label="Days", min_value=1, max_value=365, initial=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """An act about to be done: to whom or what, by whom, when, and what the form says besides the reason."""
+
+    subject: int
+    by: User
+    now: datetime
+    reason: str
+    more: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ActPage:
+    """An act's page. `will` are the sentences that say what happens; `do` does it and may raise `Denied`."""
+
+    act: AuditEntry.Act
+    will: tuple[str, ...]
+    do: Callable[[Doing], AuditEntry]
+    form: type[ReasonForm] = ReasonForm
+
+    @property
+    def label(self) -> str:
+        return self.act.label
+
+
+def may(user: object, act: AuditEntry.Act) -> bool:
+    """Whether this person's role has the right to an act, whatever stands in its way at one table."""
+    return isinstance(user, User) and user.has_perm(f"games.do_{act.value}")
+
+
+def buttons(request: HttpRequest, pages: Mapping[str, ActPage], url_name: str, subject: int) -> list[dict[str, str]]:
+    """The acts that this member of staff may do, with their addresses."""
+    return [
+        {"label": page.label, "url": reverse(f"admin:{url_name}", args=[subject, name])}
+        for name, page in pages.items()
+        if may(request.user, page.act)
+    ]
+
+
+def act_page(
+    request: HttpRequest,
+    page: ActPage,
+    *,
+    subject: int,
+    about: str,
+    back: str,
+    form_options: Mapping[str, Any] | None = None,
+) -> HttpResponse:
+    """Show the page of an act, or do it and go back."""
+    if not may(request.user, page.act):
+        raise PermissionDenied
+    form = page.form(request.POST if request.method == "POST" else None, **(form_options or {}))
+    status = 200
+    if form.is_valid():
+        more = {name: value for name, value in form.cleaned_data.items() if name != "reason"}
+        by, reason = cast("User", request.user), form.cleaned_data["reason"]
+        try:
+            page.do(Doing(subject=subject, by=by, now=timezone.now(), reason=reason, more=more))
+        except Denied as denied:
+            form.add_error(None, denied.message)
+            status = denied.status
+        else:
+            messages.success(request, f"Done: {page.label.lower()}, {about}.")
+            return redirect(back)
+    elif request.method == "POST":
+        status = 422
+    context = {
+        **admin.site.each_context(request),
+        "title": page.label,
+        "about": about,
+        "will": page.will,
+        "form": form,
+        "back": back,
+    }
+    return render(request, "admin/staff/act.html", context, status=status)
+
+
+SEEN_BY_PLAYERS: Final = "The people at the table see what was done, and when, but not the reason."

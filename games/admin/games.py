@@ -1,0 +1,97 @@
+"""Games: found by code, name or what ails them; shown as everybody sees them, with what staff can do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from games import conduct, queries
+from games import render as rendering
+from games.admin.rows import ReadOnly
+from games.models import Game, Report
+
+LATE: Final = timedelta(minutes=2)
+"""How long what is due may wait before a game counts as overdue or stuck; the sweep looks every few seconds."""
+LOG_LINES: Final = 200
+
+
+class Ailing(admin.SimpleListFilter):
+    title = "what ails it"
+    parameter_name = "ails"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [
+            ("overdue", "Overdue: a deadline has passed and no clock acted"),
+            ("stuck", "Stuck: nobody's clock runs, and no bot comes"),
+            ("reported", "Reported: in a case that is open"),
+            ("paused", "Paused"),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Game]) -> QuerySet[Game]:
+        late = timezone.now() - LATE
+        running = Q(status=Game.Status.PLAYING, paused_at=None)
+        match self.value():
+            case "overdue":
+                return queryset.filter(running, deadline__lt=late)
+            case "stuck":
+                return queryset.filter(running & (Q(deadline=None, wake_at=None) | Q(wake_at__lt=late)))
+            case "reported":
+                return queryset.filter(Exists(Report.objects.filter(game=OuterRef("pk"), case__closed_at=None)))
+            case "paused":
+                return queryset.filter(status=Game.Status.PLAYING, paused_at__isnull=False)
+        return queryset
+
+
+@admin.register(Game)
+class GameAdmin(ReadOnly):
+    list_display = ("code", "status", "people", "version", "pace", "deadline", "paused", "created_at")
+    list_filter = (Ailing, "status", "pace", "is_public")
+    search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")
+    ordering = ("-pk",)
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
+        return super().get_queryset(request).prefetch_related("seats__user")
+
+    @admin.display(description="at the table")
+    def people(self, game: Game) -> str:
+        seats = sorted(game.seats.all(), key=lambda seat: seat.index)
+        return ", ".join(seat.user.name if seat.user else seat.name for seat in seats)
+
+    @admin.display(boolean=True)
+    def paused(self, game: Game) -> bool:
+        return bool(game.paused_reasons)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The table as a spectator sees it; a member of staff who sits there sees no more on this page than others."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        game = self.get_object(request, object_id)
+        if game is None:
+            raise Http404
+        table, now = queries.load(game), timezone.now()
+        view = queries.view_of(table, None)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": f"Game {game.code}",
+            "game": game,
+            "view": view,
+            "headline": rendering.headline(view, now),
+            "prose": rendering.options_prose(view),
+            "seats": list(zip(view.seats, table.seats, strict=True)),
+            "lines": rendering.log_of(view, queries.log_of(table, None, last=LOG_LINES), now),
+            "shown": LOG_LINES,
+            "audit": conduct.audit_of_game(game),
+            "reports": conduct.reports_of_game(game),
+        }
+        return render(request, "admin/staff/game.html", context)

@@ -1,0 +1,104 @@
+"""Rows to read: no column of any of these pages holds a card that is not public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from games.models import Appeal, AuditEntry, Case, Move, Report, Round, Suspension, Warned
+
+
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
+    """A list and a page of a row, to whoever may see them; nothing to change."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnly):
+    list_display = ("at", "act", "actor_name", "game_code", "version", "seat", "person_name", "reason")
+    list_filter = ("act", "at")
+    search_fields = ("=game_code", "person_name", "actor_name", "reason")
+    fields = ("at", "act", "actor_name", "reason", "game_code", "version", "seat", "person_name", "details")
+    date_hierarchy = "at"
+    ordering = ("-pk",)
+
+
+@admin.register(Round)
+class RoundAdmin(ReadOnly):
+    """A round without its piles, hands, deal or secret."""
+
+    list_display = ("game", "number", "started_at", "ended_at", "winner", "points")
+    search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
+    list_select_related = ("game",)
+    fields = ("game", "number", "dealer", "commitment", "from_version", "started_at", "ended_at", "winner", "points")
+    ordering = ("-pk",)
+    show_full_result_count = False
+
+
+@admin.register(Move)
+class MoveAdmin(ReadOnly):
+    """The log as everybody reads it: what a move did may tell of cards drawn, and is not here."""
+
+    list_display = ("game", "n", "round", "seat", "text", "at")
+    search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
+    list_select_related = ("game", "round")
+    fields = ("game", "n", "round", "seat", "text", "at")
+    ordering = ("-pk",)
+    show_full_result_count = False
+
+
+@admin.register(Case)
+class CaseAdmin(ReadOnly):
+    list_display = ("person", "kind", "opened_at", "holder", "outcome", "closed_at")
+    list_filter = ("kind", ("closed_at", admin.EmptyFieldListFilter), "outcome")
+    search_fields = ("person__username", "person__display_name", "=reports__game__code")
+    list_select_related = ("person", "holder")
+    fields = ("person", "kind", "opened_at", "holder", "closed_at", "outcome", "answer")
+    ordering = ("-pk",)
+
+
+@admin.register(Report)
+class ReportAdmin(ReadOnly):
+    list_display = ("at", "case", "reporter", "game")
+    search_fields = ("=game__code", "reporter__username", "case__person__username")
+    list_select_related = ("case__person", "reporter", "game")
+    fields = ("case", "reporter", "game", "at", "text", "seen_at")
+    ordering = ("-pk",)
+
+
+@admin.register(Suspension)
+class SuspensionAdmin(ReadOnly):
+    list_display = ("person", "at", "until", "lifted_at", "reason")
+    search_fields = ("person__username", "person__display_name")
+    list_select_related = ("person",)
+    fields = ("person", "at", "until", "lifted_at", "reason")
+    ordering = ("-pk",)
+
+
+@admin.register(Warned)
+class WarnedAdmin(ReadOnly):
+    list_display = ("person", "at", "acknowledged_at", "text")
+    search_fields = ("person__username", "person__display_name")
+    list_select_related = ("person",)
+    fields = ("person", "at", "text", "acknowledged_at")
+    ordering = ("-pk",)
+
+
+@admin.register(Appeal)
+class AppealAdmin(ReadOnly):
+    list_display = ("suspension", "at", "decision", "decided_at")
+    list_filter = ("decision",)
+    search_fields = ("suspension__person__username",)
+    list_select_related = ("suspension",)
+    fields = ("suspension", "at", "text", "decision", "answer", "decided_at")
+    ordering = ("-pk",)

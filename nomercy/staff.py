@@ -1,0 +1,53 @@
+"""The admin's own door: the site's log-in with its limits, and a second factor, before any of its pages."""
+
+from typing import Any
+
+from allauth.account.authentication import get_authentication_records
+from allauth.account.decorators import secure_admin_login
+from allauth.mfa.utils import is_mfa_enabled
+from django.contrib import messages
+from django.contrib.admin import AdminSite
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+
+
+def used_second_factor(request: HttpRequest) -> bool:
+    """Whether this session has shown a second factor, at the log-in or since."""
+    return any(record.get("method") == "mfa" for record in get_authentication_records(request, request.user))
+
+
+class StaffSite(AdminSite):
+    site_title = "No Mercy staff"
+    site_header = "No Mercy: staff"
+    index_title = "Staff"
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        return super().has_permission(request) and used_second_factor(request)
+
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        """allauth's own pages of authenticators would show their secrets: accounts/admin.py has ours."""
+        if getattr(admin_class, "__module__", "") != "allauth.mfa.admin":
+            super().register(model_or_iterable, admin_class, **options)
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Never Django's own form, which stands outside allauth's limits: the site's, or what is still missing."""
+        answer: HttpResponse = secure_admin_login(self._next_step)(request)
+        return answer
+
+    def _next_step(self, request: HttpRequest) -> HttpResponse:
+        if self.has_permission(request):
+            return redirect("admin:index")
+        if is_mfa_enabled(request.user):
+            back = urlencode({REDIRECT_FIELD_NAME: reverse("admin:index")})
+            return redirect(f"{reverse('mfa_reauthenticate')}?{back}")
+        messages.info(request, "The staff pages need a second factor: set up an authenticator app, then come back.")
+        return redirect("mfa_activate_totp")
+
+    def password_change(  # type: ignore[override]  # any response will do
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The site's page: it has limits on trying, too."""
+        return redirect("account_change_password")

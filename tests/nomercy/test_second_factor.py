@@ -1,0 +1,99 @@
+"""Nobody reaches the staff pages with a password alone, and staff are led to what is missing."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
+from django.contrib.auth import get_user
+from django.test import Client
+
+from accounts.models import User
+from tests.conftest import logged_in
+from tests.support.codes import staff_browser, totp
+
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+PAGES = ("/admin/", "/admin/games/game/", "/admin/accounts/user/", "/admin/games/auditentry/")
+
+
+def test_codes_are_those_of_the_rfc() -> None:
+    # RFC 6238, appendix B, the last six of the eight digits that SHA-1 gives.
+    secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    assert [totp(secret, at) for at in (59, 1_111_111_109, 2_000_000_000)] == ["287082", "081804", "279037"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_password_alone_opens_no_staff_page(mo: User, page: str) -> None:
+    answer = logged_in(mo).get(page)
+    assert answer.status_code == 302
+    assert answer.headers["Location"].startswith("/admin/login/")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_staff_without_a_second_factor_are_led_to_set_one_up_and_then_get_in(mo: User) -> None:
+    browser = Client()
+    browser.post("/accounts/login/", {"login": "mo", "password": "mo"})
+    assert browser.get("/admin/login/", follow=True).redirect_chain[0][0] == "/accounts/2fa/totp/activate/"
+
+    again = browser.get("/accounts/2fa/totp/activate/", follow=True)
+    assert again.redirect_chain[-1][0].startswith("/accounts/reauthenticate/")
+    browser.post(again.redirect_chain[-1][0], {"password": "mo"})
+    page = browser.get("/accounts/2fa/totp/activate/")
+    assert "data:image/svg+xml" in page.content.decode()
+    secret = page.context["form"].secret
+    wrong = browser.post("/accounts/2fa/totp/activate/", {"code": "abcdef"})
+    assert wrong.status_code == 200
+    assert browser.get("/admin/").status_code == 302
+    assert browser.post("/accounts/2fa/totp/activate/", {"code": totp(secret)}).status_code == 302
+    assert browser.get("/admin/").status_code == 200
+    assert Authenticator.objects.filter(user=mo).count() == 2  # and recovery codes
+
+
+def test_a_log_in_asks_for_the_second_factor_and_opens_the_staff_pages(mo: User) -> None:
+    TOTP.activate(mo, SECRET)
+    browser = Client()
+    answer = browser.post("/accounts/login/?next=/admin/", {"login": "mo", "password": "mo"})
+    assert answer.headers["Location"].startswith("/accounts/2fa/authenticate/")
+    assert not get_user(browser).is_authenticated
+    assert browser.post("/accounts/2fa/authenticate/", {"code": "000000x"}).status_code == 200
+    assert not get_user(browser).is_authenticated
+    answer = browser.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
+    assert answer.headers["Location"] == "/admin/"
+    assert browser.get("/admin/").status_code == 200
+
+
+def test_an_old_session_shows_its_second_factor_before_the_staff_pages_open(mo: User) -> None:
+    browser = logged_in(mo)
+    TOTP.activate(mo, SECRET)
+    answer = browser.get("/admin/login/")
+    assert answer.headers["Location"] == "/accounts/2fa/reauthenticate/?next=%2Fadmin%2F"
+    assert browser.post(answer.headers["Location"], {"code": totp(SECRET)}).headers["Location"] == "/admin/"
+    assert browser.get("/admin/").status_code == 200
+
+
+def test_a_second_factor_of_somebody_else_in_the_session_counts_for_nothing(mo: User, ann: User) -> None:
+    browser = staff_browser(ann)
+    session = browser.session
+    session["_auth_user_id"], session["_auth_user_hash"] = str(mo.pk), mo.get_session_auth_hash()
+    session.save()
+    assert get_user(browser) == mo
+    assert browser.get("/admin/").status_code == 302
+
+
+def test_djangos_own_log_in_form_takes_no_password(client: Client, mo: User, alice: User) -> None:
+    credentials = {"username": "mo", "password": "mo", "next": "/admin/"}
+    assert client.post("/admin/login/", credentials).headers["Location"].startswith("/accounts/login/")
+    assert logged_in(alice).post("/admin/login/", credentials).status_code == 403
+    assert staff_browser(mo).post("/admin/login/", credentials).headers["Location"] == "/admin/"
+    assert staff_browser(mo).post("/admin/password_change/").headers["Location"] == "/accounts/password/change/"
+
+
+def test_staff_see_no_secret_of_a_second_factor(alice: User) -> None:
+    alice.is_staff = alice.is_superuser = True
+    alice.save(update_fields=["is_staff", "is_superuser"])
+    kept = TOTP.activate(alice, SECRET).instance
+    browser = staff_browser(alice)
+    for page in ("/admin/mfa/authenticator/", f"/admin/mfa/authenticator/{kept.pk}/change/"):
+        answer = browser.get(page)
+        assert answer.status_code == 200
+        assert SECRET not in answer.content.decode()

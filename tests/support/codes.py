@@ -1,0 +1,34 @@
+"""What an authenticator app shows (RFC 6238, as this site uses it), and browsers of staff that have shown it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import struct
+import time
+
+from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as RECORDS_OF
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as RECORDS
+from django.test import Client
+
+from accounts.models import User
+from tests.conftest import logged_in
+
+
+def totp(secret: str, at: float | None = None) -> str:
+    """The six digits for this base32 secret, at this time or now."""
+    key = base64.b32decode(secret + "=" * (-len(secret) % 8))
+    digest = hmac.new(key, struct.pack(">Q", int((time.time() if at is None else at) // 30)), hashlib.sha1).digest()
+    start = digest[-1] & 15
+    return f"{(struct.unpack('>I', digest[start : start + 4])[0] & 0x7FFFFFFF) % 1_000_000:06d}"
+
+
+def staff_browser(user: User) -> Client:
+    """A browser logged in as this member of staff, whose session has shown a second factor."""
+    browser = logged_in(user)
+    session = browser.session
+    session[RECORDS] = [{"method": "mfa", "at": time.time(), "type": "totp", "reauthenticated": True}]
+    session[RECORDS_OF] = str(user.pk)
+    session.save()
+    return browser
