@@ -60,7 +60,14 @@ class User(AbstractUser):
     @property
     def rest(self) -> Rest:
         """When this person's clocks do not run."""
-        return Rest(self.time_zone, self.quiet_from, self.quiet_to, self.vacation_until)
+        return Rest(
+            self.time_zone,
+            self.quiet_from,
+            self.quiet_to,
+            self.vacation_from,
+            self.vacation_until,
+            self.auto_vacation,
+        )
 
     def suspended(self, now: datetime) -> bool:
         """Whether this person may only read why, and appeal."""

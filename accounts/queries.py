@@ -1,5 +1,8 @@
 """Every read of people and tokens."""
 
+from datetime import datetime
+
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
@@ -37,6 +40,12 @@ def person_named(username: str) -> User | None:
 
 def guest_numbered(number: int) -> User | None:
     return User.objects.filter(pk=number, is_guest=True).first()
+
+
+def vacation_days_left(user: User, now: datetime) -> int:
+    """The days of vacation that this person can still take this year."""
+    used = user.vacation_used if user.vacation_year == now.year else 0
+    return max(0, int(settings.VACATION_DAYS) - used)
 
 
 def is_person(user: User | AnonymousUser) -> bool:

@@ -19,12 +19,17 @@ def quiet_length(start: time, end: time) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """One person's vacation and quiet hours. `vacation_until` may lie in the past."""
+    """One person's vacation and quiet hours.
+
+    The vacation may lie in the past. With `auto_vacation` a day of vacation is taken instead of a miss.
+    """
 
     zone: str
     quiet_from: time | None
     quiet_to: time | None
+    vacation_from: datetime | None
     vacation_until: datetime | None
+    auto_vacation: bool = False
 
     def away(self, now: datetime) -> bool:
         """Whether this person is on vacation."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from django.db.models import Count, F, Prefetch, Q, QuerySet
 
 from games import rules
-from games.models import Game, Hand, Invitation, Round, Seat
+from games.models import Game, Hand, Heartbeat, Invitation, Round, Seat
 from games.models.paces import Pace
 from games.models.rows import count_turns, read_game, read_hands, read_log, read_results
 from games.refusals import Denied, not_found
@@ -157,7 +157,11 @@ def game_by_invite(key: str) -> Game:
 
 @dataclass(frozen=True, slots=True)
 class SeatView:
-    """What everybody at the table sees of one seat."""
+    """What everybody at the table sees of one seat.
+
+    `owner`: the bot plays for a person, who can take the seat back. `away_until` is the end of that person's vacation,
+    which may have passed.
+    """
 
     seat: int
     name: str
@@ -168,6 +172,8 @@ class SeatView:
     out: bool
     left: bool
     score: int
+    owner: bool
+    away_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +207,11 @@ class GameView:
     seats: tuple[SeatView, ...]
     legal: tuple[rules.Move, ...]
     deadline: datetime | None
+    paused: tuple[str, ...]
+    time_left: timedelta | None
+    pause_votes: tuple[int, ...]
+    misses_allowed: int
+    after_misses: str
     winner: int | None
     points: int | list[int] | None
     results: tuple[RoundResult, ...]
@@ -219,7 +230,8 @@ class GameView:
 
     @property
     def my_turn(self) -> bool:
-        return self.you is not None and self.turn == self.you
+        """Whether the reader must move: not while the game is paused, nor while a bot plays for them."""
+        return self.you is not None and self.turn == self.you and not self.paused and not self.seats[self.you].bot
 
 
 def _earlier_results(games: Collection[Game]) -> dict[int, list[RoundResult]]:
@@ -263,6 +275,8 @@ def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
         out=seat.left or bool(view and n in view.out),
         left=seat.left,
         score=seat.score,
+        owner=seat.held_for_owner,
+        away_until=seat.rest.vacation_until if seat.rest else None,
     )
 
 
@@ -274,7 +288,8 @@ def view_of(table: Table, user: User | None) -> GameView:
     legal: tuple[rules.Move, ...] = ()
     if table.position is not None:
         view = rules.view_for(table.position, you, table.options)
-        if you is not None and game.status == Game.Status.PLAYING:
+        can_move = game.status == Game.Status.PLAYING and game.paused_at is None
+        if you is not None and can_move and not table.seats[you].bot:
             legal = tuple(rules.legal_moves(table.position, you, table.options))
     results = results_of(table)
     return GameView(
@@ -296,6 +311,11 @@ def view_of(table: Table, user: User | None) -> GameView:
         seats=tuple(_seat_view(seat, view) for seat in table.seats),
         legal=legal,
         deadline=game.deadline,
+        paused=tuple(game.paused_reasons),
+        time_left=game.time_left,
+        pause_votes=tuple(game.pause_votes),
+        misses_allowed=game.misses_allowed,
+        after_misses=game.after_misses,
         winner=game.winner,
         points=results[-1].points if results else None,
         results=results,
@@ -326,7 +346,7 @@ def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None 
 
 def _my_turn(user: User) -> Q:
     return (
-        Q(status=Game.Status.PLAYING)
+        Q(status=Game.Status.PLAYING, paused_at=None)
         & ~Q(round__phase="over")
         & Q(seats__user=user, seats__left=False, seats__bot="", seats__index=F("round__turn"))
     )
@@ -361,6 +381,29 @@ def current_games_of(user: User) -> QuerySet[Game]:
     going = Q(status=Game.Status.OPEN) | Q(status=Game.Status.PLAYING, seats__left=False)
     ended = Q(status__in=(Game.Status.OVER, Game.Status.VOID), round__isnull=False, seats__seen__lt=F("version"))
     return games_of(user).filter(pk__in=Game.objects.filter(going | ended, seats__user=user).values("pk"))
+
+
+def running_games_of(user: User) -> QuerySet[Game]:
+    """The games being played in which this person still has a part."""
+    return Game.objects.filter(status=Game.Status.PLAYING, seats__user=user, seats__left=False)
+
+
+def sweep_age(now: datetime) -> timedelta | None:
+    """How long ago the sweep last ran; None if it never has."""
+    at = Heartbeat.objects.values_list("at", flat=True).first()
+    return None if at is None else now - at
+
+
+def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:
+    """Whether the sweep has been away for longer than its grace, or is still giving back the time it was away."""
+    beat = Heartbeat.objects.first()
+    return beat is not None and (beat.given_from is not None or (beat.at is not None and now - beat.at > grace))
+
+
+def clock_lag(now: datetime) -> timedelta:
+    """By how much the most overdue deadline has passed."""
+    oldest = Game.objects.filter(deadline__lte=now).order_by("deadline").values_list("deadline", flat=True).first()
+    return timedelta() if oldest is None else now - oldest
 
 
 def public_games() -> QuerySet[Game]:
@@ -398,6 +441,11 @@ def with_tables(games: QuerySet[Game]) -> list[Table]:
         before = earlier.get(game.pk, [])
         tables.append(Table(game, _named(game.seats.all()), options_of(game), round_, hands, position, before))
     return tables
+
+
+def pause_voters(table: Table) -> list[int]:
+    """The seats whose people must all agree to a pause: those still in the match, whom no bot plays for."""
+    return [seat.index for seat in table.seats if seat.user_id is not None and not (seat.bot or seat.left)]
 
 
 def require_seat(table: Table, user: User) -> int:

@@ -29,6 +29,8 @@ STATUSES: Final[dict[str, int]] = {
     "already_seated": 409,
     "already_started": 409,
     "too_few_players": 409,
+    "paused": 409,
+    "bot_plays": 409,
     "stale": 409,
     "token_reused": 422,
     "too_many_requests": 429,

@@ -19,9 +19,9 @@ def bot_turn(game_id: int) -> int:
 
 
 @shared_task(name="games.tasks.sweep", ignore_result=True)
-def sweep() -> int:
-    """Find the games whose bots or next round are due and that no task reached."""
-    return sweep_action.sweep(now=timezone.now())
+def sweep() -> None:
+    """Let the clocks act whose time has passed, and find the bots and deals that no task reached."""
+    sweep_action.sweep(clock=timezone.now)
 
 
 @shared_task(name="games.tasks.housekeeping", ignore_result=True)

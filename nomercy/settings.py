@@ -90,6 +90,11 @@ CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: after a restart ea
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
+# Clocks
+SWEEP_SECONDS = environment.number("SWEEP_SECONDS", 2, lowest=1, highest=60)
+SWEEP_GRACE_SECONDS = environment.number("SWEEP_GRACE_SECONDS", 120, lowest=5, highest=86_400)
+VACATION_DAYS = environment.number("VACATION_DAYS", 28, highest=366)
+
 # Apps and middleware
 INSTALLED_APPS = [
     "nomercy.apps.NomercyConfig",

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from games import announce, bots, queries, rules
-from games.actions import rounds
+from games.actions.next_round import deal_next
 from games.actions.play import play_seat
 from games.models import Game
 from games.models.rows import read_game
@@ -34,7 +34,7 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
             return moves
         table = queries.load(game)
         if table.position is not None and table.position.phase == "over":
-            rounds.deal_next(game_id=game_id, now=now)
+            deal_next(game_id=game_id, now=now)
             continue
         if game.wake_at is None or game.wake_at > now + EARLY:
             if moves and game.wake_at is not None:
@@ -43,7 +43,7 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
         try:
             moves += _one_move(table, now=now, rng=rng)
         except Denied as denied:
-            if denied.code not in ("stale", "over", "forbidden"):
+            if denied.code not in ("stale", "over", "paused", "forbidden"):
                 raise
     announce.wake_bots(game_id, clock())
     return moves

@@ -58,6 +58,9 @@ def commit(
     if moves[-1].kind == "leave":
         table.seats[seat].left = True
         Seat.objects.filter(pk=table.seats[seat].pk).update(left=True)
+        if table.game.pause_votes:
+            table.game.pause_votes = []  # who is still in has changed
+            table.game.save(update_fields=["pause_votes"])
     if position.phase == "over":
         rounds.finish(table, now=now)
     notices.tell_move(table, happened, seat=seat, clock=moves[-1].clock, new_turn=new_turn, now=now)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from games import queries, rules
-from games.actions import rounds
+from games.actions import clocks
 from games.actions.commit import TURN_MOVES, commit
 from games.actions.locks import lock_game
+from games.actions.next_round import deal_next
 from games.models import Game
 from games.models.rows import read_token
 from games.queries import Table
@@ -41,40 +42,52 @@ def play_move(
     """A person's move, as NOTATION writes it but for the seat; gives the table as it is afterwards.
 
     The same `token` with the same move again moves nothing and gives the table as it is now. A match whose round this
-    move ends has its next round dealt at once, in a transaction of its own.
+    move ends has its next round dealt at once, in a transaction of its own. A move that comes after a deadline lets the
+    clock act first, and is judged on what is then.
 
-    :raises Denied: `malformed`, `not_found`, `not_seated`, `not_started`, `over`, `token_reused`, `stale`, or a
-        refusal of the rules.
+    :raises Denied: `malformed`, `not_found`, `not_seated`, `not_started`, `over`, `paused`, `bot_plays`,
+        `token_reused`, `stale`, or a refusal of the rules.
     """
     move = _parse(text)
     _check_shape(move, version, token)
-    with transaction.atomic():
-        table = queries.load(lock_game(code=code))
-        if not queries.may_see(table, user, links):
-            raise not_found()
-        seat = queries.require_seat(table, user)
-        if token is not None and _seen_before(table, seat, move, token):
-            return table
-        _require_running(table)
-        if move.kind in TURN_MOVES:
-            _require_version(table, version)
-        commit(table, seat, [move], now=now, token=token)
+    for clock_has_acted in (False, True):
+        with transaction.atomic():
+            table = queries.load(lock_game(code=code))
+            if not queries.may_see(table, user, links):
+                raise not_found()
+            seat = queries.require_seat(table, user)
+            if token is not None and _seen_before(table, seat, move, token):
+                return table
+            _require_running(table)
+            if move.kind != "leave":
+                _require_clock_and_hand(table, seat)
+            if move.kind in TURN_MOVES:
+                _require_version(table, version, late=clock_has_acted)
+            if clock_has_acted or not clocks.is_due(table, now):
+                commit(table, seat, [move], now=now, token=token)
+                break
+        clocks.run_out(game_id=table.game.pk, now=now)
     return _next_round(table, now)
 
 
 def play_seat(*, game_id: int, seat: int, move: rules.Move, version: int, now: datetime) -> Table:
     """A bot's move for its seat, chosen on `version`; the caller sees to it that the bots go on.
 
-    :raises Denied: `not_found`, `not_started`, `over`, `stale`, `forbidden` if no bot holds the seat, or a refusal of
-        the rules.
+    :raises Denied: `not_found`, `not_started`, `over`, `paused`, `stale`, `forbidden` if no bot holds the seat, or a
+        refusal of the rules.
     """
-    with transaction.atomic():
-        table = queries.load(lock_game(pk=game_id))
-        _require_running(table)
-        _require_version(table, version)
-        if not table.seats[seat].bot:
-            raise Denied("forbidden", "A person holds this seat.", version=table.game.version)
-        commit(table, seat, [move], now=now, wake=False)
+    for clock_has_acted in (False, True):
+        with transaction.atomic():
+            table = queries.load(lock_game(pk=game_id))
+            _require_running(table)
+            _require_clock(table)
+            _require_version(table, version)
+            if not table.seats[seat].bot:
+                raise Denied("forbidden", "A person holds this seat.", version=table.game.version)
+            if clock_has_acted or not clocks.is_due(table, now):
+                commit(table, seat, [move], now=now, wake=False)
+                break
+        clocks.run_out(game_id=game_id, now=now)
     return _next_round(table, now)
 
 
@@ -83,7 +96,7 @@ def _next_round(table: Table, now: datetime) -> Table:
     _, _, position = table.playing
     if table.game.status != Game.Status.PLAYING or position.phase != "over":
         return table
-    return rounds.deal_next(game_id=table.game.pk, now=now) or table
+    return deal_next(game_id=table.game.pk, now=now) or table
 
 
 def _parse(text: str) -> rules.Move:
@@ -111,8 +124,23 @@ def _require_running(table: Table) -> None:
         raise Denied("over", "The game is over.", rule="END-1", version=version)
 
 
-def _require_version(table: Table, version: int | None) -> None:
+def _require_clock(table: Table) -> None:
+    if table.game.paused_at is not None:
+        raise Denied("paused", "The game is paused: nobody moves until it goes on.", version=table.game.version)
+
+
+def _require_clock_and_hand(table: Table, seat: int) -> None:
+    _require_clock(table)
+    if table.seats[seat].bot:
+        message = "A bot plays for you: take your seat back first."
+        raise Denied("bot_plays", message, rule="CLOCK-3", version=table.game.version)
+
+
+def _require_version(table: Table, version: int | None, *, late: bool = False) -> None:
     current = table.game.version
+    if version != current and late:
+        message = "Your time had run out, and the clock has played for you. This is how the game stands now."
+        raise Denied("stale", message, rule="CLOCK-1", version=current)
     if version != current:
         raise Denied("stale", "The game has moved on. This is how it stands now: choose again.", version=current)
 

@@ -1,15 +1,12 @@
-"""The beginning and the end of a round: `deal_round`, `finish`, and `deal_next` between two rounds of a match."""
+"""The beginning and the end of a round."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-
-from games import announce, queries, rules
-from games.actions import chance, notices
-from games.actions.locks import lock_game
+from games import rules
+from games.actions import chance
 from games.actions.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.queries import Table
@@ -97,23 +94,3 @@ def finish(table: Table, *, now: datetime) -> None:
     game.wake_at = None
     set_clock(game, TurnClock())
     game.save(update_fields=["status", "winner", "finished_at", "wake_at", *CLOCK_FIELDS])
-
-
-def deal_next(*, game_id: int, now: datetime) -> Table | None:
-    """Deal the next round of a match whose round is over.
-
-    None if that was done already, the match has ended, or it is paused: then the deal comes with the resume.
-    """
-    with transaction.atomic():
-        table = queries.load(lock_game(pk=game_id))
-        game = table.game
-        due = game.status == Game.Status.PLAYING and game.paused_at is None
-        if not due or table.position is None or table.position.phase != "over":
-            return None
-        round_, _, _ = table.playing
-        left = tuple(seat.index for seat in table.seats if seat.left)
-        dealer = rules.next_dealer(round_.dealer, len(table.seats), left)
-        deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
-        notices.tell_deal(table, now=now)
-        announce.after_commit(game)
-        return table

@@ -2,20 +2,110 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from games import announce
+import structlog
+from django.conf import settings
+from django.db import transaction
+
+from games import announce, queries
+from games.actions import clocks
+from games.actions.heartbeat import beat
 from games.models import Game
+from games.models.rows import claim_due, claim_game, read_windows
+
+log = structlog.get_logger(__name__)
 
 GRACE: Final = timedelta(seconds=2)
 """How late a bot may be before the sweep asks again: its own task is most often on its way."""
 
+BATCH: Final = 200
+"""So many bots are asked for, and windows closed, in one sweep, and so many clocks act between two heartbeats."""
 
-def sweep(*, now: datetime, batch: int = 200) -> int:
-    """Ask the worker for every game whose bots, or whose next round, are overdue; gives their number."""
+
+@dataclass(slots=True)
+class Swept:
+    """What one sweep did: games whose bots or deal were asked for, whose clock acted or moved, and that failed."""
+
+    asked: int = 0
+    acted: int = 0
+    failed: int = 0
+
+
+def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
+    """Let every clock act whose time has passed, at most `most`, and ask for the bots and deals that are overdue.
+
+    Any number of sweeps may run at once: each takes games that no other holds. A game that fails is logged, passed over
+    and tried again by the next sweep.
+    """
+    grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+    while not beat(now=clock(), grace=grace):
+        pass  # each beat gives the time of an outage back to some more games
+    swept = Swept(asked=_ask_for_bots(clock()))
+    for claim in _claims(clock):
+        acted = _act(claim, clock())
+        if acted is None:
+            continue
+        swept.acted += acted
+        swept.failed += not acted
+        count = swept.acted + swept.failed
+        if count >= most or (count % BATCH == 0 and not beat(now=clock(), grace=grace)):
+            break
+    return swept
+
+
+def _ask_for_bots(now: datetime) -> int:
     games = Game.objects.filter(wake_at__lte=now - GRACE, status=Game.Status.PLAYING).order_by("wake_at")
-    due = list(games.values_list("pk", flat=True)[:batch])
+    due = list(games.values_list("pk", flat=True)[:BATCH])
     for game_id in due:
         announce.wake_bots(game_id, now)
     return len(due)
+
+
+def _claims(clock: Callable[[], datetime]) -> Iterator[Callable[[], Game | None]]:
+    """Ways to lock the next due game, one at a time: callout windows first, then turns, the longest overdue first."""
+    for game_id in read_windows(clock(), BATCH):
+        yield lambda game_id=game_id: claim_game(game_id)  # type: ignore[misc]  # mypy cannot type such a default
+    due = _Overdue(clock)
+    while not due.exhausted:
+        yield due.claim
+
+
+class _Overdue:
+    """The games whose turn has run out, each claimed once, so that one that fails cannot hold up the others."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._after = (datetime(1, 1, 1, tzinfo=UTC), 0)
+        self.exhausted = False
+
+    def claim(self) -> Game | None:
+        game = claim_due(self._clock(), self._after)
+        if game is None or game.deadline is None:
+            self.exhausted = True
+            return None
+        self._after = (game.deadline, game.pk)
+        return game
+
+
+def _act(claim: Callable[[], Game | None], now: datetime) -> bool | None:
+    """Claim a game and let its clock act, in one transaction; None if there was none, False if it failed."""
+    game = None
+    try:
+        with transaction.atomic():
+            game = claim()
+            if game is None:
+                return None
+            table = queries.load(game)
+            struck = clocks.strike(table, now=now)
+        clocks.conclude(table, struck, now=now)
+    except Exception as error:
+        if game is None:
+            raise
+        # One broken game must not stop everybody's clocks. Never the traceback's values: they hold hands.
+        log.error("the clock could not act", game=game.pk, error=type(error).__name__)  # noqa: TRY400  # as said
+        return False
+    return True

@@ -41,8 +41,8 @@ def _reader(model: type[M]) -> tuple[int, Callable[[Sequence[Any]], M]]:
     return len(names), read
 
 
-_GAME: Final = f"SELECT {_columns(Game, 'g')}, statement_timestamp() FROM games_game g WHERE g."  # noqa: S608
-_WHERE: Final = {"code": "code = %s", "pk": "id = %s"}
+_GAME: Final = f"SELECT {_columns(Game, 'g')}, statement_timestamp() FROM games_game g WHERE "  # noqa: S608
+_WHERE: Final = {"code": "g.code = %s", "pk": "g.id = %s"}
 
 
 def read_game(by: str, value: int | str | None, *, lock: bool = False) -> Game | None:
@@ -52,9 +52,32 @@ def read_game(by: str, value: int | str | None, *, lock: bool = False) -> Game |
     """
     if isinstance(value, str) and not (value.isascii() and value.isalnum()):
         return None  # no code: PostgreSQL would refuse some of them, not just find nothing
+    return _one_game(_GAME + _WHERE[by] + (" FOR UPDATE" if lock else ""), [value])
+
+
+_DUE: Final = (
+    "g.deadline <= %s AND (g.deadline, g.id) > (%s, %s) AND g.status = 'playing'"
+    " ORDER BY g.deadline, g.id LIMIT 1 FOR UPDATE SKIP LOCKED"
+)
+
+
+def claim_due(now: datetime, after: tuple[datetime, int]) -> Game | None:
+    """Lock the game that is longest overdue among those that nobody else has locked, or None.
+
+    It comes later than `after`, a deadline and a number: so that one game cannot hold up all others.
+    """
+    return _one_game(_GAME + _DUE, [now, *after])
+
+
+def claim_game(game_id: int) -> Game | None:
+    """Lock this game, or None if somebody else has it locked: whoever that is sees to what is due."""
+    return _one_game(_GAME + _WHERE["pk"] + " FOR UPDATE SKIP LOCKED", [game_id])
+
+
+def _one_game(statement: str, parameters: list[Any]) -> Game | None:
     asked_at = datetime.now(UTC)
     with connection.cursor() as cursor:
-        cursor.execute(_GAME + _WHERE[by] + (" FOR UPDATE" if lock else ""), [value])
+        cursor.execute(statement, parameters)
         row = cursor.fetchone()
     if row is None:
         return None
@@ -67,7 +90,7 @@ def read_game(by: str, value: int | str | None, *, lock: bool = False) -> Game |
 _HANDS: Final = (
     f"SELECT {_columns(Hand, 'h')}, {_columns(Seat, 's')}, {_columns(Round, 'r')},"  # noqa: S608  # columns of models
     " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
-    " u.time_zone, u.quiet_from, u.quiet_to, u.vacation_until"
+    " u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
     " FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
     " LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE h.round_id = %s ORDER BY s."index"'
@@ -85,13 +108,13 @@ def read_hands(round_id: int) -> list[Hand]:
     with connection.cursor() as cursor:
         cursor.execute(_HANDS, [round_id])
         rows = cursor.fetchall()
-    round_ = read_round(rows[0][width + seat_width : -5])
+    round_ = read_round(rows[0][width + seat_width : -7])
     hands = []
     for row in rows:
         hand = read_hand(row[:width])
         hand.seat = read_seat(row[width : width + seat_width])
-        hand.seat.name = row[-5]
-        hand.seat.rest = Rest(*row[-4:]) if hand.seat.user_id is not None else None
+        hand.seat.name = row[-7]
+        hand.seat.rest = Rest(*row[-6:]) if hand.seat.user_id is not None else None
         hand.round = round_
         hands.append(hand)
     return hands
@@ -143,10 +166,23 @@ def read_results(game_ids: list[int]) -> list[tuple[int, int, int, int, Any]]:
         ]
 
 
+_WINDOWS: Final = """
+SELECT DISTINCT g.id FROM games_hand h JOIN games_game g ON g.round_id = h.round_id
+WHERE h.callout_until <= %s AND g.status = 'playing' AND g.paused_at IS NULL LIMIT %s
+"""
+
+
+def read_windows(now: datetime, most: int) -> list[int]:
+    """The games in which the time of a callout window has passed (CLOCK-2)."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WINDOWS, [now, most])
+        return [game_id for (game_id,) in cursor.fetchall()]
+
+
 _TURNS: Final = """
 SELECT count(*) FROM games_seat s JOIN games_game g ON g.id = s.game_id JOIN games_round r ON r.id = g.round_id
 WHERE s.user_id = %s AND s.bot = '' AND NOT s."left" AND r.turn = s."index"
-AND g.status = 'playing' AND r.phase <> 'over'
+AND g.status = 'playing' AND g.paused_at IS NULL AND r.phase <> 'over'
 """
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from accounts.models import User
 from games import announce
 from games.actions import lobby, play
-from games.actions.rounds import deal_next
+from games.actions.next_round import deal_next
 from games.models import Game, Seat
 from games.queries import Table
 from tests.support.tables import TWO_HANDS, table_at

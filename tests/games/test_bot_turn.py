@@ -106,7 +106,7 @@ def test_the_sweep_finds_bots_and_rounds_that_were_lost(alice: User, bob: User, 
     table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=None)
     over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
     undealt = table_at(over, [alice, bob], target=1000, wake_at=NOON - timedelta(seconds=9))
-    assert sweep.sweep(now=NOON) == 2
+    assert sweep.sweep(clock=lambda: NOON).asked == 2
     assert asked == [undealt.game.pk, late.game.pk]
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.rounds import deal_next
+from games.actions.next_round import deal_next
 from games.models import Game, Move, Round, Seat
 from games.queries import Table
 from tests.conftest import logged_in

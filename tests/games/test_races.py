@@ -12,8 +12,8 @@ from django.db import connection
 
 from accounts.models import User
 from games.actions import lobby
+from games.actions.next_round import deal_next
 from games.actions.play import play_move
-from games.actions.rounds import deal_next
 from games.models import Game, Move, Round, Seat
 from games.refusals import Denied
 from games.rules import legal_moves

@@ -112,7 +112,7 @@ def utc(day: int, hour: int, minute: int = 0, month: int = 11) -> datetime:
     return datetime(2026, month, day, hour, minute, tzinfo=UTC)
 
 
-NIGHT = ("Europe/Helsinki", time(22), time(7), None)
+NIGHT = ("Europe/Helsinki", time(22), time(7), None, None)
 
 
 @pytest.mark.parametrize(
@@ -122,17 +122,17 @@ NIGHT = ("Europe/Helsinki", time(22), time(7), None)
         (NIGHT, utc(21, 20), utc(22, 5)),
         (NIGHT, utc(22, 4, 59), utc(22, 5)),
         (NIGHT, utc(22, 5), utc(22, 5)),
-        (("UTC", time(13), time(14), None), utc(21, 13, 30), utc(21, 14)),
-        (("America/New_York", time(22), time(7), None), utc(22, 11, 59), utc(22, 12)),
-        (("UTC", None, None, None), utc(21, 3), utc(21, 3)),
+        (("UTC", time(13), time(14), None, None), utc(21, 13, 30), utc(21, 14)),
+        (("America/New_York", time(22), time(7), None, None), utc(22, 11, 59), utc(22, 12)),
+        (("UTC", None, None, None, None), utc(21, 3), utc(21, 3)),
         # The clocks of Helsinki go from 3:00 to 4:00 on 29 March, and from 4:00 to 3:00 on 25 October.
-        (("Europe/Helsinki", time(22), time(3, 30), None), utc(29, 1, 10, 3), utc(29, 1, 30, 3)),
-        (("Europe/Helsinki", time(22), time(3, 30), None), utc(25, 0, 29, 10), utc(25, 0, 30, 10)),
-        (("Europe/Helsinki", time(22), time(3, 30), None), utc(25, 1, 29, 10), utc(25, 1, 29, 10)),
+        (("Europe/Helsinki", time(22), time(3, 30), None, None), utc(29, 1, 10, 3), utc(29, 1, 30, 3)),
+        (("Europe/Helsinki", time(22), time(3, 30), None, None), utc(25, 0, 29, 10), utc(25, 0, 30, 10)),
+        (("Europe/Helsinki", time(22), time(3, 30), None, None), utc(25, 1, 29, 10), utc(25, 1, 29, 10)),
     ],
 )
 def test_quiet_hours_end_in_the_zone_of_their_owner(
-    rest: tuple[str, time | None, time | None, datetime | None], moment: datetime, end: datetime
+    rest: tuple[str, time | None, time | None, None, None], moment: datetime, end: datetime
 ) -> None:
     assert Rest(*rest).quiet_end(moment) == end
 

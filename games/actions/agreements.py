@@ -1,0 +1,101 @@
+"""What the players of a running game agree on: a pause, going on, and whose seat a bot keeps warm."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from games import announce, queries
+from games.actions import clocks
+from games.actions.locks import lock_game
+from games.models import Game
+from games.queries import Table
+from games.refusals import Denied, not_found
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def ask_pause(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+    """Ask for a pause, or agree to one: when all players still in have asked, the clock stops.
+
+    :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` for who has no say, `paused`.
+    """
+    with transaction.atomic():
+        table, seat = _voters_table(code, user, links)
+        game = table.game
+        if game.paused_at is not None:
+            raise Denied("paused", "The game is paused already.", version=game.version)
+        votes = {*game.pause_votes, seat}
+        if votes >= set(queries.pause_voters(table)):
+            clocks.pause(table, reason=clocks.CONSENT, now=now)
+        else:
+            _save_votes(game, votes)
+        return table
+
+
+def withdraw_pause(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+    """Ask for a pause no more.
+
+    :raises Denied: as `ask_pause`, but for `paused`.
+    """
+    with transaction.atomic():
+        table, seat = _voters_table(code, user, links)
+        if seat in table.game.pause_votes:
+            _save_votes(table.game, set(table.game.pause_votes) - {seat})
+        return table
+
+
+def go_on(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+    """End the pause that the players agreed on: it stands only while all of them want it.
+
+    :raises Denied: as `withdraw_pause`; `forbidden` too if only staff can end this pause.
+    """
+    with transaction.atomic():
+        table, _ = _voters_table(code, user, links)
+        game = table.game
+        if game.paused_reasons and clocks.CONSENT not in game.paused_reasons:
+            raise Denied("forbidden", "Staff have paused this game, and only they end that.", version=game.version)
+        clocks.resume(table, reason=clocks.CONSENT, now=now)
+        return table
+
+
+def take_back(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+    """Play one's own seat again instead of the bot that took it (CLOCK-3). Again is as good as once.
+
+    :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` for who has left.
+    """
+    with transaction.atomic():
+        table, seat = _players_table(code, user, links)
+        if table.seats[seat].bot:
+            clocks.give_back(table, seat=seat, now=now)
+        return table
+
+
+def _players_table(code: str, user: User, links: Collection[str]) -> tuple[Table, int]:
+    """The locked table of a running game, and this person's seat there."""
+    table = queries.load(lock_game(code=code))
+    if not queries.may_see(table, user, links):
+        raise not_found()
+    seat = queries.require_seat(table, user)
+    clocks.require_playing(table)
+    if table.seats[seat].left:
+        raise Denied("forbidden", "You have left this game.", version=table.game.version)
+    return table, seat
+
+
+def _voters_table(code: str, user: User, links: Collection[str]) -> tuple[Table, int]:
+    table, seat = _players_table(code, user, links)
+    if seat not in queries.pause_voters(table):
+        message = "A bot plays for you: take your seat back first."
+        raise Denied("bot_plays", message, rule="CLOCK-3", version=table.game.version)
+    return table, seat
+
+
+def _save_votes(game: Game, votes: set[int]) -> None:
+    game.pause_votes = sorted(votes)
+    game.save(update_fields=["pause_votes"])
+    announce.after_commit(game, wake=False)

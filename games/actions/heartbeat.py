@@ -1,0 +1,69 @@
+"""The sweep's pulse, and what it gives back when it was away: its time, to every clock that ran through it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+from django.db import connection, transaction
+
+from games.models import Heartbeat
+
+log = structlog.get_logger(__name__)
+
+_BEAT: Final = "UPDATE games_heartbeat SET at = GREATEST(at, %s) WHERE id = 1 AND given_from IS NULL AND at >= %s"
+
+# Each clock gets what it ran of the outage. Rows are locked in the order of their numbers: nobody waits in a ring.
+_GIVE: Final = """
+WITH part AS (
+    SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR UPDATE
+), clocks AS (
+    UPDATE games_game g
+    SET deadline = deadline + (%(to)s - GREATEST(COALESCE(turn_since, %(from)s), %(from)s)),
+        remind_at = remind_at + (%(to)s - GREATEST(COALESCE(turn_since, %(from)s), %(from)s)),
+        turn_since = turn_since + (%(to)s - GREATEST(turn_since, %(from)s))
+    FROM part
+    WHERE g.id = part.id AND deadline IS NOT NULL AND COALESCE(turn_since, %(from)s) < %(to)s
+), windows AS (
+    UPDATE games_hand h SET callout_until = callout_until + (%(to)s - %(from)s)
+    FROM games_game g JOIN part USING (id)
+    WHERE h.round_id = g.round_id AND h.callout_until > %(from)s AND g.paused_at IS NULL
+)
+SELECT max(id), count(*) FROM part
+"""
+
+
+def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> bool:
+    """Note that the sweep runs; says whether the clocks may act.
+
+    After an absence longer than `grace` they may not before all of its time has been given back: each call gives it to
+    the next `batch` games, in one transaction, so that a crash neither skips a game nor serves one twice.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_BEAT, [now, now - grace])
+        if cursor.rowcount:
+            return True
+    with transaction.atomic():
+        Heartbeat.objects.bulk_create([Heartbeat(pk=1)], ignore_conflicts=True)
+        row = Heartbeat.objects.select_for_update().get(pk=1)
+        if row.given_from is not None and row.given_to is not None:
+            _give(row, row.given_from, row.given_to, batch)
+        elif row.at is not None and now - row.at > grace:
+            log.warning("the sweep was away", seconds=round((now - row.at).total_seconds()))
+            row.given_from, row.given_to, row.given_through = row.at, now, 0
+        # If the giving is interrupted, the time since then is an absence of its own.
+        if row.at is None or now - row.at <= grace or row.given_to == now:
+            row.at = max(row.at or now, now)
+        row.save()
+        return row.given_from is None and now - row.at <= grace
+
+
+def _give(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_GIVE, {"from": start, "to": end, "after": row.given_through, "batch": batch})
+        last, count = cursor.fetchone()
+    if last is not None:
+        row.given_through = last
+    if count < batch:
+        row.given_from = row.given_to = None

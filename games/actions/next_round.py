@@ -1,0 +1,47 @@
+"""Between two rounds of a match."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from games import announce, queries, rules
+from games.actions import notices
+from games.actions.commit import commit
+from games.actions.locks import lock_game
+from games.actions.rounds import deal_round
+from games.models import Game
+from games.queries import Table
+
+
+def deal_next(*, game_id: int, now: datetime) -> Table | None:
+    """Deal the next round of a match whose round is over.
+
+    None if that was done already, the match has ended, or it is paused: then the deal comes with the resume. Who left
+    by the clock in the last turn of the round before (CLOCK-3) leaves as the first line of this one.
+    """
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game_id))
+        game = table.game
+        due = game.status == Game.Status.PLAYING and game.paused_at is None
+        if not due or table.position is None or table.position.phase != "over":
+            return None
+        round_, _, _ = table.playing
+        left = tuple(seat.index for seat in table.seats if seat.left)
+        dealer = rules.next_dealer(round_.dealer, len(table.seats), left)
+        deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
+        notices.tell_deal(table, now=now)
+        _let_missing_players_leave(table, now)
+        announce.after_commit(game)
+        return table
+
+
+def _let_missing_players_leave(table: Table, now: datetime) -> None:
+    game = table.game
+    if game.after_misses != Game.AfterMisses.LEAVE:
+        return
+    for seat in table.seats:
+        gone = seat.misses >= game.misses_allowed and not (seat.left or seat.bot)
+        if gone and table.playing[2].phase != "over":
+            commit(table, seat.index, [rules.Move("leave")], now=now)

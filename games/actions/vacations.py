@@ -1,0 +1,105 @@
+"""Vacation: days a year on which one's clocks stand still, taken on demand or instead of a miss."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Final
+
+from django.db import transaction
+
+from accounts.models import User
+from accounts.queries import vacation_days_left
+from games import announce, queries
+from games.actions.locks import lock_game
+from games.actions.timing import CLOCK_FIELDS, aimed, set_clock
+from games.models import Game
+from games.refusals import Denied
+
+DAY: Final = timedelta(days=1)
+
+
+def start(*, user: User, days: int, now: datetime) -> datetime:
+    """Begin a vacation of so many days; gives its end. The days come off the year in which it begins.
+
+    :raises Denied: `malformed` if there are not so many days left, `forbidden` while one is on vacation already, or
+        sits at a live table that is being played.
+    """
+    with transaction.atomic():
+        person = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
+        left = vacation_days_left(person, now)
+        if person.rest.away(now):
+            raise Denied("forbidden", "You are on vacation already: end it first to choose other days.")
+        if any(game.terms.live for game in queries.running_games_of(person)):
+            raise Denied("forbidden", "You sit at a live table: finish that game first. Live tables know no vacation.")
+        if not 1 <= days <= left:
+            raise Denied("malformed", f"Choose 1 to {left} days." if left else "No day of vacation is left this year.")
+        until = _begin(person, days, now)
+    _move_clocks(person, before=now, after=until, now=now)
+    return until
+
+
+def end(*, user: User, now: datetime) -> int:
+    """End the vacation that runs; gives the number of whole days that were not used and come back.
+
+    :raises Denied: `forbidden` if none runs.
+    """
+    with transaction.atomic():
+        person = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
+        begun, until = person.vacation_from, person.vacation_until
+        if begun is None or until is None or until <= now:
+            raise Denied("forbidden", "You are not on vacation.")
+        back = (until - begun) // DAY - max(1, ceil((now - begun) / DAY))
+        person.vacation_until = now
+        if person.vacation_year == begun.year:
+            person.vacation_used -= back
+        person.save(update_fields=["vacation_until", "vacation_used"])
+    _move_clocks(person, before=until, after=now, now=now)
+    return back
+
+
+def take_a_day(*, user_id: int, now: datetime) -> bool:
+    """Begin a day of vacation for somebody who would miss a turn otherwise and has asked for that.
+
+    False if there is no day left. A vacation that runs already counts: its clocks only had not been moved yet.
+    """
+    with transaction.atomic():
+        person = User.objects.select_for_update(of=("self",)).get(pk=user_id)
+        if person.rest.away(now):
+            return True
+        if not person.auto_vacation or vacation_days_left(person, now) < 1:
+            return False
+        until = _begin(person, 1, now)
+    _move_clocks(person, before=now, after=until, now=now)
+    return True
+
+
+def _begin(person: User, days: int, now: datetime) -> datetime:
+    if person.vacation_year != now.year:
+        person.vacation_year, person.vacation_used = now.year, 0
+    person.vacation_used += days
+    person.vacation_from, person.vacation_until = now, now + days * DAY
+    person.save(update_fields=["vacation_year", "vacation_used", "vacation_from", "vacation_until"])
+    return person.vacation_until
+
+
+def _move_clocks(person: User, *, before: datetime, after: datetime, now: datetime) -> None:
+    """This person's clocks, which ran from `before` on, now run from `after` on.
+
+    Each game is a transaction of its own. If the process dies in between, the clock itself finds the vacation when the
+    deadline comes, and an early end only leaves more time.
+    """
+    shift = after - before
+    for game_id in queries.waiting_for(person).values_list("pk", flat=True).order_by("pk"):
+        with transaction.atomic():
+            table = queries.load(lock_game(pk=game_id))
+            game, position = table.game, table.position
+            if position is None or game.deadline is None or game.status != Game.Status.PLAYING or game.terms.live:
+                continue
+            seat = table.seats[position.turn]
+            if seat.user_id != person.pk or (shift < timedelta() and game.deadline < before):
+                continue
+            deadline, since = max(game.deadline, before) + shift, (game.turn_since or now) + shift
+            set_clock(game, aimed(game, seat, deadline=deadline, since=since, quiet_given=game.quiet_given, now=now))
+            game.save(update_fields=list(CLOCK_FIELDS))
+            announce.after_commit(game)

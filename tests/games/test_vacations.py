@@ -1,0 +1,159 @@
+"""Days of vacation: on demand, instead of a miss, and given back when it ends early."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from accounts.models import User
+from accounts.queries import vacation_days_left
+from games.actions import clocks, sweep, vacations
+from games.actions.locks import lock_game
+from games.actions.play import play_move
+from games.models import Heartbeat
+from games.queries import Table, load
+from games.refusals import Denied
+from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+def running(alice: User, bob: User, **fields: object) -> Table:
+    """Alice on turn with five hours left of ten."""
+    given = {"deadline": NOON + 5 * HOUR, "turn_since": NOON - 5 * HOUR, "remind_at": NOON + 3 * HOUR, **fields}
+    return table_at(TWO_HANDS, [alice, bob], **given)  # type: ignore[arg-type]  # columns of the game
+
+
+def swept(at: datetime) -> sweep.Swept:
+    Heartbeat.objects.update_or_create(pk=1, defaults={"at": at})
+    return sweep.sweep(clock=lambda: at)
+
+
+def left(user: User, at: datetime = NOON) -> int:
+    return vacation_days_left(User.objects.get(pk=user.pk), at)
+
+
+def test_the_clock_stands_still_for_as_long_as_the_vacation(alice: User, bob: User) -> None:
+    table = running(alice, bob)
+    other = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR)
+    assert vacations.start(user=alice, days=7, now=NOON) == NOON + 7 * DAY
+    game = now_of(table).game
+    assert (game.deadline, game.turn_since) == (NOON + 7 * DAY + 5 * HOUR, NOON + 7 * DAY - 5 * HOUR)
+    assert game.remind_at == NOON + 7 * DAY + 3 * HOUR
+    assert now_of(other).game.deadline == NOON + HOUR  # bob's turn
+    assert left(alice) == 21
+
+
+def test_who_is_on_vacation_may_still_play(alice: User, bob: User) -> None:
+    table = running(alice, bob)
+    vacations.start(user=alice, days=7, now=NOON)
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON + DAY)
+    after = now_of(table)
+    assert (after.seats[0].bank, after.game.deadline) == (5 * 3600, NOON + DAY + 48 * HOUR)
+
+
+def test_an_early_end_sets_the_clocks_going_and_gives_whole_days_back(alice: User, bob: User) -> None:
+    table = running(alice, bob)
+    vacations.start(user=alice, days=7, now=NOON)
+    assert vacations.end(user=alice, now=NOON + 2 * DAY + HOUR) == 4
+    game = now_of(table).game
+    assert game.deadline == NOON + 2 * DAY + 6 * HOUR
+    assert left(alice) == 25
+
+
+def test_a_turn_that_came_in_the_vacation_begins_at_its_end(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
+    vacations.start(user=alice, days=7, now=NOON)
+    play_move(code=table.game.code, user=bob, text="play r4", version=0, now=NOON)
+    assert now_of(table).game.deadline == NOON + 7 * DAY + 48 * HOUR
+    vacations.end(user=alice, now=NOON + DAY)
+    assert now_of(table).game.deadline == NOON + DAY + 48 * HOUR
+
+
+def test_a_paused_turn_resumes_after_the_vacation(alice: User, bob: User) -> None:
+    table = running(alice, bob)
+    clocks.pause(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
+    vacations.start(user=alice, days=2, now=NOON)
+    clocks.resume(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON + DAY)
+    game = now_of(table).game
+    assert (game.deadline, game.turn_since) == (NOON + 2 * DAY + 5 * HOUR, NOON + 2 * DAY - 5 * HOUR)
+
+
+@pytest.mark.parametrize(
+    ("days", "code", "says"),
+    [(0, "malformed", "Choose 1 to 28 days"), (-3, "malformed", "Choose"), (29, "malformed", "Choose 1 to 28 days")],
+)
+def test_a_vacation_has_the_days_that_are_left(alice: User, days: int, code: str, says: str) -> None:
+    with pytest.raises(Denied, match=says) as refused:
+        vacations.start(user=alice, days=days, now=NOON)
+    assert refused.value.code == code
+
+
+def test_the_days_are_a_year_s(alice: User) -> None:
+    vacations.start(user=alice, days=28, now=NOON)
+    with pytest.raises(Denied, match="No day of vacation is left this year"):
+        vacations.start(user=alice, days=1, now=NOON + 29 * DAY)
+    assert left(alice, datetime(2027, 1, 1, tzinfo=UTC)) == 28
+
+
+def test_one_vacation_at_a_time(alice: User) -> None:
+    vacations.start(user=alice, days=2, now=NOON)
+    with pytest.raises(Denied, match="already") as refused:
+        vacations.start(user=alice, days=2, now=NOON + DAY)
+    assert refused.value.code == "forbidden"
+    with pytest.raises(Denied, match="not on vacation"):
+        vacations.end(user=alice, now=NOON + 3 * DAY)
+
+
+def test_nobody_goes_on_vacation_from_a_live_table(alice: User, bob: User) -> None:
+    table_at(TWO_HANDS, [alice, bob], pace="live")
+    with pytest.raises(Denied, match="live table"):
+        vacations.start(user=bob, days=1, now=NOON)
+
+
+def test_a_day_is_taken_instead_of_a_miss_if_one_wants_that(alice: User, bob: User) -> None:
+    User.objects.filter(pk=alice.pk).update(auto_vacation=True)
+    table, other = running(alice, bob, deadline=NOON), running(alice, bob)
+    assert swept(NOON) == sweep.Swept(acted=1)
+    assert log_of(table) == []
+    after = now_of(table)
+    assert (after.game.deadline, after.seats[0].misses, left(alice)) == (NOON + DAY, 0, 27)
+    assert now_of(other).game.deadline == NOON + DAY + 5 * HOUR
+    swept(NOON + DAY)
+    assert left(alice) == 26
+
+
+def test_without_a_day_left_it_is_a_miss(alice: User, bob: User) -> None:
+    User.objects.filter(pk=alice.pk).update(auto_vacation=True, vacation_year=2026, vacation_used=28)
+    table = running(alice, bob, deadline=NOON)
+    swept(NOON)
+    assert log_of(table) == ["0 clock draw", "0 clock play y3"]
+    assert now_of(table).seats[0].misses == 1
+
+
+def test_no_day_is_taken_at_a_live_table(alice: User, bob: User) -> None:
+    User.objects.filter(pk=alice.pk).update(auto_vacation=True)
+    table = running(alice, bob, deadline=NOON, pace="live")
+    swept(NOON)
+    assert log_of(table) != []
+    assert left(alice) == 28
+
+
+def test_a_late_move_counts_once_a_day_has_been_taken_for_it(alice: User, bob: User) -> None:
+    User.objects.filter(pk=alice.pk).update(auto_vacation=True)
+    table = running(alice, bob, deadline=NOON)
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    assert log_of(table) == ["0 play r5"]
+    assert left(alice) == 27
+
+
+def test_a_clock_that_a_crash_left_behind_finds_the_vacation_itself(alice: User, bob: User) -> None:
+    table = running(alice, bob)
+    User.objects.filter(pk=alice.pk).update(vacation_from=NOON, vacation_until=NOON + 3 * DAY)
+    swept(NOON + 5 * HOUR)
+    assert log_of(table) == []
+    assert now_of(table).game.deadline == NOON + 3 * DAY + 5 * HOUR
