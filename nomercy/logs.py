@@ -16,7 +16,9 @@ QUIET = {
     "kombu": "WARNING",
     "asyncio": "WARNING",
     "uvicorn": "WARNING",
+    "uvicorn.error": "WARNING",  # below that it repeats addresses
 }
+SERVERS = ("gunicorn.error", "uvicorn", "uvicorn.error", "uvicorn.access")
 
 
 def logging_settings(*, form: str, level: str) -> dict[str, Any]:
@@ -47,5 +49,9 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         "formatters": {"lines": formatter},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
         "root": {"handlers": ["stderr"], "level": level},
-        "loggers": {name: {"level": quiet} for name, quiet in QUIET.items()},
+        "loggers": {
+            **{name: {"level": quiet} for name, quiet in QUIET.items()},
+            # The servers come with handlers of their own: these go, and their lines end where all the others do.
+            **{name: {"level": QUIET.get(name, level), "handlers": [], "propagate": True} for name in SERVERS},
+        },
     }

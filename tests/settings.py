@@ -12,7 +12,8 @@ os.environ["SECRET_KEY"] = "a key for tests, of no use to anybody else"
 
 from nomercy.settings import *  # noqa: E402, F403  # the point of this module
 
-PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+if os.environ.get("NOMERCY_STACK") != "1":  # the processes of a stack have the site's own settings
+    PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 
 # A busy machine makes neither the queue for a lock nor the drop of the test database a failure.

@@ -1,8 +1,12 @@
-"""A real site and a real browser: the embedded server with sockets and bots, on the test database, and Chromium."""
+"""A real site and a real browser: the embedded server with sockets and bots, on the test database, and Chromium.
+
+With `NOMERCY_STACK=1` the site is `script/stack`: gunicorn, uvicorn, worker, beat and Redis as processes of their own.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import threading
 import time
@@ -22,9 +26,11 @@ from nomercy import embedded
 from nomercy.asgi import application
 from tests.browser.places import Cast
 from tests.conftest import logged_in
+from tests.support.stack import stack
 
 expect.set_options(timeout=20_000)
 QUIET_SECONDS = 10.0
+STACK = os.environ.get("NOMERCY_STACK") == "1"
 FLAGS = [
     "--no-sandbox",
     "--disable-background-networking",
@@ -44,11 +50,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            if STACK:
+                item.add_marker(pytest.mark.redis)
+                if item.get_closest_marker("in_process"):
+                    item.add_marker(pytest.mark.skip(reason="reaches into the server's process"))
 
 
 @pytest.fixture(scope="module")
 def server(django_db_setup: None) -> Iterator[str]:
     """The address of a running site. One a module, so that nothing of it lives on beside other tests."""
+    if STACK:
+        # What the stack's processes keep open idles; these tests change nothing that a process would remember.
+        with stack(LOG_LEVEL="WARNING") as running:
+            yield running.url
+        return
     with pytest.MonkeyPatch.context() as patch:
         # A connection that outlived its request would keep the test database from being emptied and dropped.
         patch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
@@ -82,6 +97,8 @@ def site(transactional_db: None, server: str) -> Iterator[str]:
 def _others(cursor: CursorWrapper) -> list[tuple[str, str]]:
     cursor.execute(
         "SELECT state, query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        " AND NOT (state = 'idle' AND %s)",
+        [STACK],
     )
     rows: list[tuple[str, str]] = cursor.fetchall()
     return rows

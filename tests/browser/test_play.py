@@ -305,6 +305,7 @@ def test_a_page_that_lost_its_socket_finds_the_move_by_itself(new_page: NewPage,
     expect(my_turn(deaf)).to_be_visible()
 
 
+@pytest.mark.in_process
 def test_an_open_page_shows_the_next_deal_and_then_another_s_rematch(
     new_page: NewPage, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

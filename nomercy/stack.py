@@ -1,0 +1,266 @@
+"""The production processes by hand, on one machine: what `script/stack` starts.
+
+PostgreSQL and Redis are started too, unless `DATABASE_URL` and `REDIS_URL` name others. Each process is watched: one
+that ends is started again, and if that does not help all is stopped with one sentence. Nothing is left running.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from nomercy import postgres
+from nomercy.checks import refuse
+from nomercy.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
+from nomercy.processes import COMMANDS, STOP_SECONDS
+from nomercy.proxy import Proxy
+
+READY_SECONDS: Final = 120
+RESTARTS: Final = 5
+"""How often one process may end within `RESTARTS_WITHIN` seconds before the stack gives up."""
+RESTARTS_WITHIN: Final = 60.0
+PAUSE_SECONDS: Final = 1.0
+
+
+class StackError(Exception):
+    """The stack cannot start or go on; the message is a sentence for the person at the terminal."""
+
+
+class Stopped(Exception):
+    """A signal said stop."""
+
+
+@dataclass
+class Watched:
+    """One process: started, started again when it ends, stopped at the end."""
+
+    name: str
+    command: list[str]
+    environment: dict[str, str]
+    ends: list[float] = field(default_factory=list)
+    process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        # A session of its own: the terminal's Ctrl-C misses it, and its children can be ended with it.
+        self.process = await asyncio.create_subprocess_exec(
+            *self.command, cwd=CHECKOUT, env=self.environment, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+        )
+
+    async def ended(self) -> int:
+        """Wait for its end, and give its status. What it leaves behind is killed: workers of a master that was."""
+        assert self.process is not None
+        status = await self.process.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        return status
+
+    async def keep_up(self) -> None:
+        """Start again whatever ends. Raises StackError when it ends again and again."""
+        while True:
+            status = await self.ended()
+            self.ends = [*(end for end in self.ends if end > time.monotonic() - RESTARTS_WITHIN), time.monotonic()]
+            if len(self.ends) > RESTARTS:
+                raise StackError(f"{self.name} ended {RESTARTS + 1} times within a minute; what it said is above.")
+            say(f"{self.name} ended with {status}; it is started again.")
+            await asyncio.sleep(PAUSE_SECONDS)
+            await self.start()
+
+    async def stop(self) -> None:
+        """SIGTERM, time to finish what it does, and then the end."""
+        process = self.process
+        if process is None:
+            return
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await process.wait()
+        except TimeoutError:
+            say(f"{self.name} did not stop within {STOP_SECONDS} s and is killed.")
+            process.kill()
+        await self.ended()
+
+
+def say(sentence: str) -> None:
+    sys.stderr.write(f"stack: {sentence}\n")
+    sys.stderr.flush()
+
+
+def main() -> None:
+    """Run the stack until a signal says stop; every refusal is one sentence on standard error."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
+    stack = Stack()
+    for number in STOP_SIGNALS:
+        # nohup's wish is kept. A shell's background jobs ignore SIGINT too, but whoever sends it there means it.
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stack.leave)
+    try:
+        with ExitStack() as things:
+            try:
+                environment = prepare(things)
+                folder = Path(things.enter_context(tempfile.TemporaryDirectory(prefix="nomercy-")))
+                asyncio.run(stack.run(environment, folder))
+            finally:
+                for number in STOP_SIGNALS:  # a second Ctrl-C must not leave half of it running
+                    signal.signal(number, signal.SIG_IGN)
+    except Stopped:
+        pass
+    except (EmbeddedError, StackError) as error:
+        sys.exit(f"No Mercy stops: {error}")
+
+
+def prepare(things: ExitStack) -> dict[str, str]:
+    """The environment of the processes; PostgreSQL, if none is given, is held up until `things` are closed.
+
+    Raises SystemExit with a sentence, or EmbeddedError.
+    """
+    environment = {"PORT": "8000", "HOST": "127.0.0.1", **os.environ, "BEHIND_PROXY": "1"}
+    environment.setdefault("SITE_URL", f"http://127.0.0.1:{environment['PORT']}")
+    if environment["SITE_URL"].startswith("https:"):
+        refuse("script/stack serves plain http on this machine; docs/operations.md says how to run a site with https.")
+    if not environment.get("REDIS_URL") and not shutil.which("redis-server"):
+        refuse("there is no redis-server here: install it (on Debian: apt-get install redis-server) or set REDIS_URL.")
+    if not environment.get("DATABASE_URL"):
+        place = things.enter_context(postgres.running(place_for()))
+        environment["DATABASE_URL"] = place.url
+        environment["SECRET_KEY"] = environment.get("SECRET_KEY") or secret_key(place)
+    return environment
+
+
+class Stack:
+    """Everything but PostgreSQL, from the first process to the last."""
+
+    def __init__(self) -> None:
+        self._stopping = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._watched: list[Watched] = []
+        self._watchers: list[asyncio.Task[None]] = []
+
+    def leave(self, number: int, _: object) -> None:
+        """The handler of the signals that say stop."""
+        if self._loop is None:
+            raise SystemExit(128 + number)
+        self._loop.call_soon_threadsafe(self._stopping.set)
+
+    async def run(self, environment: dict[str, str], folder: Path) -> None:
+        """Start everything, say so, and stop everything when told to. Raises StackError."""
+        self._loop = asyncio.get_running_loop()
+        proxy = Proxy(web=folder / "web.sock", ws=folder / "ws.sock")
+        async with AsyncExitStack() as things:
+            await things.enter_async_context(_listening(proxy, environment["HOST"], int(environment["PORT"])))
+            things.push_async_callback(self._stop)
+            if not environment.get("REDIS_URL"):
+                environment["REDIS_URL"] = await self._start_redis(environment, folder)
+            environment["STATIC_ROOT"] = str(folder / "static")
+            await self._until_stopped(self._prepare_site(environment))
+            await self._start_site(environment, proxy)
+            await self._until_stopped(_ready(environment))
+            say(f"No Mercy is at {environment['SITE_URL']}; Ctrl-C stops everything.")
+            await self._until_stopped(asyncio.Event().wait())
+
+    async def _start_redis(self, environment: dict[str, str], folder: Path) -> str:
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = str(probe.getsockname()[1])
+        command = [
+            "redis-server",
+            "--bind",
+            "127.0.0.1",
+            "--port",
+            port,
+            "--dir",
+            str(folder),
+            "--logfile",
+            "redis.log",
+        ]
+        # Nothing durable lives there: pokes, hints to the worker, and counters.
+        await self._start(Watched("redis", [*command, "--save", "", "--appendonly", "no"], environment))
+        return f"redis://127.0.0.1:{port}/0"
+
+    async def _prepare_site(self, environment: dict[str, str]) -> None:
+        for arguments in (("migrate", "--noinput"), ("collectstatic", "--noinput", "--verbosity", "0")):
+            watched = Watched(f"manage.py {arguments[0]}", [sys.executable, "manage.py", *arguments], environment)
+            self._watched.append(watched)
+            await watched.start()
+            if await watched.ended() != 0:
+                raise StackError(f"{watched.name} failed; what it said is above.")
+            self._watched.remove(watched)
+
+    async def _start_site(self, environment: dict[str, str], proxy: Proxy) -> None:
+        listening = {"web": ("--bind", f"unix:{proxy.web}"), "ws": ("--uds", str(proxy.ws))}
+        for name, (program, *arguments) in COMMANDS.items():
+            path = str(Path(sys.executable).with_name(program))
+            await self._start(Watched(name, [path, *arguments, *listening.get(name, ())], environment))
+
+    async def _start(self, watched: Watched) -> None:
+        self._watched.append(watched)
+        await watched.start()
+        self._watchers.append(asyncio.create_task(watched.keep_up()))
+
+    async def _until_stopped(self, work: Coroutine[object, object, object]) -> None:
+        """Do this unless a signal comes first, which ends all, or a process cannot be kept up. Raises StackError."""
+        doing = asyncio.create_task(work)
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait((doing, stopping, *self._watchers), return_when=asyncio.FIRST_COMPLETED)
+            for task in (*self._watchers, doing):
+                if task.done():
+                    task.result()
+            if stopping.done():
+                raise Stopped
+        finally:
+            doing.cancel()
+            stopping.cancel()
+            await asyncio.gather(doing, stopping, return_exceptions=True)
+
+    async def _stop(self) -> None:
+        for task in self._watchers:
+            task.cancel()
+        await asyncio.gather(*self._watchers, return_exceptions=True)
+        redis = [watched for watched in self._watched if watched.name == "redis"]
+        await asyncio.gather(*(watched.stop() for watched in self._watched if watched not in redis))
+        for watched in redis:  # last: the worker says goodbye through it
+            await watched.stop()
+
+
+@asynccontextmanager
+async def _listening(proxy: Proxy, host: str, port: int) -> AsyncIterator[None]:
+    try:
+        server = await proxy.listen(host, port)
+    except OSError as error:
+        raise StackError(f"it cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}.") from None
+    async with server:
+        yield
+
+
+async def _ready(environment: dict[str, str]) -> None:
+    until = time.monotonic() + READY_SECONDS
+    while not await asyncio.to_thread(_answers, environment):
+        if time.monotonic() > until:
+            raise StackError(f"the site does not answer after {READY_SECONDS} s; what its processes said is above.")
+        await asyncio.sleep(0.1)
+
+
+def _answers(environment: dict[str, str]) -> bool:
+    connection = HTTPConnection(environment["HOST"], int(environment["PORT"]), timeout=5)
+    try:
+        connection.request("GET", "/healthz", headers={"Host": urlsplit(environment["SITE_URL"]).netloc})
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""`script/stack`: all processes up, one killed and back, and none left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+from websockets.asyncio.client import connect
+from websockets.typing import Origin
+
+from accounts.models import User
+from nomercy.place import CHECKOUT
+from nomercy.processes import COMMANDS
+from tests.conftest import logged_in
+from tests.support.ports import free_port
+from tests.support.stack import RunningStack, stack
+from tests.support.tables import TWO_HANDS, now_of, table_at
+
+PATIENCE = 30.0
+
+
+def status_of(url: str) -> int:
+    address = urlsplit(url)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=10)
+    try:
+        connection.request("GET", address.path or "/")
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def until(true: str, check: object) -> None:
+    """Wait for other processes, by asking them again and again."""
+    assert callable(check)
+    end = time.monotonic() + PATIENCE
+    while not check():
+        assert time.monotonic() < end, f"not {true} within {PATIENCE} s"
+        time.sleep(0.05)
+
+
+async def first_message(running: RunningStack, code: str, cookie: str) -> object:
+    address = running.url.replace("http", "ws", 1)
+    async with connect(
+        f"{address}/ws/games/{code}/",
+        origin=Origin(running.url),
+        additional_headers={"Cookie": cookie},
+    ) as page:
+        return json.loads(await page.recv())
+
+
+@pytest.mark.redis
+@pytest.mark.django_db(transaction=True)
+def test_the_processes_serve_and_what_is_killed_comes_back(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, "random"], is_public=False)
+    cookie = f"{settings.SESSION_COOKIE_NAME}={logged_in(alice).cookies[settings.SESSION_COOKIE_NAME].value}"
+    page = f"/games/{table.game.code}/"
+    with stack() as running:
+        seen = {name: running.pids(program) for name, (program, *_) in COMMANDS.items()}
+        assert all(seen.values()), seen
+        assert status_of(f"{running.url}/healthz") == 200
+        assert status_of(f"{running.url}{page}") == 404
+        told = asyncio.run(first_message(running, table.game.code, cookie))
+        assert told == {"game": table.game.code, "version": 0}
+
+        played = post_move(running, page, cookie)
+        assert played == 200
+        until("the bot has moved", lambda: now_of(table).game.version > 1)
+
+        master, *_ = running.pids("gunicorn")
+        os.kill(master, signal.SIGKILL)
+        until("gunicorn gone", lambda: master not in running.pids("gunicorn"))
+        until("the site back", lambda: status_of(f"{running.url}/healthz") == 200)
+        assert "stack: web ended with -9; it is started again.\n" in running.said
+        everything = running.pids("")
+    assert [pid for pid in everything if Path(f"/proc/{pid}").exists()] == []
+
+
+def post_move(running: RunningStack, page: str, cookie: str) -> int:
+    token = "b" * 32
+    request = urllib.request.Request(  # noqa: S310  # our own stack
+        f"{running.url}{page}move/",
+        data=b"move=play+r5&version=0",
+        headers={
+            "Cookie": f"{cookie}; {settings.CSRF_COOKIE_NAME}={token}",
+            "X-CSRFToken": token,
+            "HX-Request": "true",
+            "Origin": running.url,
+        },
+    )
+    with urllib.request.urlopen(request) as answer:  # noqa: S310
+        status: int = answer.status
+        return status
+
+
+def refusal(**environment: str) -> str:
+    """What a stack that does not start says."""
+    answer = subprocess.run(
+        [sys.executable, "-m", "nomercy.stack"],
+        cwd=CHECKOUT, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert answer.returncode == 1
+    assert answer.stderr.count("\n") == 1
+    return answer.stderr
+
+
+def test_it_refuses_with_one_sentence() -> None:
+    assert "apt-get install redis-server" in refusal(PATH="/nowhere", REDIS_URL="")
+    assert "plain http" in refusal(SITE_URL="https://cards.example.org")
+
+
+def test_a_taken_port_is_said() -> None:
+    here = "postgres://x@127.0.0.1/x", "redis://127.0.0.1:1/0", "k" * 40
+    elsewhere = dict(zip(("DATABASE_URL", "REDIS_URL", "SECRET_KEY"), here, strict=True))
+    with socket.create_server(("127.0.0.1", free_port())) as taken:
+        port = taken.getsockname()[1]
+        said = refusal(PORT=str(port), **elsewhere)
+    assert said == f"No Mercy stops: it cannot listen on 127.0.0.1 port {port}: Address already in use.\n"
+
+
+def test_the_compose_file_runs_the_same_commands() -> None:
+    text = (CHECKOUT / "docker" / "compose.yaml").read_text() + (CHECKOUT / "docker" / "Dockerfile").read_text()
+    written = [
+        tuple(json.loads(found))
+        for found in re.findall(r'(?:command:|CMD) (\["(?:gunicorn|uvicorn|celery)".*\])', text)
+    ]
+    for name, command in COMMANDS.items():
+        assert any(found[: len(command)] == command for found in written), name

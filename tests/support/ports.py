@@ -1,0 +1,12 @@
+"""Ports of this machine."""
+
+from __future__ import annotations
+
+import socket
+
+
+def free_port() -> int:
+    """A port that nobody listened on a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+    return port

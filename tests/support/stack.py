@@ -1,0 +1,100 @@
+"""The production processes for a test: `script/stack` on the test database, watched from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from django.conf import settings
+from django.db import connection
+
+from nomercy.place import CHECKOUT
+from tests.support.ports import free_port
+
+START_SECONDS = 120
+
+
+def database_url() -> str:
+    """The address of the database that this process uses now."""
+    parts = connection.settings_dict
+    person = quote(parts["USER"], safe="") + (f":{quote(parts['PASSWORD'], safe='')}" if parts["PASSWORD"] else "")
+    return f"postgres://{person}@{quote(parts['HOST'], safe='')}:{parts['PORT'] or 5432}/{parts['NAME']}"
+
+
+@dataclass
+class RunningStack:
+    """A stack that answers, and what it has said so far."""
+
+    url: str
+    process: subprocess.Popen[str]
+    said: list[str] = field(default_factory=list)
+
+    def pids(self, program: str) -> list[int]:
+        """The processes of this stack whose command line holds `program`, the oldest first."""
+        parents = {self.process.pid}
+        found = []
+        for pid, parent, command in sorted(_processes()):
+            if parent in parents:
+                parents.add(pid)
+                if program in command:
+                    found.append(pid)
+        return found
+
+
+def _processes() -> Iterator[tuple[int, int, str]]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            yield int(folder.name), parent, (folder / "cmdline").read_text().replace("\0", " ")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+
+
+@contextmanager
+def stack(**settings_: str) -> Iterator[RunningStack]:
+    """A stack on the test database, stopped at the end of the block; fails unless it stops in good order."""
+    port = free_port()
+    environment = os.environ | {
+        "PORT": str(port),
+        "SITE_URL": f"http://127.0.0.1:{port}",
+        "DATABASE_URL": database_url(),
+        "SECRET_KEY": settings.SECRET_KEY,
+        "DJANGO_SETTINGS_MODULE": "nomercy.settings",
+        **settings_,
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nomercy.stack"],
+        cwd=CHECKOUT, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    running = RunningStack(environment["SITE_URL"], process)
+    ready = threading.Event()
+    reader = threading.Thread(target=_read, args=(running, ready), daemon=True)
+    reader.start()
+    try:
+        if not ready.wait(START_SECONDS) or process.poll() is not None:
+            raise AssertionError("".join(running.said))
+        yield running
+    finally:
+        process.send_signal(signal.SIGINT)
+        status = process.wait()
+        reader.join()
+        process.stderr.close()
+    assert status == 0, "".join(running.said)
+
+
+def _read(running: RunningStack, ready: threading.Event) -> None:
+    assert running.process.stderr is not None
+    for line in running.process.stderr:
+        running.said.append(line)
+        if "Ctrl-C stops everything" in line:
+            ready.set()
+    ready.set()
