@@ -249,7 +249,7 @@ def serve_and_load(replicas: list[Replica], seconds: int) -> float:
         "--log-level",
         "error",
     ]
-    environment = os.environ | {"LOG_LEVEL": "WARNING", "PORT": str(port)}
+    environment = os.environ | {"LOG_LEVEL": "WARNING", "PORT": str(port), "RATE_LIMITS": "1000000"}
     server = subprocess.Popen(command, env=environment)
     try:
         wait_for(port)

@@ -17,7 +17,8 @@ PORT = environment.number("PORT", 8000, lowest=1, highest=HIGHEST_PORT)
 SITE = environment.site("SITE_URL", f"http://127.0.0.1:{PORT}")
 SITE_URL = f"{SITE.scheme}://{SITE.netloc}"
 HTTPS = SITE.scheme == "https"
-BEHIND_PROXY = environment.flag("BEHIND_PROXY")
+TRUSTED_PROXIES = environment.number("BEHIND_PROXY", 0, highest=5)
+BEHIND_PROXY = TRUSTED_PROXIES > 0
 DEBUG = environment.flag("DEBUG")
 check_debug(debug=DEBUG, site=SITE)
 ALLOWED_HOSTS = [host_of(SITE), *environment.words("ALLOWED_HOSTS")]
@@ -130,6 +131,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "nomercy.limits.Limits",
     "accounts.middleware.SuspendedSeeOnePage",
     "accounts.middleware.time_zone",
 ]
@@ -202,7 +204,7 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "No Mercy"
 MFA_ALLOW_UNVERIFIED_EMAIL = ACCOUNT_EMAIL_VERIFICATION != "mandatory"  # else nobody could set one up
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = SITE.scheme
-ALLAUTH_TRUSTED_PROXY_COUNT = int(BEHIND_PROXY)  # whose word is taken for the address that limits count
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES  # whose word is taken for the address that limits count
 
 # Mail
 mail = environment.mail("EMAIL_URL")
@@ -230,6 +232,7 @@ SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
+RATE_LIMITS = environment.number("RATE_LIMITS", 100, highest=1_000_000)  # per cent of nomercy/limits.py
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

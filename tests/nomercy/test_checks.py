@@ -16,7 +16,7 @@ from nomercy.place import CHECKOUT
         ("PORT", "many", "PORT must be a whole number from 1 to 65535."),
         ("PORT", "70000", "PORT must be a whole number from 1 to 65535."),
         ("DEBUG", "perhaps", "DEBUG must be 1 or 0."),
-        ("BEHIND_PROXY", "nginx", "BEHIND_PROXY must be 1 or 0."),
+        ("BEHIND_PROXY", "nginx", "BEHIND_PROXY must be a whole number from 0 to 5."),
         ("EMAIL_VERIFICATION", "always", "EMAIL_VERIFICATION must be one of none, optional, mandatory."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT must be one of console, json."),
         ("DATABASE_URL", "sqlite:///hidden.db", "No Mercy runs on PostgreSQL alone."),

@@ -1,0 +1,235 @@
+"""How often somebody may ask: per person or token, and per address; far above what playing needs.
+
+Counts live in the cache, in slices of a window. A request is refused while the slices that reach into the window hold
+as many as allowed, so no window of that length ever takes more, but for what other processes have not told yet: each
+tells the cache after every 32nd part of a limit, which costs most requests nothing. Addresses are counted under a keyed
+hash and forgotten with their window. Without Redis each process counts for itself (`nomercy.cache` logs that).
+"""
+
+import hmac
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
+from math import ceil
+from typing import Final
+
+import structlog
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from games.refusals import Denied
+from nomercy.middleware import API, error_object
+
+log = structlog.get_logger(__name__)
+
+SLICES: Final = 6
+UNTOLD: Final = 32
+"""A process keeps at most this part of a limit to itself."""
+KEPT: Final = 20_000
+"""Counters a process keeps before it forgets those of windows gone by."""
+MINUTE: Final = 60
+HOUR: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many requests in a window of so many seconds, of one person (or token) and of one address; None: any number.
+
+    `visitors` is for what makes a guest of whoever is not logged in: so many of those from one address.
+    """
+
+    name: str
+    person: int | None
+    address: int | None
+    seconds: int = MINUTE
+    visitors: int | None = None
+
+
+API_CALLS: Final = Limit("api", 18_000, 36_000)
+API_TABLES: Final = Limit("api-tables", 600, 1_200)
+MOVES: Final = Limit("moves", 6_000, None)
+TABLES: Final = Limit("tables", 30, 120, visitors=30)
+SEATS: Final = Limit("seats", 60, 240, visitors=30)
+REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
+SETTINGS: Final = Limit("settings", 60, 240)
+
+LIMITS: Final[Mapping[str, Limit]] = {
+    "move": MOVES,
+    "new-table": TABLES,
+    "play-now": TABLES,
+    "rematch": TABLES,
+    "join": SEATS,
+    "leave": SEATS,
+    "start": SEATS,
+    "add-bot": SEATS,
+    "suspended": REPORTS,
+    "warnings": SETTINGS,
+    "me": SETTINGS,
+    "me-token-create": SETTINGS,
+    "me-token-revoke": SETTINGS,
+    "move-seats": SETTINGS,
+    "api-v1:create_game": API_TABLES,
+    "api-v1:make_move": MOVES,
+}
+"""What is counted when something is sent (POST), by the name of the address. Calls of the API count as such as well;
+logging in, signing up and passwords have limits of allauth's own."""
+
+
+class Counter:
+    """What this process has seen of one key in the slice of now, and what it knew of the window when it last asked."""
+
+    __slots__ = ("known", "slice", "untold")
+
+    def __init__(self, number: int) -> None:
+        self.slice, self.untold, self.known = number, 0, 0
+
+
+class Limiter:
+    """Counts by key; one a process."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._counters: dict[str, Counter] = {}
+
+    def wait(self, key: str, most: int, seconds: int) -> int:
+        """Count one; 0 if it is within the limit, else the seconds to wait, and it is not counted."""
+        length = seconds / SLICES
+        number = int(self._clock() / length)
+        with self._lock:
+            counter = self._counters.get(key)
+            if counter is None or counter.slice != number:
+                counter = self._next(key, counter, number, seconds)
+            counter.untold += 1
+            if counter.untold * UNTOLD >= most or counter.known + counter.untold > most:
+                self._tell(key, counter, seconds)
+            if counter.known + counter.untold <= most:
+                return 0
+            self._take_back(key, counter)
+            free = self._oldest(key, number) + SLICES + 1
+        return max(1, ceil(free * length - self._clock()))
+
+    def _next(self, key: str, old: Counter | None, number: int, seconds: int) -> Counter:
+        if old is not None and old.untold:
+            self._tell(key, old, seconds)
+        if len(self._counters) >= KEPT:
+            self._counters = {k: c for k, c in self._counters.items() if c.untold}
+        if len(self._counters) >= KEPT:
+            self._counters.clear()
+        counter = self._counters[key] = Counter(number)
+        counter.known = self._window(key, number)
+        return counter
+
+    def _tell(self, key: str, counter: Counter, seconds: int) -> None:
+        name = f"{key}:{counter.slice}"
+        cache.add(name, 0, timeout=2 * seconds)
+        try:
+            cache.incr(name, counter.untold)
+        except ValueError:  # it ran out between the two
+            cache.set(name, counter.untold, timeout=2 * seconds)
+        counter.known = max(self._window(key, counter.slice), counter.untold)
+        counter.untold = 0
+
+    def _take_back(self, key: str, counter: Counter) -> None:
+        if counter.untold:
+            counter.untold -= 1
+            return
+        try:
+            cache.decr(f"{key}:{counter.slice}")
+        except ValueError:
+            return
+        counter.known -= 1
+
+    def _window(self, key: str, number: int) -> int:
+        """What all have told of the slices that reach into the window."""
+        return sum(cache.get_many([f"{key}:{n}" for n in _slices(number)]).values())
+
+    def _oldest(self, key: str, number: int) -> int:
+        """The slice that leaves the window first of those that hold something."""
+        found = cache.get_many([f"{key}:{n}" for n in _slices(number)])
+        return next((n for n in _slices(number) if found.get(f"{key}:{n}", 0) > 0), number)
+
+
+def _slices(number: int) -> range:
+    """The slices that reach into the window, oldest first."""
+    return range(number - SLICES, number + 1)
+
+
+limiter = Limiter()
+
+
+def address_of(request: HttpRequest) -> str:
+    """Who asks, as far as proxies of ours vouch for it. IPv6 by its /64: whoever has one address there has them all."""
+    chain = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
+    hops = settings.TRUSTED_PROXIES
+    told = chain[-hops] if 0 < hops <= len(chain) else request.META.get("REMOTE_ADDR", "")
+    try:
+        address = ip_address(told)
+    except ValueError:
+        return "unknown"
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return str(ip_network((address, 64), strict=False))
+    return str(address)
+
+
+def _key(name: str, kind: str, who: str) -> str:
+    digest = hmac.digest(settings.SECRET_KEY.encode(), f"{kind}:{who}".encode("utf-8", "surrogateescape"), "sha256")
+    return f"limit:{name}:{digest.hex()[:32]}"
+
+
+def _refused(request: HttpRequest, limits: list[Limit]) -> tuple[Limit, int] | None:
+    """The limit that this request is over, and the seconds to wait."""
+    person, token = request.user, request.headers.get("Authorization")
+    who = ("token", token) if token else ("person", str(person.pk)) if person.is_authenticated else None
+    address = address_of(request)
+    for limit in limits:
+        asked = [(limit.person, *who)] if who else [(limit.visitors, "visitor", address)]
+        for most, kind, name in (*asked, (limit.address, "address", address)):
+            if most is not None:
+                scaled = max(1, most * settings.RATE_LIMITS // 100)
+                wait = limiter.wait(_key(limit.name, kind, name), scaled, limit.seconds)
+                if wait:
+                    return limit, wait
+    return None
+
+
+class Limits:
+    """Answers 429 with `Retry-After` to whoever asks too often, before anything is done."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.status_code == 429 and not response.has_header("Retry-After"):
+            response["Retry-After"] = str(MINUTE)  # allauth's own say none
+        return response
+
+    def process_view(self, request: HttpRequest, *view: object) -> HttpResponse | None:
+        match = request.resolver_match
+        if match is None or not settings.RATE_LIMITS:
+            return None
+        limits = [API_CALLS] if match.namespace == "api-v1" else []
+        if request.method == "POST" and match.view_name in LIMITS:
+            limits.append(LIMITS[match.view_name])
+        refused = _refused(request, limits) if limits else None
+        return None if refused is None else too_many(request, *refused)
+
+
+def too_many(request: HttpRequest, limit: Limit, wait: int) -> HttpResponse:
+    log.warning("too many requests", limit=limit.name, wait=wait)
+    if request.path.startswith(API):
+        message = f"Too many requests in a short time: try again in {wait} seconds."
+        response = error_object(Denied("too_many_requests", message))
+    elif request.headers.get("HX-Request") == "true":
+        # The page stays as it is; it asks again by itself, or its reader does.
+        response = HttpResponse(status=429, headers={"HX-Reswap": "none"})
+    else:
+        response = render(request, "429.html", status=429)
+    response["Retry-After"] = str(wait)
+    return response
