@@ -1,10 +1,14 @@
 """Every read of people and tokens."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
+from django.utils.crypto import constant_time_compare
 
 from accounts.models import ApiToken, User
 from accounts.tokens import LONGEST, digest_of
@@ -46,6 +50,28 @@ def vacation_days_left(user: User, now: datetime) -> int:
     """The days of vacation that this person can still take this year."""
     used = user.vacation_used if user.vacation_year == now.year else 0
     return max(0, int(settings.VACATION_DAYS) - used)
+
+
+def standing_sessions(owners: Mapping[str, int | None], now: datetime) -> set[str]:
+    """Those of these sessions that still are what they were when their sockets opened. Two queries.
+
+    `owners` has the person whom each session was logged in as, or None. A session stands no more when it is gone or has
+    run out, when somebody else is logged in, or when that person has another password, was switched off or suspended.
+    """
+    rows = Session.objects.filter(session_key__in=owners, expire_date__gt=now)
+    found = {row.session_key: row.get_decoded() for row in rows}
+    users = User.objects.in_bulk([user_id for user_id in owners.values() if user_id is not None])
+    return {key for key, data in found.items() if _stands(data, owners[key], users, now)}
+
+
+def _stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, User], now: datetime) -> bool:
+    if user_id is None:
+        return SESSION_KEY not in data
+    user = users.get(user_id)
+    if user is None or not user.is_active or user.suspended(now) or data.get(SESSION_KEY) != str(user_id):
+        return False
+    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
+    return any(constant_time_compare(data.get(HASH_SESSION_KEY, ""), known) for known in hashes)
 
 
 def is_person(user: User | AnonymousUser) -> bool:

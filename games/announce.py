@@ -49,6 +49,11 @@ def shut_out(user_id: int) -> None:
     transaction.on_commit(partial(_tell, person_group(user_id), message), robust=True)
 
 
+def signed_out(user_id: int) -> None:
+    """Once the transaction is committed, have this person's sockets closed; whose session still stands comes back."""
+    transaction.on_commit(partial(_tell, person_group(user_id), {"type": "person.signed_out"}), robust=True)
+
+
 def after_commit(game: Game, *, wake: bool = True) -> None:
     """Once the transaction is committed, poke the open pages and, if a bot or a deal is due, the worker."""
     code, version, game_id, wake_at = game.code, game.version, game.pk, game.wake_at

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db.models import Count, F, Prefetch, Q, QuerySet
 
@@ -381,6 +381,35 @@ def current_games_of(user: User) -> QuerySet[Game]:
     going = Q(status=Game.Status.OPEN) | Q(status=Game.Status.PLAYING, seats__left=False)
     ended = Q(status__in=(Game.Status.OVER, Game.Status.VOID), round__isnull=False, seats__seen__lt=F("version"))
     return games_of(user).filter(pk__in=Game.objects.filter(going | ended, seats__user=user).values("pk"))
+
+
+class News(NamedTuple):
+    """What an open page of a game would notice, beside the version: equal news look the same."""
+
+    version: int
+    status: str
+    round_id: int | None
+    deadline: datetime | None
+    paused_at: datetime | None
+    pause_votes: tuple[int, ...]
+    rematch: int | None
+    seated: int
+    bots: int
+
+
+def news_of(codes: Collection[str]) -> dict[str, News]:
+    """How these games stand, by code. One query."""
+    rows = (
+        Game.objects.filter(code__in=codes)
+        .annotate(seated=Count("seats"), bots=Count("seats", filter=~Q(seats__bot="")))
+        .values_list(
+            "code", "version", "status", "round_id", "deadline", "paused_at", "pause_votes", "rematch", "seated", "bots"
+        )
+    )
+    return {
+        code: News(version, status, round_id, deadline, paused_at, tuple(votes), *rest)
+        for code, version, status, round_id, deadline, paused_at, votes, *rest in rows
+    }
 
 
 def running_games_of(user: User) -> QuerySet[Game]:

@@ -71,7 +71,7 @@ CELERY_BROKER_URL = "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"polling_interval": 0.02}
 if REDIS_URL:
     CHANNEL_LAYERS["default"] = {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "BACKEND": "nomercy.layer.GroupLayer",
         "CONFIG": {"hosts": [{"address": REDIS_URL, **publish_timeouts}]},
     }
     CACHES["default"] = {

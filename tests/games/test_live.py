@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import pytest
@@ -15,9 +17,13 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.queries import standing_sessions
 from games import announce
 from games.actions.moderation import people
 from games.actions.play import play_move
+from games.live.watch import watch
+from games.models import Game
+from games.queries import news_of
 from nomercy.embedded import ServerLoopLayer
 from tests.conftest import logged_in
 from tests.support.sockets import Socket
@@ -180,3 +186,155 @@ def test_a_socket_that_is_spoken_to_is_closed(alice: User, bob: User, frame: str
         await socket.leave()
 
     run(scenario())
+
+
+async def open_socket(code: str, browser: Client | None) -> Socket:
+    """A socket that has been told where the game stands."""
+    socket = Socket(code, browser)
+    assert await socket.accepted()
+    await socket.told()
+    return socket
+
+
+def test_the_watch_tells_what_the_channel_layer_lost(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = logged_in(bob)
+
+    async def scenario() -> None:
+        socket = await open_socket(table.game.code, browser)
+        await watch().look_for_news()
+        assert (await socket.told())["version"] == 0  # once, for what may have changed since the page was made
+        await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(version=7)
+        await watch().look_for_news()
+        assert (await socket.told())["version"] == 7
+        await watch().look_for_news()
+        assert await socket.hears_nothing()
+        await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(paused_at=NOON)
+        await watch().look_for_news()
+        assert (await socket.told())["version"] == 7
+        await socket.leave()
+        assert watch().sockets == set()
+
+    run(scenario())
+
+
+def test_a_socket_opens_while_the_channel_layer_is_away_and_joins_later(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = logged_in(bob)
+    away = [True]
+    join = ServerLoopLayer.group_add
+
+    async def group_add(self: ServerLoopLayer, group: str, channel: str) -> None:
+        if away:
+            raise ConnectionError("refused")
+        await join(self, group, channel)
+
+    monkeypatch.setattr(ServerLoopLayer, "group_add", group_add)
+
+    async def scenario() -> None:
+        socket = await open_socket(table.game.code, browser)
+        assert watch().layer_away
+        await watch().look_for_news()
+        await socket.told()
+        away.clear()
+        watch().layer_away_until = 0.0
+        await watch().look_for_news()
+        await sync_to_async(play_move)(code=table.game.code, user=alice, text="play r5", version=0, now=timezone.now())
+        assert (await socket.told())["version"] == 1
+        await socket.leave()
+
+    run(scenario())
+
+
+def log_out(browser: Client, person: User) -> None:
+    browser.post("/accounts/logout/")
+
+
+def change_password(browser: Client, person: User) -> None:
+    person.set_password("another")
+    person.save(update_fields=["password"])
+
+
+def ban(browser: Client, person: User) -> None:
+    person.is_active = False
+    person.save(update_fields=["is_active"])
+
+
+ENDINGS = [log_out, change_password, ban]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_socket_ends_with_its_session_and_tells_nothing_more(
+    alice: User, bob: User, ending: Callable[[Client, User], None]
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser, opponent = logged_in(bob), logged_in(alice)
+
+    async def scenario() -> None:
+        socket = await open_socket(table.game.code, browser)
+        other = await open_socket(table.game.code, opponent)
+        await sync_to_async(ending)(browser, bob)
+        assert await socket.closed() == 4401
+        await sync_to_async(play_move)(code=table.game.code, user=alice, text="play r5", version=0, now=timezone.now())
+        assert (await other.told())["version"] == 1
+        await watch().look_for_news()
+        assert await socket.hears_nothing()
+        await other.leave()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_watch_ends_what_the_channel_layer_did_not_hear_of(
+    alice: User, bob: User, ending: Callable[[Client, User], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser, opponent = logged_in(bob), logged_in(alice)
+    monkeypatch.setattr(announce, "_tell", lambda group, message: None)
+
+    async def scenario() -> None:
+        socket = await open_socket(table.game.code, browser)
+        other, nobody = await open_socket(table.game.code, opponent), await open_socket(table.game.code, None)
+        await watch().look_at_sessions(timezone.now())
+        await sync_to_async(ending)(browser, bob)
+        assert await socket.hears_nothing()
+        await watch().look_at_sessions(timezone.now())
+        assert await socket.closed() == 4401
+        assert await other.hears_nothing()
+        assert await nobody.hears_nothing()
+        await other.leave()
+        await nobody.leave()
+
+    run(scenario())
+
+
+def test_what_else_ends_a_session_ends_its_socket_too(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = logged_in(bob)
+
+    async def scenario() -> None:
+        now = timezone.now()
+        socket = await open_socket(table.game.code, browser)
+        await watch().look_at_sessions(now + timedelta(days=59))
+        assert await socket.hears_nothing()
+        await watch().look_at_sessions(now + timedelta(days=61))  # it has run out
+        assert await socket.closed() == 4401
+
+    run(scenario())
+    owners: dict[str, int | None] = {browser.session.session_key or "": bob.pk}
+    assert standing_sessions(owners, timezone.now()) == set(owners)
+    User.objects.filter(pk=bob.pk).update(suspended_until=timezone.now() + timedelta(hours=1))
+    assert standing_sessions(owners, timezone.now()) == set()
+
+
+def test_many_sockets_are_looked_after_by_few_queries(
+    alice: User, bob: User, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    codes = {table_at(TWO_HANDS, [alice, bob]).game.code for _ in range(3)}
+    sessions: dict[str, int | None] = {logged_in(alice).session.session_key or "": alice.pk for _ in range(3)}
+    with django_assert_num_queries(1):
+        assert set(news_of(codes)) == codes
+    with django_assert_num_queries(2):
+        assert standing_sessions(sessions, timezone.now()) == set(sessions)

@@ -54,6 +54,10 @@ class Socket:
         code: int = message["code"]
         return code
 
+    async def hears_nothing(self) -> bool:
+        """Whether no message waits, and none comes in a moment."""
+        return bool(await self._app.receive_nothing(timeout=0.05))
+
     async def say(self, text: str) -> None:
         await self._app.send_input({"type": "websocket.receive", "text": text})
 

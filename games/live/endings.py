@@ -1,0 +1,39 @@
+"""What ends a person's open sockets: logging out, another password, being switched off or deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from django.contrib.auth.signals import user_logged_out
+from django.db.models.signals import post_delete, post_save
+from django.http import HttpRequest
+
+from accounts.models import User
+from games import announce
+
+DECISIVE: Final = frozenset({"password", "is_active"})
+"""The columns of a person that end sessions."""
+
+
+def connect() -> None:
+    """Receive Django's own signals."""
+    user_logged_out.connect(logged_out, dispatch_uid="games.live.logged_out")
+    post_save.connect(saved, sender=User, dispatch_uid="games.live.saved")
+    post_delete.connect(deleted, sender=User, dispatch_uid="games.live.deleted")
+
+
+def logged_out(request: HttpRequest, user: User | None, **_: object) -> None:
+    if user is not None:
+        # Django says so just before it ends the session; a socket that comes back at once must find it ended.
+        request.session.flush()
+        announce.signed_out(user.pk)
+
+
+def saved(instance: User, created: bool, update_fields: Collection[str] | None = None, **_: object) -> None:
+    if not created and (update_fields is None or DECISIVE & set(update_fields)):
+        announce.signed_out(instance.pk)
+
+
+def deleted(instance: User, **_: object) -> None:
+    announce.signed_out(instance.pk)

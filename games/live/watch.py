@@ -1,0 +1,124 @@
+"""What keeps open sockets right when nobody tells them: news that got lost, and sessions that ended.
+
+Pokes are hints. The channel layer drops what a slow process does not take, and all of it while Redis is away; whoever
+logs out may do so just then. So each process looks for itself, once for all its sockets: every `NEWS_SECONDS` at the
+versions of their games, and every `SESSIONS_SECONDS` at their sessions. A few queries in all, however many sockets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from typing import Final, Protocol
+from weakref import WeakKeyDictionary
+
+import structlog
+from channels.db import database_sync_to_async
+from django.utils import timezone
+
+from accounts import queries as people
+from games import queries
+
+log = structlog.get_logger(__name__)
+
+NEWS_SECONDS: Final = 5.0
+SESSIONS_SECONDS: Final = 30.0
+LAYER_PAUSE_SECONDS: Final = 2.0
+AT_ONCE: Final = 500
+"""Sockets looked after by one query."""
+
+
+class Watched(Protocol):
+    """A socket as the watch sees it: whose it is, what it looks at, and the last version it was told."""
+
+    code: str
+    version: int
+    session_key: str | None
+    user_id: int | None
+
+    async def join_groups(self) -> bool: ...
+
+    async def tell(self, version: int) -> None: ...
+
+    async def end(self) -> None: ...
+
+
+class Watch:
+    """Looks after the sockets of one event loop, as long as there are any."""
+
+    def __init__(self) -> None:
+        self.sockets: set[Watched] = set()
+        self.layer_away_until = 0.0
+        self._seen: dict[str, queries.News] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, socket: Watched) -> None:
+        self.sockets.add(socket)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look_again_and_again())
+
+    def remove(self, socket: Watched) -> None:
+        self.sockets.discard(socket)
+        if not self.sockets and self._task is not None:
+            self._task.cancel()
+
+    @property
+    def layer_away(self) -> bool:
+        """Whether the channel layer failed a moment ago: then nobody else waits for it."""
+        return asyncio.get_running_loop().time() < self.layer_away_until
+
+    def layer_failed(self, error: Exception) -> None:
+        self.layer_away_until = asyncio.get_running_loop().time() + LAYER_PAUSE_SECONDS
+        log.warning("sockets without channel layer", error=type(error).__name__, sockets=len(self.sockets))
+
+    async def _look_again_and_again(self) -> None:
+        every = round(SESSIONS_SECONDS / NEWS_SECONDS)
+        turn = 0
+        while True:
+            await asyncio.sleep(NEWS_SECONDS)
+            turn += 1
+            try:
+                if turn % every == 0:
+                    await self.look_at_sessions(timezone.now())
+                await self.look_for_news()
+            except Exception as error:  # noqa: BLE001  # a database that is away comes back: look again then
+                log.warning("sockets not looked after", error=type(error).__name__, sockets=len(self.sockets))
+
+    async def look_for_news(self) -> None:
+        """Tell every socket what it has missed, and have those join their groups that could not yet."""
+        for sockets in _portions(self.sockets):
+            news = await database_sync_to_async(queries.news_of)({socket.code for socket in sockets})
+            for socket in sockets:
+                found = news.get(socket.code)
+                if found and (found.version > socket.version or found != self._seen.get(socket.code)):
+                    await socket.tell(found.version)
+            self._seen |= news
+        open_now = {socket.code for socket in self.sockets}
+        self._seen = {code: found for code, found in self._seen.items() if code in open_now}
+        for socket in list(self.sockets):
+            if not await socket.join_groups():
+                break
+
+    async def look_at_sessions(self, now: datetime) -> None:
+        """Close the sockets whose session has ended, or whose person may no longer come in."""
+        for sockets in _portions(self.sockets):
+            owners = {socket.session_key: socket.user_id for socket in sockets if socket.session_key is not None}
+            standing = await database_sync_to_async(people.standing_sessions)(owners, now)
+            for socket in sockets:
+                if socket.session_key is not None and socket.session_key not in standing:
+                    await socket.end()
+
+
+def _portions(sockets: Collection[Watched]) -> Iterator[list[Watched]]:
+    every = sorted(sockets, key=lambda socket: socket.code)
+    for start in range(0, len(every), AT_ONCE):
+        yield every[start : start + AT_ONCE]
+
+
+_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, Watch] = WeakKeyDictionary()
+
+
+def watch() -> Watch:
+    """The watch of the running event loop."""
+    return _watches.setdefault(asyncio.get_running_loop(), Watch())
