@@ -113,7 +113,7 @@ def logged_in(user: Any) -> Any:
     from django.test import Client
 
     client = Client(headers={"host": "127.0.0.1"})
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(user, backend="accounts.backends.ByUsername")
     return client
 
 

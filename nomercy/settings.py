@@ -37,7 +37,6 @@ LOCK_TIMEOUT_MS = 2000
 STATEMENT_TIMEOUT_MS = environment.number("STATEMENT_TIMEOUT_MS", 5000, highest=86_400_000)
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {
-        "ENGINE": "django.db.backends.postgresql",
         "NAME": DATABASE,
         "USER": ROLE,
         "HOST": str(PLACE.sockets),
@@ -48,7 +47,9 @@ DATABASES: dict[str, dict[str, Any]] = {
         "CONN_HEALTH_CHECKS": True,
     }
 }
+DATABASES["default"]["ENGINE"] = "nomercy.database"
 database_options = DATABASES["default"].setdefault("OPTIONS", {})
+database_options.setdefault("prepare_threshold", 5)  # uses of a fixed statement before it is kept: accounts/rows.py
 database_options.setdefault("connect_timeout", 5)
 database_options["options"] = f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -171,8 +172,8 @@ STORAGES = {
 # People
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
-    "django.contrib.auth.backends.ModelBackend",
-    "allauth.account.auth_backends.AuthenticationBackend",
+    "accounts.backends.ByUsername",
+    "accounts.backends.ByAllauth",
 ]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",

@@ -145,5 +145,5 @@ def as_bob(bob: User) -> Client:
 
 def logged_in(user: User) -> Client:
     client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(user, backend="accounts.backends.ByUsername")
     return client

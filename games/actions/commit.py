@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from functools import cache, partial
+from typing import Final
 
 from django.db import connection
+from django.db.models import Model
 
+from accounts.rows import prepared
 from games import announce, rules
 from games.actions import notices, rounds
 from games.actions.timing import CLOCK_FIELDS, Due, schedule, set_clock
-from games.models import Hand, Seat
+from games.models import Game, Hand, Move, Round, Seat
 from games.queries import Table
 from games.refusals import from_rules
 
@@ -45,7 +48,7 @@ def commit(
             position, events = rules.apply(position, seat, move, table.options, shuffle)
         except rules.Refused as refused:
             raise from_rules(refused, table.game.version) from refused
-        log.append((str(move), json.dumps([event.to_json() for event in events])))
+        log.append((str(move), [event.to_json() for event in events]))
         happened.extend(events)
         exposed.update(event.seat for event in events if event.kind == "uno_due")
     played_on = moves[-1].kind in TURN_MOVES and position.phase != "drawn"
@@ -97,33 +100,50 @@ _ROUND_COLUMNS: Final = (
     "turn", "direction", "draw_pile", "discard_pile", "color", "pending_total", "pending_value", "phase", "drawn",
     "set_aside", "out", "declared", "exposed", "going_out", "reshuffles", "winner", "points",
 )  # fmt: skip
+_GAME_COLUMNS: Final = ("version", "wake_at", *CLOCK_FIELDS)
 
-_CASTS: Final = {"points": "::jsonb"} | dict.fromkeys(("out", "declared", "exposed", "going_out"), "::smallint[]")
 
-# One round trip instead of five; a data-modifying CTE runs whole or not at all.
-_SAVE: Final = f"""
+def _typed(model: type[Model], names: Sequence[str]) -> str:
+    """These fields of a model as columns of a record."""
+    fields = map(model._meta.get_field, names)
+    return ", ".join(f"{name} {field.db_type(connection)}" for name, field in zip(names, fields, strict=True))
+
+
+@cache
+def _statement() -> str:
+    """What saves a move: one round trip instead of five; a data-modifying CTE runs whole or not at all.
+
+    Its parameters always have the same types, JSON as text: PostgreSQL keeps one plan (docs/decisions/0030).
+    """
+    return f"""
 WITH lines AS (
     INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token)
-    SELECT %(game)s, %(round)s, %(version)s + l.i, %(seat)s, l.text, %(now)s, l.events::jsonb,
-           CASE WHEN l.i = 1 THEN %(token)s::text END
-    FROM unnest(%(texts)s::text[], %(events)s::text[]) WITH ORDINALITY AS l (text, events, i)
+    SELECT %(game)s, %(round)s, l.n, %(seat)s, l.text, l.at, l.events, l.token
+    FROM jsonb_to_recordset(%(lines)s::jsonb) AS l ({_typed(Move, ("n", "text", "at", "events", "token"))})
 ), hands AS (
     UPDATE games_hand SET cards = h.cards, callout_until = h.callout_until
-    FROM unnest(%(hand_ids)s::bigint[], %(hand_cards)s::text[], %(callouts)s::timestamptz[])
-         AS h (id, cards, callout_until)
+    FROM jsonb_to_recordset(%(hands)s::jsonb) AS h ({_typed(Hand, ("id", "cards", "callout_until"))})
     WHERE games_hand.id = h.id
 ), seats AS (
     UPDATE games_seat SET bank = s.bank, misses = s.misses
-    FROM unnest(%(seat_ids)s::bigint[], %(banks)s::int[], %(misses)s::smallint[]) AS s (id, bank, misses)
+    FROM jsonb_to_recordset(%(seats)s::jsonb) AS s ({_typed(Seat, ("id", "bank", "misses"))})
     WHERE games_seat.id = s.id
 ), position AS (
-    UPDATE games_round SET {", ".join(f"{c} = %({c})s{_CASTS.get(c, '')}" for c in _ROUND_COLUMNS)}
-    WHERE id = %(round)s
+    UPDATE games_round SET {", ".join(f"{name} = p.{name}" for name in _ROUND_COLUMNS)}
+    FROM jsonb_to_record(%(position)s::jsonb) AS p ({_typed(Round, _ROUND_COLUMNS)})
+    WHERE games_round.id = %(round)s
 )
-UPDATE games_game
-SET version = %(new_version)s, wake_at = %(wake_at)s, {", ".join(f"{field} = %({field})s" for field in CLOCK_FIELDS)}
-WHERE id = %(game)s
-"""  # noqa: S608  # columns of a table of our own
+UPDATE games_game SET {", ".join(f"{name} = g.{name}" for name in _GAME_COLUMNS)}
+FROM jsonb_to_record(%(changes)s::jsonb) AS g ({_typed(Game, _GAME_COLUMNS)})
+WHERE games_game.id = %(game)s
+"""  # noqa: S608  # columns of tables of our own
+
+
+def _plain(value: datetime | timedelta) -> str:
+    return value.isoformat() if isinstance(value, datetime) else f"{value.total_seconds()} s"
+
+
+_json: Final = partial(json.dumps, default=_plain)
 
 
 def _save(
@@ -133,7 +153,7 @@ def _save(
     counted: Seat | None,
     *,
     seat: int,
-    log: Sequence[tuple[str, str]],
+    log: Sequence[tuple[str, list[dict[str, object]]]],
     now: datetime,
     token: str | None,
 ) -> None:
@@ -142,28 +162,23 @@ def _save(
     round_, _, position = table.playing
     columns = rounds.position_columns(position)
     seats = list({one.pk: one for one in (due.banked, counted) if one is not None}.values())
-    parameters: dict[str, Any] = columns | {
-        "points": None if position.points is None else json.dumps(columns["points"]),
+    lines = [
+        {"n": n, "text": text, "at": now, "events": events, "token": token if n == game.version + 1 else None}
+        for n, (text, events) in enumerate(log, game.version + 1)
+    ]
+    changes = {"version": game.version + len(log), "wake_at": due.wake_at}
+    parameters: dict[str, int | str] = {
         "game": game.pk,
         "round": round_.pk,
-        "version": game.version,
-        "new_version": game.version + len(log),
         "seat": seat,
-        "now": now,
-        "token": token,
-        "texts": [text for text, _ in log],
-        "events": [events for _, events in log],
-        "hand_ids": [hand.pk for hand in changed],
-        "hand_cards": [hand.cards for hand in changed],
-        "callouts": [hand.callout_until for hand in changed],
-        "seat_ids": [one.pk for one in seats],
-        "banks": [one.bank for one in seats],
-        "misses": [one.misses for one in seats],
-        "wake_at": due.wake_at,
-        **{field: getattr(due.clock, field) for field in CLOCK_FIELDS},
+        "lines": _json(lines),
+        "hands": _json([{"id": one.pk, "cards": one.cards, "callout_until": one.callout_until} for one in changed]),
+        "seats": _json([{"id": one.pk, "bank": one.bank, "misses": one.misses} for one in seats]),
+        "position": _json(columns),
+        "changes": _json(changes | {field: getattr(due.clock, field) for field in CLOCK_FIELDS}),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_SAVE, parameters)
+    with prepared() as cursor:
+        cursor.execute(_statement(), parameters)
     for name, value in columns.items():
         setattr(round_, name, value)
     game.version += len(log)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from accounts.rows import prepared
 from games import rules
 from games.models import Game, Seat
 from games.models.notices import CHANNELS, DEADLINE, KINDS, TURN
@@ -89,7 +90,7 @@ def tell(
         "texts": [intent.text for intent, _ in rows],
         "dues": [now + KINDS[intent.kind].wait for intent, _ in rows],
     }
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_TELL, parameters)
 
 

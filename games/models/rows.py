@@ -1,47 +1,17 @@
-"""The reads that every move and every page makes, as fixed SQL.
-
-The ORM builds each statement anew, which costs several times what PostgreSQL takes to answer it (bench/moves.py). These
-few are built once from the models' own fields, and give ordinary model instances.
-"""
+"""The reads that every move and every page makes, as fixed SQL (accounts/rows.py); they give ordinary instances."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import cache
-from typing import Any, Final, TypeVar
-
-from django.db import connection, models
+from typing import Any, Final
 
 from accounts.rest import Rest
+from accounts.rows import columns, prepared, reader
 from games.models.play import Hand, Round
 from games.models.tables import Game, Seat
 
-M = TypeVar("M", bound=models.Model)
-
-
-def _columns(model: type[models.Model], alias: str) -> str:
-    return ", ".join(f'{alias}."{field.column}"' for field in model._meta.concrete_fields)
-
-
-@cache
-def _reader(model: type[M]) -> tuple[int, Callable[[Sequence[Any]], M]]:
-    """The number of columns of a model, and a function from their values to an instance."""
-    fields = model._meta.concrete_fields
-    names = [field.attname for field in fields]
-    converters = [(n, field.from_db_value) for n, field in enumerate(fields) if hasattr(field, "from_db_value")]
-
-    def read(values: Sequence[Any]) -> M:
-        row = list(values)
-        for n, convert in converters:
-            row[n] = convert(row[n], None, connection)
-        return model.from_db(connection.alias, names, row)
-
-    return len(names), read
-
-
-_GAME: Final = f"SELECT {_columns(Game, 'g')}, statement_timestamp() FROM games_game g WHERE "  # noqa: S608
+_GAME: Final = f"SELECT {columns(Game, 'g')}, statement_timestamp() FROM games_game g WHERE "  # noqa: S608
 _WHERE: Final = {"code": "g.code = %s", "pk": "g.id = %s"}
 
 
@@ -76,19 +46,19 @@ def claim_game(game_id: int) -> Game | None:
 
 def _one_game(statement: str, parameters: list[Any]) -> Game | None:
     asked_at = datetime.now(UTC)
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(statement, parameters)
         row = cursor.fetchone()
     if row is None:
         return None
-    game: Game = _reader(Game)[1](row[:-1])
+    game: Game = reader(Game)[1](row[:-1])
     # The arrival of the statement, not its answer: waiting for the lock is nobody's delay.
     game.skew = row[-1] - asked_at
     return game
 
 
 _HANDS: Final = (
-    f"SELECT {_columns(Hand, 'h')}, {_columns(Seat, 's')}, {_columns(Round, 'r')},"  # noqa: S608  # columns of models
+    f"SELECT {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"  # noqa: S608  # columns of models
     " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
     " u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
     " FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
@@ -102,10 +72,10 @@ def read_hands(round_id: int) -> list[Hand]:
 
     A person's seat has the name the person goes by now, not the one at sitting down, and the person's `rest`.
     """
-    width, read_hand = _reader(Hand)
-    seat_width, read_seat = _reader(Seat)
-    _, read_round = _reader(Round)
-    with connection.cursor() as cursor:
+    width, read_hand = reader(Hand)
+    seat_width, read_seat = reader(Seat)
+    _, read_round = reader(Round)
+    with prepared() as cursor:
         cursor.execute(_HANDS, [round_id])
         rows = cursor.fetchall()
     round_ = read_round(rows[0][width + seat_width : -7])
@@ -122,7 +92,7 @@ def read_hands(round_id: int) -> list[Hand]:
 
 def read_token(game_id: int, seat: int, token: str) -> str | None:
     """The move that this seat made with this idempotency token, or None."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(
             "SELECT text FROM games_move WHERE game_id = %s AND seat = %s AND token = %s", [game_id, seat, token]
         )
@@ -142,7 +112,7 @@ def read_log(game_id: int, after: int, last: int | None) -> list[tuple[int, int,
 
     Each is its number, its round's, the seat, the text, the time, the events, and whether its round is over.
     """
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_LOG, [game_id, after, last])
         rows = cursor.fetchall()
     return [
@@ -159,7 +129,7 @@ WHERE game_id = ANY(%s) AND ended_at IS NOT NULL ORDER BY game_id, number
 
 def read_results(game_ids: list[int]) -> list[tuple[int, int, int, int, Any]]:
     """The rounds of these games that have ended, in order: game, round, its number, its winner, its points."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_RESULTS, [game_ids])
         return [
             (game, pk, number, winner, json.loads(points)) for game, pk, number, winner, points in cursor.fetchall()
@@ -174,7 +144,7 @@ WHERE h.callout_until <= %s AND g.status = 'playing' AND g.paused_at IS NULL LIM
 
 def read_windows(now: datetime, most: int) -> list[int]:
     """The games in which the time of a callout window has passed (CLOCK-2)."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_WINDOWS, [now, most])
         return [game_id for (game_id,) in cursor.fetchall()]
 
@@ -188,6 +158,6 @@ AND g.status = 'playing' AND g.paused_at IS NULL AND r.phase <> 'over'
 
 def count_turns(user_id: int) -> int:
     """In how many games this person must move now."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_TURNS, [user_id])
         return int(cursor.fetchone()[0])

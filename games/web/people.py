@@ -44,7 +44,7 @@ def person_or_guest(request: HttpRequest) -> User:
     user = person(request)
     if user is None:
         user = create_guest()
-        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        login(request, user, backend="accounts.backends.ByUsername")
     return user
 
 

@@ -1,0 +1,138 @@
+"""What a move request costs this process: CPU milliseconds and statements, through the real middleware.
+
+    .venv/bin/python -m bench.request [--moves 300] [--profile]
+
+A logged-in person's move as HTMX posts it, fragment included, from the WSGI environment to the answer's bytes; and
+what it costs PostgreSQL's process that serves it. CPU time depends little on how busy the machine is. `--profile` tells
+where ours goes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import io
+import os
+import pstats
+import resource
+import statistics
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from bench.moves import CSRF, Replica, bench_database, cookies_of, move_request, new_replica
+
+
+def environ_of(path: str, body: bytes, cookies: str) -> dict[str, Any]:
+    """What gunicorn hands to the application."""
+    return {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": path,
+        "SCRIPT_NAME": "",
+        "QUERY_STRING": "",
+        "SERVER_NAME": "127.0.0.1",
+        "SERVER_PORT": "8000",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "127.0.0.1",
+        "HTTP_HOST": "127.0.0.1:8000",
+        "HTTP_COOKIE": cookies,
+        "HTTP_X_CSRFTOKEN": CSRF,
+        "HTTP_HX_REQUEST": "true",
+        "CONTENT_TYPE": "application/x-www-form-urlencoded",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": io.StringIO(),
+        "wsgi.multithread": False,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        "wsgi.version": (1, 0),
+    }
+
+
+def cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+_tables = count()
+
+
+def seated() -> tuple[Replica, dict[int, str]]:
+    """A table of its own, and its people's cookies."""
+    replica = new_replica(next(_tables))
+    return replica, {user.pk: cookies_of(user) for user in replica.users}
+
+
+def cpu_of(pid: int) -> float:
+    """CPU seconds of another process so far, to the nanosecond."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def measure(moves: int, profile: cProfile.Profile | None) -> tuple[list[float], list[float], int]:
+    """CPU seconds of each move request, here and in PostgreSQL, and the mean size of an answer."""
+    from django.db import connection
+
+    from nomercy.wsgi import application
+
+    taken: list[float] = []
+    theirs: list[float] = []
+    size, replica, cookies = 0, *seated()
+    while len(taken) < moves:
+        user, move, version = replica.next_move()
+        path, fields = move_request(replica.code, move, version)
+        environ = environ_of(path, urlencode(fields).encode(), cookies[user.pk])
+        statuses: list[str] = []
+        if profile:
+            profile.enable()
+        connection.ensure_connection()
+        backend = connection.connection.info.backend_pid
+        began, started = cpu_of(backend), cpu()
+        response = application(environ, lambda status, headers, into=statuses: into.append(status))
+        body = b"".join(response)
+        response.close()
+        took = cpu() - started
+        if profile:
+            profile.disable()
+        assert statuses == ["200 OK"], body
+        if replica.position.phase != "over":  # else the request dealt a round as well
+            taken.append(took)
+            theirs.append(cpu_of(backend) - began)
+            size += len(body)
+        if not replica.catch_up():
+            replica, cookies = seated()
+    return taken, theirs, size // len(taken)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--moves", type=int, default=300)
+    parser.add_argument("--profile", action="store_true")
+    arguments = parser.parse_args()
+    with bench_database() as url:
+        os.environ |= {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "SECRET_KEY": "bench" * 12}
+        os.environ["LOG_LEVEL"] = "WARNING"
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        measure(50, None)
+        profile = cProfile.Profile() if arguments.profile else None
+        taken, theirs, size = measure(arguments.moves, profile)
+        from django.db import connection
+
+        connection.close()
+    for name, seconds in (("this process", taken), ("PostgreSQL", theirs)):
+        mean, median = (of(seconds) * 1000 for of in (statistics.mean, statistics.median))
+        print(f"CPU a move request, {name:12}: mean {mean:.2f} ms, median {median:.2f} ms")
+    print(f"answer: {size:,} bytes")
+    if profile:
+        told = pstats.Stats(profile)
+        told.sort_stats("cumulative").print_stats(110)
+        told.sort_stats("tottime").print_stats(50)
+
+
+if __name__ == "__main__":
+    main()

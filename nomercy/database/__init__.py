@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend, as this site keeps its connections."""
