@@ -1,7 +1,8 @@
 """Conflicting moves at one instant, through every door at once: exactly one gets in, and the others see how it stands.
 
-Each round posts 32 moves on one version of a game: by the page, by its fragments and by the API over real HTTP, to
-gunicorn with processes and threads; and by the bots' own action. `CONFLICT_ROUNDS=500` is the long form.
+Each round makes 32 moves on one version of a game: by the page, by its fragments and by the API over real HTTP, to
+gunicorn with processes and threads; by bots; and by the clock, whose deadline often passes just then.
+`CONFLICT_ROUNDS=500` is the long form.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +22,7 @@ from django.utils import timezone
 from accounts.actions import create_token
 from accounts.models import User
 from games import rules
-from games.actions import lobby
+from games.actions import clocks, lobby
 from games.actions.commit import TURN_MOVES
 from games.actions.play import play_seat
 from games.models import Game, Move, Seat
@@ -33,7 +35,7 @@ from tests.support.web import Answer, Site, at_once, page_move, program_move
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROUNDS = int(os.environ.get("CONFLICT_ROUNDS", "4"))
+ROUNDS = int(os.environ.get("CONFLICT_ROUNDS", "8"))
 VERSION = re.compile(rb'data-version="(\d+)"')
 Call = Callable[[Callable[[], object]], "Outcome"]
 
@@ -86,31 +88,60 @@ def by_bot(game_id: int, seat: int, move: rules.Move, version: int, when: Any) -
     return Outcome("bot", "ok", None)
 
 
+def by_clock(game_id: int, when: Any) -> Outcome:
+    when()
+    acted = clocks.run_out(game_id=game_id, now=timezone.now())
+    return Outcome("clock", "acted" if acted else "nothing is due", None)
+
+
 def new_match(alice: User, bob: User) -> Game:
-    """A match of two people, for each of whom a bot stands in as well."""
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2, target=5000), now=timezone.now())
-    table = lobby.join(code=table.game.code, user=bob, now=timezone.now())
-    Seat.objects.filter(game=table.game).update(bot="careful")
-    return table.game
+    """A match of two people and a bot."""
+    options = lobby.TableOptions(players=3, bots=1, target=5000)
+    table = lobby.create_table(user=alice, options=options, now=timezone.now())
+    return lobby.join(code=table.game.code, user=bob, now=timezone.now()).game
 
 
-def conflicting(site: Site, table: Table, hand: Hand, rng: random.Random) -> list[Call]:
-    """32 moves of the seat on turn, made on the version of now."""
+def conflicting(site: Site, table: Table, hands: dict[int, Hand], rng: random.Random) -> list[Call]:
+    """32 moves on the version of now: 24 over HTTP by a person, 4 by the bot and 4 by the clock.
+
+    They are moves of the seat on turn, but for those of a person or a bot who is not, whose are refused.
+    """
     position, code, version = table.playing[2], table.game.code, table.game.version
     legal = rules.legal_moves(position, position.turn, table.options)
     moves = [move for move in legal if move.kind in TURN_MOVES]
-    calls: list[Call] = []
-    for n in range(32):
+    bot = next(seat.index for seat in table.seats if seat.bot)
+    hand = hands[table.seats[position.turn].user_id or table.seats[0].user_id or 0]
+    calls: list[Call] = [partial(by_clock, table.game.pk) for _ in range(4)]
+    for n in range(28):
         move = rng.choice(moves)
         fields = {"move": str(move), "version": version, "token": f"{version}-{n}"}
-        if n % 4 == 3:
-            calls.append(partial(by_bot, table.game.pk, position.turn, move, version))
-        elif n % 4 == 2:
+        if n >= 24:
+            calls.append(partial(by_bot, table.game.pk, bot, move, version))
+        elif n % 3 == 2:
             calls.append(partial(by_program, site, hand, code, fields))
         else:
-            calls.append(partial(by_page, site, hand, code, fields, n % 4 == 1))
+            calls.append(partial(by_page, site, hand, code, fields, n % 3 == 1))
     rng.shuffle(calls)
     return calls
+
+
+def accepted_by(table: Table, outcomes: list[Outcome], after: Game) -> str:
+    """The door that got its move in, of which there must be one; all others must have been told how it stands."""
+    lines = list(Move.objects.filter(game=table.game, n__gt=table.game.version).order_by("n"))
+    assert [line.n for line in lines] == list(range(table.game.version + 1, after.version + 1)), outcomes
+    winners = [one for one in outcomes if one.said == "ok"]
+    if not winners:
+        assert lines, outcomes
+        assert all(line.text.startswith("clock ") for line in lines), lines
+    else:
+        assert [len(winners), len(lines)] == [1, 1], outcomes
+    too_late = {"stale", "over"} if after.status == Game.Status.OVER else {"stale"}
+    person_waits = table.seats[table.playing[2].turn].bot != ""
+    for one in outcomes:
+        not_on_turn = {"not_your_turn", "422"} if person_waits != (one.door == "bot") else set()
+        assert one in winners or one.said in too_late | not_on_turn | {"acted", "nothing is due"}, outcomes
+        assert one.said != "stale" or one.version == after.version, outcomes
+    return winners[0].door if winners else "clock"
 
 
 def test_of_32_moves_through_every_door_exactly_one_is_accepted(site: Site, alice: User, bob: User) -> None:
@@ -118,20 +149,15 @@ def test_of_32_moves_through_every_door_exactly_one_is_accepted(site: Site, alic
     accepted: Counter[str] = Counter()
     game = new_match(alice, bob)
     for _ in range(ROUNDS):
+        in_a_moment = timezone.now() + timedelta(milliseconds=rng.randrange(30, 150))
+        Game.objects.filter(pk=game.pk, deadline__isnull=False).update(deadline=in_a_moment)
+        Seat.objects.filter(game=game, user__isnull=False).update(bot="", misses=0)  # nobody is replaced for good
         table = now_of(Table(game, [], rules.PRESETS["no-mercy"]))
-        version, turn = table.game.version, table.playing[2].turn
-        user = table.seats[turn].user_id
-        assert user is not None
-        outcomes = at_once(conflicting(site, table, hands[user], rng))
+        calls = conflicting(site, table, hands, rng)
+        outcomes = at_once(calls)
         after = now_of(table).game
-        assert after.version == version + 1, outcomes
-        assert Move.objects.filter(game=game, n=version + 1).count() == 1
-        over = {"over"} if after.status == Game.Status.OVER else set()
-        assert Counter(one.said in {"stale"} | over for one in outcomes) == {True: 31, False: 1}, outcomes
-        winner = next(one for one in outcomes if one.said == "ok")
-        accepted[winner.door] += 1
-        assert {one.version for one in outcomes if one.said == "stale"} == {version + 1}, outcomes
-        if over:
+        accepted[accepted_by(table, outcomes, after)] += 1
+        if after.status == Game.Status.OVER:
             assert faults_of(game.pk) == []
             game = new_match(alice, bob)
     assert faults_of(game.pk) == []
