@@ -34,6 +34,13 @@ def audit_of_game(game: Game) -> QuerySet[AuditEntry]:
     return AuditEntry.objects.filter(game_id=game.pk).order_by("-pk")
 
 
+def told_of_game(game: Game) -> QuerySet[AuditEntry]:
+    """What people are told that staff did at this table, newest first: that hands were looked at once it is over."""
+    over = game.status in (Game.Status.OVER, Game.Status.VOID)
+    entries = AuditEntry.objects.filter(game_id=game.pk).order_by("-pk")
+    return entries if over else entries.exclude(act=AuditEntry.Act.LOOK)
+
+
 def reports_of_game(game: Game) -> QuerySet[Report]:
     """What was said about this game, newest first."""
     return Report.objects.filter(game=game).select_related("case__person", "reporter").order_by("-pk")

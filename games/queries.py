@@ -187,7 +187,10 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class GameView:
-    """A table as one viewer may see it. `you` is None for a spectator; `view` is None while the table is open."""
+    """A table as one viewer may see it. `you` is None for a spectator; `view` is None while the table is open.
+
+    `looked`: staff have looked at hands while the game ran, which is told once it is over.
+    """
 
     id: str
     version: int
@@ -213,6 +216,7 @@ class GameView:
     misses_allowed: int
     after_misses: str
     winner: int | None
+    looked: bool
     points: int | list[int] | None
     results: tuple[RoundResult, ...]
     commitment: str | None
@@ -317,6 +321,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         misses_allowed=game.misses_allowed,
         after_misses=game.after_misses,
         winner=game.winner,
+        looked=game.looked_at is not None and game.status in (Game.Status.OVER, Game.Status.VOID),
         points=results[-1].points if results else None,
         results=results,
         commitment=round_.commitment if round_ else None,
@@ -475,6 +480,13 @@ def with_tables(games: QuerySet[Game]) -> list[Table]:
 def pause_voters(table: Table) -> list[int]:
     """The seats whose people must all agree to a pause: those still in the match, whom no bot plays for."""
     return [seat.index for seat in table.seats if seat.user_id is not None and not (seat.bot or seat.left)]
+
+
+def plays_with(user: User, others: Collection[int]) -> bool:
+    """Whether this person sits at a table that is open or running with one of these people."""
+    going = Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING))
+    mine = going.filter(seats__user=user, seats__left=False)
+    return Seat.objects.filter(game__in=mine.values("pk"), user_id__in=others, left=False).exists()
 
 
 def require_seat(table: Table, user: User) -> int:

@@ -84,7 +84,9 @@ def _round_faults(game: Game, round_: Round, moves: list[Move], hands: list[Hand
     if position != stored:
         yield "the stored position is not the one the log leads to"
     outcome = rules.outcome(position)
-    if (outcome is not None) != (round_.ended_at is not None):
+    if round_.void and (outcome is not None or round_.ended_at is None):
+        yield "the round is void, but the log or the row says otherwise"
+    if not round_.void and (outcome is not None) != (round_.ended_at is not None):
         yield "the log and the row disagree whether the round is over"
     if outcome is not None:
         for seat in range(len(scores)):

@@ -270,13 +270,16 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         raise Denied("forbidden", "Nobody's clock is on now: a bot is on turn.", version=game.version)
 
 
-def forgive_miss(table: Table, *, seat: int) -> bool:
-    """Take one turn that the clock has played off this seat's count (CLOCK-3); says whether there was one."""
+def forgive_misses(table: Table, *, seat: int) -> bool:
+    """Take the turns that the clock has played off this seat's count (CLOCK-3), and give the first bank back.
+
+    Says whether there was one. The turn that runs is not touched: see `extend`.
+    """
     row = table.seats[seat]
     if not row.misses:
         return False
-    row.misses -= 1
-    row.save(update_fields=["misses"])
+    row.misses, row.bank = 0, max(row.bank, table.game.terms.bank)
+    row.save(update_fields=["misses", "bank"])
     announce.after_commit(table.game)
     return True
 

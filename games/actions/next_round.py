@@ -11,8 +11,9 @@ from games.actions import notices
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.rounds import deal_round
-from games.models import Game
+from games.models import Game, Hand
 from games.queries import Table
+from games.refusals import Denied
 
 
 def deal_next(*, game_id: int, now: datetime) -> Table | None:
@@ -35,6 +36,27 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
         _let_missing_players_leave(table, now)
         announce.after_commit(game)
         return table
+
+
+def deal_again(table: Table, *, now: datetime) -> None:
+    """Let the round that runs count for nothing, and deal it anew, by the same dealer if still there.
+
+    The caller holds the lock of a game that plays and is not paused.
+
+    :raises Denied: `forbidden` once the round is over.
+    """
+    round_, _, position = table.playing
+    if position.phase == "over":
+        raise Denied("forbidden", "This round is over, and the next is about to be dealt.", version=table.game.version)
+    round_.void, round_.ended_at = True, now
+    round_.save(update_fields=["void", "ended_at"])
+    Hand.objects.filter(round=round_).update(callout_until=None)
+    left = tuple(seat.index for seat in table.seats if seat.left)
+    gone = round_.dealer in left
+    dealer = rules.next_dealer(round_.dealer, len(table.seats), left) if gone else round_.dealer
+    deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
+    notices.tell_deal(table, now=now)
+    announce.after_commit(table.game)
 
 
 def _let_missing_players_leave(table: Table, now: datetime) -> None:

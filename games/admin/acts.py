@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -56,12 +56,16 @@ class Doing:
 
 @dataclass(frozen=True, slots=True)
 class ActPage:
-    """An act's page. `will` are the sentences that say what happens; `do` does it and may raise `Denied`."""
+    """An act's page. `will` are the sentences that say what happens; `do` does it and may raise `Denied`.
+
+    `statuses`: of the games that it is offered for.
+    """
 
     act: AuditEntry.Act
     will: tuple[str, ...]
     do: Callable[[Doing], AuditEntry]
     form: type[ReasonForm] = ReasonForm
+    statuses: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:
@@ -90,8 +94,9 @@ def act_page(
     about: str,
     back: str,
     form_options: Mapping[str, Any] | None = None,
+    show: Callable[[Doing], HttpResponse] | None = None,
 ) -> HttpResponse:
-    """Show the page of an act, or do it and go back."""
+    """Show the page of an act, or do it and go back; `show` does it instead, and answers with what is to be seen."""
     if not may(request.user, page.act):
         raise PermissionDenied
     form = page.form(request.POST if request.method == "POST" else None, **(form_options or {}))
@@ -99,8 +104,11 @@ def act_page(
     if form.is_valid():
         more = {name: value for name, value in form.cleaned_data.items() if name != "reason"}
         by, reason = cast("User", request.user), form.cleaned_data["reason"]
+        doing = Doing(subject=subject, by=by, now=timezone.now(), reason=reason, more=more)
         try:
-            page.do(Doing(subject=subject, by=by, now=timezone.now(), reason=reason, more=more))
+            if show is not None:
+                return show(doing)
+            page.do(doing)
         except Denied as denied:
             form.add_error(None, denied.message)
             status = denied.status
@@ -118,6 +126,3 @@ def act_page(
         "back": back,
     }
     return render(request, "admin/staff/act.html", context, status=status)
-
-
-SEEN_BY_PLAYERS: Final = "The people at the table see what was done, and when, but not the reason."

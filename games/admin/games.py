@@ -10,12 +10,17 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
 from games import conduct, queries
 from games import render as rendering
+from games.actions.moderation import tables
+from games.admin.acts import Act, Doing, act_page, buttons
 from games.admin.rows import ReadOnly
+from games.admin.table_acts import PAGES
 from games.models import Game, Report
+from games.rules.cards import card_name
 
 LATE: Final = timedelta(minutes=2)
 """How long what is due may wait before a game counts as overdue or stuck; the sweep looks every few seconds."""
@@ -69,6 +74,40 @@ class GameAdmin(ReadOnly):
     def paused(self, game: Game) -> bool:
         return bool(game.paused_reasons)
 
+    def _acts(self, request: HttpRequest, game: Game) -> list[dict[str, str]]:
+        offered = {name: page for name, page in PAGES.items() if game.status in page.statuses}
+        return buttons(request, offered, "games_game_act", game.pk)
+
+    def get_urls(self) -> list[URLPattern]:
+        act = path("<int:game_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_game_act")
+        return [act, *super().get_urls()]
+
+    def act(self, request: HttpRequest, game_id: int, act: str) -> HttpResponse:
+        """The page of an act; looking at hands answers with the hands themselves, in no address of their own."""
+        page, game = PAGES.get(act), Game.objects.filter(pk=game_id).first()
+        if page is None or game is None:
+            raise Http404
+        table = queries.load(game)
+
+        def hands(doing: Doing) -> HttpResponse:
+            entry, cards = tables.look(game_id=game_id, by=doing.by, reason=doing.reason, now=doing.now)
+            held = [
+                (name, [(card, card_name(card)) for card in hand])
+                for name, hand in zip(table.names, cards, strict=True)
+            ]
+            context = {**self.admin_site.each_context(request), "game": game, "entry": entry, "hands": held}
+            return render(request, "admin/staff/hands.html", context | {"title": f"Hands of game {game.code}"})
+
+        return act_page(
+            request,
+            page,
+            subject=game_id,
+            about=f"game {game.code}",
+            back=reverse("admin:games_game_change", args=[game_id]),
+            form_options={"table": table},
+            show=hands if act == Act.LOOK else None,
+        )
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -91,6 +130,7 @@ class GameAdmin(ReadOnly):
             "seats": list(zip(view.seats, table.seats, strict=True)),
             "lines": rendering.log_of(view, queries.log_of(table, None, last=LOG_LINES), now),
             "shown": LOG_LINES,
+            "acts": self._acts(request, game),
             "audit": conduct.audit_of_game(game),
             "reports": conduct.reports_of_game(game),
         }

@@ -14,6 +14,7 @@ class Round(models.Model):
     Cards are NOTATION text, space separated: `draw_pile` from the next card on, `discard_pile` with the top last,
     `deal` every card in the order dealt and drawn. `secret` is the shuffle's 32 bytes: nobody sees it, or `deal`,
     until the round is over; `commitment` is its SHA-256, seen by all from the deal on. Seats are numbers.
+    `void`: staff have ended it, it counts for nothing, and the next round is the same one dealt anew.
     `absent` are seats that left in an earlier round; `from_version` is the game's version at the deal.
     """
 
@@ -27,6 +28,7 @@ class Round(models.Model):
     from_version = models.PositiveIntegerField()
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
+    void = models.BooleanField(default=False)
 
     turn = models.PositiveSmallIntegerField()
     direction = models.SmallIntegerField(default=1)

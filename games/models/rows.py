@@ -123,7 +123,7 @@ def read_log(game_id: int, after: int, last: int | None) -> list[tuple[int, int,
 
 _RESULTS: Final = """
 SELECT game_id, id, number, winner, points FROM games_round
-WHERE game_id = ANY(%s) AND ended_at IS NOT NULL ORDER BY game_id, number
+WHERE game_id = ANY(%s) AND winner IS NOT NULL AND ended_at IS NOT NULL ORDER BY game_id, number
 """
 
 

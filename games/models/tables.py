@@ -40,9 +40,10 @@ class Game(models.Model):
 
     `deadline`, `remind_at` and `wake_at` are swept: when the clock acts for the seat on turn, when that seat's person
     is reminded, when a bot or the next deal is due. `turn_since` is when the turn's time began to run, and
-    `quiet_given` are the seconds that quiet hours have added to it. The clock stands still while `paused_reasons`
-    holds anything: `paused_at` says since when, and `time_left` is what the turn had left then. Every deadline is null
-    then. `pause_votes` are the seats that ask for a pause. `custom_pace` are the numbers of the pace `custom`.
+    `quiet_given` are the seconds that quiet hours have added to it. The clock stands still while `paused_reasons` holds
+    anything: `paused_at` says since when, and `time_left` is what the turn had left then. Every deadline is null then.
+    `pause_votes` are the seats that ask for a pause. `looked_at` is when staff last looked at hands. `custom_pace` are
+    the numbers of the pace `custom`.
     """
 
     class Status(models.TextChoices):
@@ -90,6 +91,7 @@ class Game(models.Model):
     custom_pace = models.JSONField(null=True, blank=True)
     misses_allowed = models.PositiveSmallIntegerField(default=3)
     after_misses = models.CharField(max_length=8, choices=AfterMisses, default=AfterMisses.BOT)
+    looked_at = models.DateTimeField(null=True, blank=True)
     rematch_of = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="rematch")
 
     skew: timedelta = timedelta()

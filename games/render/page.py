@@ -133,9 +133,12 @@ def _over(view: GameView, again: Again | None) -> Context | None:
     return {
         "rematch_url": url,
         "rematch": label,
-        "note": note if view.you is not None else "",
+        "note": " ".join(filter(None, (note if view.you is not None else "", LOOKED if view.looked else ""))),
         "record_url": reverse("record", args=code),
     }
+
+
+LOOKED: Final = "Staff looked at hands while this game ran: the log says when."
 
 
 def _rematch(again: Again | None) -> tuple[str, str]:

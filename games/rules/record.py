@@ -34,7 +34,10 @@ class Line(NamedTuple):
 
 
 class RoundRecord(NamedTuple):
-    """One round: ``deal`` is every card in the order dealt and drawn; ``end`` is winner and points, None if void."""
+    """One round: ``deal`` is every card in the order dealt and drawn; ``end`` is winner and points, None if void.
+
+    A void round is dealt anew as the next one, unless the game itself was void.
+    """
 
     number: int
     dealer: int
@@ -260,12 +263,11 @@ class _Match:
         self._dealer: int | None = None
         self._at = record.date
         self._winner: int | None = None
-        self._void = False
 
     def round(self, index: int, part: RoundRecord) -> ReplayedRound:
         """Replay one round."""
         record = self._record
-        if self._winner is not None or self._void:
+        if self._winner is not None:
             raise BadInput(f"Round {part.number} comes after the end of the match.")
         if part.number != index + 1:
             raise BadInput(f"Round {index + 1} is numbered {part.number}.")
@@ -310,7 +312,8 @@ class _Match:
         if part.end is None:
             if ended is not None:
                 raise BadInput(f"Round {part.number} lacks its end.")
-            self._void = True
+            gone = part.dealer in self._absent
+            self._dealer = next_dealer(part.dealer, len(self._scores), self._absent) if gone else part.dealer
             return
         if ended is None or part.end != (ended.winner, ended.points):
             raise BadInput(f"Round {part.number} does not end as the record says.")

@@ -17,7 +17,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
-from games import queries, records, rules
+from games import conduct, queries, records, rules
 from games import render as rendering
 from games.actions import seen
 from games.actions.play import play_move
@@ -202,7 +202,9 @@ def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended |
     moved = any(line.seat == view.you and line.round == view.round for line in lines)
     if view.you is None or view.turn is None or view.round < 2 or moved or not new:
         return None
-    last = next(result for result in view.results if result.number == view.round - 1)
+    last = next((result for result in view.results if result.number == view.round - 1), None)
+    if last is None:  # staff have made it void
+        return None
     return Ended(last.number, last.winner, last.points, queries.hands_after(table, last.number))
 
 
@@ -225,6 +227,7 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     lines = rendering.log_of(view, queries.log_of(table, person(request)), timezone.now())
     over = view.status in (Game.Status.OVER, Game.Status.VOID)
     context = {"code": code, "name": rendering.table_name(view), "lines": lines, "over": over}
+    context["staff"] = conduct.told_of_game(table.game)
     return render(request, "games/log.html", context)
 
 

@@ -399,12 +399,12 @@ def test_an_extension_that_makes_no_sense_is_refused(alice: User, seconds: int, 
     assert refused(lambda: locked(table, lambda here: clocks.extend(here, seconds=seconds, now=NOON)))[0] == code
 
 
-def test_a_miss_can_be_forgiven(alice: User, bob: User) -> None:
+def test_misses_can_be_forgiven_and_the_bank_comes_back(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    Seat.objects.filter(game=table.game, index=0).update(misses=2)
-    assert locked(table, lambda here: clocks.forgive_miss(here, seat=0))
-    assert not locked(table, lambda here: clocks.forgive_miss(here, seat=1))
-    assert [seat.misses for seat in now_of(table).seats] == [1, 0]
+    Seat.objects.filter(game=table.game, index=0).update(misses=2, bank=7)
+    assert locked(table, lambda here: clocks.forgive_misses(here, seat=0))
+    assert not locked(table, lambda here: clocks.forgive_misses(here, seat=1))
+    assert [(seat.misses, seat.bank) for seat in now_of(table).seats] == [(0, 86_400), (0, 86_400)]
 
 
 @pytest.mark.parametrize("status", [Game.Status.OVER, Game.Status.VOID])

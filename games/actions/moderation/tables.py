@@ -1,0 +1,225 @@
+"""What staff do at a table. Each act locks the game, changes it by the same functions as everybody, and is audited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from accounts.models import User
+from games import announce, queries, rules
+from games.actions import clocks, lobby
+from games.actions.commit import commit
+from games.actions.locks import lock_game
+from games.actions.moderation.audit import Act, check, check_outside, record
+from games.actions.next_round import deal_again, deal_next
+from games.models import AuditEntry, Game, Seat
+from games.queries import Table
+from games.refusals import Denied
+
+STAFF: Final = "staff"
+"""The reason of a pause that staff have set."""
+
+
+@contextmanager
+def _table(act: AuditEntry.Act, *, game_id: int, by: User, reason: str, now: datetime) -> Iterator[tuple[Table, str]]:
+    """The locked table and the reason, for an act of somebody who may do it and does not sit there.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    """
+    with transaction.atomic():
+        reason = check(act, by=by, reason=reason, now=now)
+        table = queries.load(lock_game(pk=game_id))
+        check_outside(table, by=by)
+        yield table, reason
+
+
+def _row(table: Table, seat: int) -> Seat:
+    row = next((row for row in table.seats if row.index == seat), None)
+    if row is None:
+        raise Denied("malformed", "There is no such seat.", version=table.game.version)
+    return row
+
+
+def pause(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Stop the clock and all moves until staff resume.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` if it is paused so.
+    """
+    with _table(Act.PAUSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        if not clocks.pause(table, reason=STAFF, now=now):
+            raise Denied("forbidden", "Staff have paused this game already.", version=table.game.version)
+        return record(Act.PAUSE, by=by, reason=why, now=now, table=table)
+
+
+def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """End a pause of the staff; one that the players agreed on stays.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without such a pause.
+    """
+    with _table(Act.RESUME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        if not clocks.resume(table, reason=STAFF, now=now):
+            raise Denied("forbidden", "Staff have not paused this game.", version=table.game.version)
+        return record(Act.RESUME, by=by, reason=why, now=now, table=table)
+
+
+def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) -> AuditEntry:
+    """Give the turn that runs more time.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
+    """
+    with _table(Act.EXTEND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        clocks.extend(table, seconds=minutes * 60, now=now)
+        seat = table.playing[2].turn
+        person = _row(table, seat).user
+        return record(Act.EXTEND, by=by, reason=why, now=now, table=table, seat=seat, person=person, minutes=minutes)
+
+
+def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) -> AuditEntry:
+    """Take a seat's misses off its count (CLOCK-3) and give the first bank back.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without a miss.
+    """
+    with _table(Act.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        row = _row(table, seat)
+        misses, bank = row.misses, row.bank
+        if not clocks.forgive_misses(table, seat=seat):
+            raise Denied("forbidden", "This seat has missed no turn.", version=table.game.version)
+        given = row.bank - bank
+        person = row.user
+        return record(
+            Act.FORGIVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, misses=misses, seconds=given
+        )
+
+
+def void_round(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Let the round that runs count for nothing and deal it anew.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` in a pause, or between
+        two rounds.
+    """
+    with _table(Act.VOID_ROUND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        clocks.require_playing(table)
+        if table.game.paused_at is not None:
+            raise Denied("forbidden", "The game is paused: resume it first.", version=table.game.version)
+        number = table.playing[0].number
+        deal_again(table, now=now)
+        return record(Act.VOID_ROUND, by=by, reason=why, now=now, table=table, round=number)
+
+
+def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """End a game that runs, without a winner.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
+    """
+    with _table(Act.VOID_GAME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        clocks.require_playing(table)
+        _end_void(table, now)
+        return record(Act.VOID_GAME, by=by, reason=why, now=now, table=table)
+
+
+def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Close a table that has not started.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`; `already_started`, `over`.
+    """
+    with _table(Act.CLOSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        if table.game.status == Game.Status.PLAYING:
+            raise Denied("already_started", "The game has started: void it instead.", version=table.game.version)
+        if table.game.status != Game.Status.OPEN:
+            raise Denied("over", "The game is over.", version=table.game.version)
+        _end_void(table, now)
+        return record(Act.CLOSE, by=by, reason=why, now=now, table=table)
+
+
+def _end_void(table: Table, now: datetime) -> None:
+    game = table.game
+    game.status, game.finished_at = Game.Status.VOID, now
+    game.deadline = game.remind_at = game.wake_at = game.paused_at = game.time_left = None
+    game.paused_reasons, game.pause_votes = [], []
+    game.save(
+        update_fields=[
+            "status", "finished_at", "deadline", "remind_at", "wake_at", "paused_at", "time_left", "paused_reasons",
+            "pause_votes",
+        ]
+    )  # fmt: skip
+    announce.after_commit(game)
+
+
+def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: datetime) -> AuditEntry:
+    """Take a person out of a game: a bot plays on in the seat for good, or the hand is set aside (LEAVE-1).
+
+    At a table that has not started the seat is simply free again.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `over`; `forbidden` if no person sits there any more.
+    """
+    with _table(Act.REMOVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        row, game = _row(table, seat), table.game
+        person = row.user
+        if person is None or row.left:
+            raise Denied("forbidden", "No person sits there any more.", version=game.version)
+        entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, bot=bot)
+        if game.status == Game.Status.OPEN:
+            lobby.leave_table(code=game.code, user=person, now=now)
+            return entry
+        clocks.require_playing(table)
+        if bot:
+            _give_to_bot(table, row, now)
+        else:
+            commit(table, seat, [rules.Move("leave")], now=now)
+    deal_next(game_id=game_id, now=now)
+    return entry
+
+
+def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
+    """A bot has the seat from now on, under the name that its person went by; nobody can take it back."""
+    if not row.bot:
+        clocks.replace_by_bot(table, seat=row.index, now=now)
+    row.user = None
+    row.save(update_fields=["user", "name"])
+    announce.after_commit(table.game)
+
+
+def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, now: datetime) -> AuditEntry:
+    """Give a seat, its hand and its score to somebody else.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found` also for the new person, `over`, `already_seated`.
+    """
+    with _table(Act.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        row, game = _row(table, seat), table.game
+        person = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
+        if person is None:
+            raise Denied("not_found", "There is nobody of this username.", version=game.version)
+        if person.pk == by.pk or person.suspended(now):
+            raise Denied("forbidden", "Not to yourself, nor to somebody suspended.", version=game.version)
+        if table.seat_of(person) is not None:
+            raise Denied("already_seated", f"{person.name} sits at this table.", version=game.version)
+        if game.status in (Game.Status.OVER, Game.Status.VOID):
+            raise Denied("over", "The game is over.", version=game.version)
+        before = row.name
+        row.user, row.name = person, person.name
+        row.save(update_fields=["user", "name"])
+        if game.status == Game.Status.PLAYING and row.bot and not row.left:
+            clocks.give_back(table, seat=seat, now=now)
+        announce.after_commit(game)
+        return record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, before=before)
+
+
+def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEntry, list[tuple[str, ...]]]:
+    """Every hand of the round that runs, by seat; the players are told once the game is over.
+
+    :raises Denied: `forbidden`, also to whoever plays somewhere with somebody of this table; `malformed`, `not_found`,
+        `not_started`, `over`.
+    """
+    with _table(Act.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        clocks.require_playing(table)
+        if queries.plays_with(by, [row.user_id for row in table.seats if row.user_id is not None]):
+            message = "You play somewhere with somebody of this table: ask another member of staff to look."
+            raise Denied("forbidden", message, version=table.game.version)
+        table.game.looked_at = now
+        table.game.save(update_fields=["looked_at"])
+        entry = record(Act.LOOK, by=by, reason=why, now=now, table=table)
+        return entry, [tuple(hand) for hand in table.playing[2].hands]

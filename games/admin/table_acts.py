@@ -1,0 +1,159 @@
+"""What staff can do at a table, each with the page that says what will happen."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+
+from games.actions.moderation import tables
+from games.admin.acts import Act, ActPage, Doing, ReasonForm
+from games.models import AuditEntry
+from games.queries import Table
+
+TOLD: Final = "The table's log says that staff did this, and when, but not the reason."
+LONGEST_MINUTES: Final = 60 * 24 * 60
+
+
+class SeatForm(ReasonForm):
+    """Asks for a seat that a person holds."""
+
+    seat = forms.TypedChoiceField(coerce=int, label="Seat")
+
+    def __init__(self, *args: Any, table: Table, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        seat = self.fields["seat"]
+        assert isinstance(seat, forms.TypedChoiceField)
+        seat.choices = [(row.index, f"{row.index}: {row.name}") for row in table.seats if row.user_id is not None]
+
+
+class RemoveForm(SeatForm):
+    instead = forms.ChoiceField(
+        label="The seat",
+        choices=[("bot", "goes to a bot, which plays on with the hand"), ("aside", "is out, and the hand set aside")],
+        widget=forms.RadioSelect,
+    )
+
+
+class MoveSeatForm(SeatForm):
+    username = forms.CharField(label="Goes to (username)", max_length=150)
+
+
+class MinutesForm(ReasonForm):
+    minutes = forms.IntegerField(label="Minutes", min_value=1, max_value=LONGEST_MINUTES, initial=60)
+
+    def __init__(self, *args: Any, table: Table, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+
+
+class PlainForm(ReasonForm):
+    def __init__(self, *args: Any, table: Table, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+
+
+def _extend(doing: Doing) -> AuditEntry:
+    return tables.extend(minutes=doing.more["minutes"], **_common(doing))
+
+
+def _forgive(doing: Doing) -> AuditEntry:
+    return tables.forgive(seat=doing.more["seat"], **_common(doing))
+
+
+def _remove(doing: Doing) -> AuditEntry:
+    return tables.remove(seat=doing.more["seat"], bot=doing.more["instead"] == "bot", **_common(doing))
+
+
+def _move_seat(doing: Doing) -> AuditEntry:
+    return tables.move_seat(seat=doing.more["seat"], username=doing.more["username"], **_common(doing))
+
+
+def _common(doing: Doing) -> dict[str, Any]:
+    return {"game_id": doing.subject, "by": doing.by, "reason": doing.reason, "now": doing.now}
+
+
+OPEN: Final = frozenset({"open"})
+PLAYING: Final = frozenset({"playing"})
+
+PAGES: Final = {
+    page.act.value: page
+    for page in (
+        ActPage(
+            Act.PAUSE,
+            ("The clock stops, bots wait, and moves are refused until staff resume.", TOLD),
+            lambda doing: tables.pause(**_common(doing)),
+            PlainForm,
+            PLAYING,
+        ),
+        ActPage(
+            Act.RESUME,
+            ("The clock runs on where it stood. A pause that the players agreed on stays.", TOLD),
+            lambda doing: tables.resume(**_common(doing)),
+            PlainForm,
+            PLAYING,
+        ),
+        ActPage(Act.EXTEND, ("The turn that runs gets so much more time.", TOLD), _extend, MinutesForm, PLAYING),
+        ActPage(
+            Act.FORGIVE,
+            ("The turns that the clock played are off the seat's count, and its first thinking time is back.", TOLD),
+            _forgive,
+            SeatForm,
+            PLAYING,
+        ),
+        ActPage(
+            Act.REMOVE,
+            (
+                "The person leaves this game for good and cannot take the seat back.",
+                "A bot plays on under their name; or the hand is set aside and they are out, as if they had resigned.",
+                "At a table that has not started the seat is free again.",
+                TOLD,
+            ),
+            _remove,
+            RemoveForm,
+            OPEN | PLAYING,
+        ),
+        ActPage(
+            Act.MOVE_SEAT,
+            ("The new person gets the seat with its hand, score and clock, and sees what the hand holds.", TOLD),
+            _move_seat,
+            MoveSeatForm,
+            OPEN | PLAYING,
+        ),
+        ActPage(
+            Act.VOID_ROUND,
+            (
+                "The round counts for nothing, and its hands and shuffle are shown to all.",
+                "The same round is dealt anew, by the same dealer. Scores stay; who has left stays out.",
+                TOLD,
+            ),
+            lambda doing: tables.void_round(**_common(doing)),
+            PlainForm,
+            PLAYING,
+        ),
+        ActPage(
+            Act.VOID_GAME,
+            ("The game ends at once, without a winner. It cannot be taken back.", TOLD),
+            lambda doing: tables.void_game(**_common(doing)),
+            PlainForm,
+            PLAYING,
+        ),
+        ActPage(
+            Act.CLOSE,
+            ("The table closes before it starts; whoever sits there is free.", TOLD),
+            lambda doing: tables.close(**_common(doing)),
+            PlainForm,
+            OPEN,
+        ),
+        ActPage(
+            Act.LOOK,
+            (
+                "Every hand of the round is shown on one page, once: loading it again asks for another reason.",
+                "The players are told that staff looked, and when, as soon as the game is over.",
+                "It is refused if you play anywhere with somebody of this table.",
+            ),
+            lambda doing: tables.look(**_common(doing))[0],
+            PlainForm,
+            PLAYING,
+        ),
+    )
+}
+"""Each act at a table, by its name in addresses."""
