@@ -1,6 +1,6 @@
 """Every write to people and tokens."""
 
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -9,6 +9,7 @@ from django.utils import timezone
 from accounts import queries
 from accounts.models import ApiToken, User
 from accounts.names import clean_display_name, guest_display_name, guest_username
+from accounts.rest import LONGEST_QUIET, quiet_length
 from accounts.tokens import digest_of, new_token
 
 GUEST_NAME_TRIES = 20
@@ -77,6 +78,21 @@ def update_profile(user: User, *, display_name: str, time_zone: str, now: dateti
             user.save(update_fields=["display_name", "time_zone"])
     except IntegrityError:
         raise NameTaken from None
+
+
+def update_rest(*, user_id: int, quiet_from: time | None, quiet_to: time | None, auto_vacation: bool) -> None:
+    """Set the quiet hours (both ends or neither), and whether vacation is taken by itself. Raises ValidationError."""
+    if (quiet_from is None) != (quiet_to is None):
+        raise ValidationError("Give both ends of your quiet hours, or leave both empty.", code="one_end")
+    if quiet_from is not None and quiet_to is not None and quiet_length(quiet_from, quiet_to) > LONGEST_QUIET:
+        hours = LONGEST_QUIET // timedelta(hours=1)
+        raise ValidationError(
+            f"Quiet hours can be {hours} hours of the day at most, not all of it: choose ends that lie closer.",
+            code="too_long",
+        )
+    user = User.objects.get(pk=user_id)
+    user.quiet_from, user.quiet_to, user.auto_vacation = quiet_from, quiet_to, auto_vacation
+    user.save(update_fields=["quiet_from", "quiet_to", "auto_vacation"])
 
 
 def create_token(*, user: User, name: str) -> str:

@@ -25,3 +25,17 @@ class TokenForm(forms.Form):
         max_length=ApiToken._meta.get_field("name").max_length,
         help_text="For you to tell them apart, like “my bot”.",
     )
+
+
+class RestForm(forms.Form):
+    """Quiet hours, and whether vacation is taken by itself; `actions.update_rest` has the last word."""
+
+    quiet_from = forms.TimeField(label="From", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
+    quiet_to = forms.TimeField(label="To", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
+    auto_vacation = forms.BooleanField(
+        label="Take a day of vacation instead of missing a turn", required=False, help_text="As long as you have days."
+    )
+
+
+class VacationForm(forms.Form):
+    days = forms.IntegerField(label="Days", min_value=1, initial=7)

@@ -12,11 +12,20 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from games import bots, rules
-from games.actions.lobby import MAX_PAUSE, TableOptions
-from games.models.paces import PACES
+from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
+from games.models import Game
+from games.models.paces import CUSTOM, LIMITS, PACES, seconds_of, span
 from games.render.words import PRESETS
 
 PREFIX: Final = "option_"
+CLOCK: Final = "clock_"
+CLOCK_WORDS: Final = {
+    "bank": ("Time to begin with", "12 h", "What every player has saved before the first turn."),
+    "increment": ("More each turn", "6 h", "Added when a turn begins."),
+    "cap": ("Never more than", "24 h", "The longest that a turn can get. Up to 1 h the table counts as live."),
+    "callout": ("Time to catch", "12 h", "So long somebody with one card who has not called UNO can be caught."),
+}
+"""The numbers of a pace of one's own: label, what stands there at first, and help."""
 LENGTHS: Final = (0, 200, 500, 1000)
 GROUPS: Final = (
     ("Cards and drawing", ("deck", "hand_size", "voluntary_draw", "draw_until_playable", "drawn_must_play")),
@@ -66,6 +75,17 @@ def _radio(label: str, choices: Sequence[tuple[object, str]], initial: object, *
     return forms.TypedChoiceField(label=label, choices=choices, initial=initial, widget=forms.RadioSelect, **more)
 
 
+class SpanField(forms.CharField):
+    """A length of time as people write it, like `2 h`; its value is the number of seconds."""
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        try:
+            return seconds_of(text) if text else None
+        except ValueError as bad:
+            raise forms.ValidationError(str(bad)) from bad
+
+
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
     """Options that are folded together on the page; open if something in them is not as the rules have it."""
@@ -87,7 +107,24 @@ class NewTableForm(forms.Form):
         self.fields["bots"] = _radio("Of them bots", [(n, str(n)) for n in range(rules.MAX_PLAYERS)], 0, coerce=int)
         self.fields["bot"] = _radio("Bots play", bot_words, "careful")
         self.fields["target"] = _radio("Length", lengths, 0, coerce=int)
-        self.fields["pace"] = _radio("Pace", [(p.name, f"{p.label}: {p.help}") for p in PACES.values()], "standard")
+        usual = TableOptions()
+        paces = [(p.name, f"{p.label}: {p.help}") for p in PACES.values()]
+        self.fields["pace"] = _radio("Pace", [*paces, (CUSTOM, "Custom: a clock of your own")], "standard")
+        for name, (label, initial, told) in CLOCK_WORDS.items():
+            low, high = (span(seconds) for seconds in LIMITS[name])
+            self.fields[CLOCK + name] = SpanField(
+                label=label, initial=initial, required=False, max_length=20, help_text=f"{told} {low} to {high}."
+            )
+        self.fields["misses_allowed"] = forms.IntegerField(
+            label="Missed turns in a row",
+            required=False,
+            initial=usual.misses_allowed,
+            min_value=1,
+            max_value=MOST_MISSES,
+            help_text="So many turns the clock plays for somebody before what comes next.",
+        )
+        fates = list(Game.AfterMisses.choices)
+        self.fields["after_misses"] = _radio("And then", fates, usual.after_misses, required=False)
         public = [(1, "Anyone, from the list of open tables"), (0, "Only people with the link")]
         self.fields["public"] = _radio("Who may join", public, 1, coerce=lambda text: text == "1")
         self.fields["preset"] = _radio("Rules", list(PRESETS.items()), "no-mercy")
@@ -101,6 +138,27 @@ class NewTableForm(forms.Form):
         for spec in rules.OPTIONS:
             if spec.name != "target":
                 self.fields[PREFIX + spec.name] = _option_field(spec)
+
+    def clean(self) -> dict[str, Any]:
+        """The clock's four numbers become one value, and are asked for only with the pace that has them."""
+        chosen: dict[str, Any] = super().clean() or self.cleaned_data
+        numbers = {name: chosen.pop(CLOCK + name, None) for name in LIMITS}
+        chosen["clock"] = None
+        if chosen.get("pace") == CUSTOM:
+            for name in (name for name, seconds in numbers.items() if seconds is None):
+                if not self.has_error(CLOCK + name):
+                    self.add_error(CLOCK + name, "A pace of your own needs this time.")
+            chosen["clock"] = numbers
+        return chosen
+
+    @property
+    def clock_fields(self) -> list[forms.BoundField]:
+        return [self[CLOCK + name] for name in LIMITS]
+
+    @property
+    def clock_open(self) -> bool:
+        """Whether the numbers of a pace of one's own are to be seen at once."""
+        return self["pace"].value() == CUSTOM or any(field.errors for field in self.clock_fields)
 
     @property
     def option_groups(self) -> list[OptionGroup]:
@@ -117,4 +175,7 @@ class NewTableForm(forms.Form):
         chosen = dict(self.cleaned_data)
         options = {spec.name: chosen.pop(PREFIX + spec.name) for spec in rules.OPTIONS if PREFIX + spec.name in chosen}
         changed = {name: value for name, value in options.items() if value not in (None, "")}
+        for name in ("misses_allowed", "after_misses"):
+            if chosen[name] in (None, ""):
+                del chosen[name]
         return TableOptions(**chosen, options=changed)

@@ -173,6 +173,8 @@ class SeatView:
     left: bool
     score: int
     owner: bool
+    bank: int
+    misses: int
     away_until: datetime | None
 
 
@@ -280,6 +282,8 @@ def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
         left=seat.left,
         score=seat.score,
         owner=seat.held_for_owner,
+        bank=seat.bank,
+        misses=seat.misses,
         away_until=seat.rest.vacation_until if seat.rest else None,
     )
 

@@ -31,35 +31,25 @@ def ask_pause(*, code: str, user: User, now: datetime, links: Collection[str] = 
             raise Denied("paused", "The game is paused already.", version=game.version)
         votes = {*game.pause_votes, seat}
         if votes >= set(queries.pause_voters(table)):
-            clocks.pause(table, reason=clocks.CONSENT, now=now)
+            clocks.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
         else:
             _save_votes(game, votes)
         return table
 
 
-def withdraw_pause(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
-    """Ask for a pause no more.
+def go_on(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+    """Want no pause any more: take one's vote back, or end the pause, which stands only while all players want it.
 
-    :raises Denied: as `ask_pause`, but for `paused`.
+    :raises Denied: as `ask_pause`, but for `paused`; `forbidden` too if only staff can end this pause.
     """
     with transaction.atomic():
         table, seat = _voters_table(code, user, links)
-        if seat in table.game.pause_votes:
-            _save_votes(table.game, set(table.game.pause_votes) - {seat})
-        return table
-
-
-def go_on(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
-    """End the pause that the players agreed on: it stands only while all of them want it.
-
-    :raises Denied: as `withdraw_pause`; `forbidden` too if only staff can end this pause.
-    """
-    with transaction.atomic():
-        table, _ = _voters_table(code, user, links)
         game = table.game
-        if game.paused_reasons and clocks.CONSENT not in game.paused_reasons:
+        if game.paused_reasons and Game.PAUSED_BY_CONSENT not in game.paused_reasons:
             raise Denied("forbidden", "Staff have paused this game, and only they end that.", version=game.version)
-        clocks.resume(table, reason=clocks.CONSENT, now=now)
+        clocks.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+        if seat in game.pause_votes:
+            _save_votes(game, set(game.pause_votes) - {seat})
         return table
 
 

@@ -26,9 +26,6 @@ from games.refusals import Denied
 
 log = structlog.get_logger(__name__)
 
-CONSENT: Final = "consent"
-"""The reason of a pause that all players have agreed to; every other reason is staff's own word for it."""
-
 STAND_IN: Final = "careful"
 LONGEST_EXTENSION: Final = timedelta(days=60)
 

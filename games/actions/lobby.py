@@ -13,7 +13,7 @@ from games import announce, bots, queries, rules
 from games.actions import chance, notices, rounds
 from games.actions.locks import lock_game
 from games.models import Game, Invitation, Seat
-from games.models.paces import PACES
+from games.models.paces import CUSTOM, PACES, pace_named
 from games.queries import Table
 from games.refusals import Denied, not_found
 
@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 
 BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana", "Ivo", "June")
 MAX_PAUSE: Final = 10.0
+MOST_MISSES: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """What a new table is made of. `options` override the preset's; `bot_pause` is in seconds."""
+    """What a new table is made of. `options` override the preset's; `bot_pause` is in seconds.
+
+    `clock` are the numbers of the pace `custom`, by their names in `Pace`.
+    """
 
     preset: str = "no-mercy"
     options: Mapping[str, object] = field(default_factory=dict)
@@ -34,6 +38,9 @@ class TableOptions:
     bots: int = 0
     bot: str = "careful"
     pace: str = "standard"
+    clock: Mapping[str, object] | None = None
+    misses_allowed: int = 3
+    after_misses: str = "bot"
     target: int = 0
     bot_pause: float = 1.0
     public: bool = True
@@ -53,6 +60,9 @@ def create_table(*, user: User, options: TableOptions, now: datetime) -> Table:
             target=options.target,
             players=options.players,
             pace=options.pace,
+            custom_pace=dict(options.clock) if options.clock is not None else None,
+            misses_allowed=options.misses_allowed,
+            after_misses=options.after_misses,
             bot_pause=options.bot_pause,
             is_public=options.public,
             created_at=now,
@@ -79,8 +89,7 @@ def _checked(options: TableOptions) -> dict[str, object]:
         raise Denied("malformed", "A table has 2 to 6 players.", rule="SETUP-1")
     if not 0 <= options.bots < options.players:
         raise Denied("malformed", "Bots can fill every seat but yours: 0 to players - 1.")
-    if options.pace not in PACES:
-        raise Denied("malformed", f"The pace is one of {', '.join(PACES)}.")
+    _check_clock(options)
     if options.bot not in bots.BOTS:
         raise Denied("malformed", f"The bot is one of {', '.join(bots.BOTS)}.")
     if not 0 <= options.bot_pause <= MAX_PAUSE:
@@ -92,6 +101,21 @@ def _checked(options: TableOptions) -> dict[str, object]:
     diff = rules.options_diff(options.preset, engine)
     diff.pop("target", None)
     return diff
+
+
+def _check_clock(options: TableOptions) -> None:
+    if (options.pace == CUSTOM) != (options.clock is not None):
+        raise Denied("malformed", "The pace custom, and no other, comes with the numbers of a clock of its own.")
+    if options.pace not in PACES and options.clock is None:
+        raise Denied("malformed", f"The pace is one of {', '.join(PACES)}, or custom.")
+    try:
+        pace_named(options.pace, options.clock)
+    except ValueError as bad:
+        raise Denied("malformed", str(bad)) from bad
+    if not 1 <= options.misses_allowed <= MOST_MISSES:
+        raise Denied("malformed", f"A table allows 1 to {MOST_MISSES} missed turns in a row.", rule="CLOCK-3")
+    if options.after_misses not in Game.AfterMisses.values:
+        raise Denied("malformed", f"After too many misses: {' or '.join(Game.AfterMisses.values)}.", rule="CLOCK-3")
 
 
 def _person(game: Game, index: int, user: User) -> Seat:
@@ -260,6 +284,9 @@ def _rematch_table(table: Table, user: User, now: datetime) -> Table:
             bots=len(machines),
             bot=machines[0].bot if machines else "careful",
             pace=game.pace,
+            clock=game.custom_pace,
+            misses_allowed=game.misses_allowed,
+            after_misses=game.after_misses,
             target=game.target,
             bot_pause=game.bot_pause,
             public=game.is_public,

@@ -10,10 +10,10 @@ from ninja import Query, Status
 
 from accounts.models import User
 from games import queries, records, rules
-from games.actions import lobby, play
+from games.actions import agreements, lobby, play
 from games.api.base import api
-from games.api.schemas import ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove
-from games.api.views import game_json, line_json, listed_json
+from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove
+from games.api.views import clock_json, game_json, line_json, listed_json
 
 __all__ = ["api"]  # with the calls below
 
@@ -89,6 +89,33 @@ def leave_game(request: HttpRequest, code: str) -> dict[str, Any]:
 def start_game(request: HttpRequest, code: str) -> dict[str, Any]:
     user = _user(request)
     table = lobby.start(code=code, user=user, now=timezone.now(), links=_links(request))
+    return game_json(queries.view_of(table, user))
+
+
+@api.get("/games/{code}/clock", response={200: ClockOut, **REFUSED}, summary="The table's clock")
+def get_clock(request: HttpRequest, code: str) -> dict[str, Any]:
+    user = _user(request)
+    return clock_json(queries.view_of(queries.load_for(code, user, _links(request)), user))
+
+
+@api.post("/games/{code}/pause", response={200: GameOut, **REFUSED}, summary="Ask for a pause, or agree to one")
+def pause_game(request: HttpRequest, code: str) -> dict[str, Any]:
+    user = _user(request)
+    table = agreements.ask_pause(code=code, user=user, now=timezone.now(), links=_links(request))
+    return game_json(queries.view_of(table, user))
+
+
+@api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Want no pause any more")
+def resume_game(request: HttpRequest, code: str) -> dict[str, Any]:
+    user = _user(request)
+    table = agreements.go_on(code=code, user=user, now=timezone.now(), links=_links(request))
+    return game_json(queries.view_of(table, user))
+
+
+@api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Play my seat again, not the bot")
+def take_back_seat(request: HttpRequest, code: str) -> dict[str, Any]:
+    user = _user(request)
+    table = agreements.take_back(code=code, user=user, now=timezone.now(), links=_links(request))
     return game_json(queries.view_of(table, user))
 
 

@@ -17,6 +17,15 @@ class Strict(Schema):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class NewClock(Strict):
+    """The pace `custom`, in seconds."""
+
+    bank: int
+    increment: int
+    cap: int
+    callout: int
+
+
 class NewGame(Strict):
     preset: str = "no-mercy"
     options: dict[str, Any] = Field(default_factory=dict)
@@ -24,6 +33,9 @@ class NewGame(Strict):
     bots: int = 0
     bot: str = "careful"
     pace: str = "standard"
+    clock: NewClock | None = None
+    misses_allowed: int = 3
+    after_misses: str = "bot"
     target: int = 0
     bot_pause: float = 1.0
     public: bool = True
@@ -84,6 +96,31 @@ class GameOut(GameListed):
 
     hand: list[str] | None
     legal: list[str]
+
+
+class SeatClock(Schema):
+    seat: int
+    bank: int
+    misses: int
+    bot_for_owner: bool
+    away_until: datetime | None
+
+
+class ClockOut(Schema):
+    """What a table's clock is set to, and who has stopped it. Times are seconds."""
+
+    pace: str
+    bank: int
+    increment: int
+    cap: int
+    callout: int
+    deadline: datetime | None
+    paused: list[str]
+    time_left: float | None
+    pause_votes: list[int]
+    misses_allowed: int
+    after_misses: str
+    seats: list[SeatClock]
 
 
 class GameList(Schema):

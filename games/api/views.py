@@ -69,6 +69,34 @@ def _seat_json(seat: SeatView) -> dict[str, Any]:
     }
 
 
+def clock_json(view: GameView) -> dict[str, Any]:
+    """The table's clock."""
+    terms = view.terms
+    return {
+        "pace": terms.name,
+        "bank": terms.bank,
+        "increment": terms.increment,
+        "cap": terms.cap,
+        "callout": terms.callout,
+        "deadline": view.deadline,
+        "paused": list(view.paused),
+        "time_left": None if view.time_left is None else view.time_left.total_seconds(),
+        "pause_votes": list(view.pause_votes),
+        "misses_allowed": view.misses_allowed,
+        "after_misses": view.after_misses,
+        "seats": [
+            {
+                "seat": seat.seat,
+                "bank": seat.bank,
+                "misses": seat.misses,
+                "bot_for_owner": seat.owner,
+                "away_until": seat.away_until,
+            }
+            for seat in view.seats
+        ],
+    }
+
+
 def line_json(line: LogLine) -> dict[str, Any]:
     return {
         "n": line.n,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -84,6 +85,21 @@ def span(seconds: int) -> str:
             count = seconds // size
             return f"{count} {one if count == 1 else many}"
     return f"{seconds} s"
+
+
+_SPAN: Final = re.compile(r"(\d{1,7})\s*(s|sec|seconds?|min|minutes?|h|hours?|d|days?)")
+_UNITS: Final = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY}
+
+
+def seconds_of(text: str) -> int:
+    """The seconds that `90 s`, `10 min`, `2 h` or `3 days` says; `span` the other way round.
+
+    :raises ValueError: with a sentence that says how it is written.
+    """
+    found = _SPAN.fullmatch(text.strip().lower())
+    if found is None:
+        raise ValueError("Write a number and a unit: 90 s, 10 min, 2 h or 3 days.")
+    return int(found[1]) * _UNITS[found[2][0]]
 
 
 def custom_pace(numbers: Mapping[str, object]) -> Pace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -51,6 +51,9 @@ class Game(models.Model):
         PLAYING = "playing", "Playing"
         OVER = "over", "Over"
         VOID = "void", "Void"
+
+    PAUSED_BY_CONSENT: Final = "consent"
+    """The reason of a pause that all players have agreed to; every other reason is staff's."""
 
     class AfterMisses(models.TextChoices):
         """What becomes of a seat whose clock has acted `misses_allowed` turns in a row (CLOCK-3)."""

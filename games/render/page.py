@@ -15,6 +15,7 @@ from games import rules
 from games.queries import GameView, LogLine
 from games.refusals import Denied
 from games.render import words
+from games.render.clock import clock_of
 from games.render.move import move_of
 from games.render.table import SORTS, hand_of, players_of, scores_of, shown_hands, table_of
 from games.render.told import log_of, since_your_move
@@ -66,7 +67,7 @@ def page_of(
     """Everything the game page shows to the reader of `view`; `lines` are the newest of the log, oldest first."""
     here = reverse("game", args=[view.id])
     sort = asked.sort if asked.sort in SORTS else "color"
-    players = players_of(view)
+    players = players_of(view, now)
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     page: Context = {
@@ -96,6 +97,7 @@ def page_of(
         "ended": _ended(view, ended),
         "over": _over(view, again),
         "may_leave": _may_leave(view),
+        "clock": clock_of(view),
         "options": words.options_prose(view),
         "commitment": view.commitment,
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, RoundResult, SeatView
 from games.render.move import next_seat
-from games.render.words import cards, color
+from games.render.words import cards, color, moment
 
 Context = dict[str, Any]
 
@@ -135,16 +136,16 @@ def table_of(view: GameView) -> Context | None:
     return context
 
 
-def players_of(view: GameView) -> list[Player]:
+def players_of(view: GameView, now: datetime) -> list[Player]:
     """Everybody in turn order, from the reader on."""
     seen = view.view
     first = view.you or 0
     direction = seen.direction if seen else 1
     seats = [view.seats[(first + n * direction) % len(view.seats)] for n in range(len(view.seats))]
-    return [_player(view, seat) for seat in seats]
+    return [_player(view, seat, now) for seat in seats]
 
 
-def _player(view: GameView, seat: SeatView) -> Player:
+def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
     limit = view.options.mercy_limit
     near = limit - seat.cards if limit and not seat.out else limit
     state = [f"{seat.score:,} points"] if view.target else []
@@ -162,7 +163,7 @@ def _player(view: GameView, seat: SeatView) -> Player:
         high=limit - NEARLY_OUT,
         hot=hot,
         out=seat.out,
-        tags=tuple(_tags(view, seat)),
+        tags=(*_tags(view, seat), *_rest_tags(view, seat, now)),
         state=" · ".join(state),
     )
 
@@ -181,8 +182,20 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
         yield Tag("UNO")
     if seat.exposed:
         yield Tag("one card, not called", hot=True)
-    if seat.bot:
+    if seat.bot and not seat.owner:
         yield Tag(f"bot, {seat.bot}")
+
+
+def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
+    """Who is away, and who plays instead."""
+    if view.status != "playing" or seat.left:
+        return
+    if seat.owner:
+        yield Tag(f"a bot plays for {'you' if seat.seat == view.you else seat.name}", hot=seat.seat == view.you)
+    if seat.misses:
+        yield Tag(f"missed {seat.misses} of {view.misses_allowed} turns", hot=seat.misses + 1 >= view.misses_allowed)
+    if seat.away_until is not None and seat.away_until > now and not view.terms.live:
+        yield Tag(f"on vacation until {moment(seat.away_until, now)}")
 
 
 def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]:

@@ -58,10 +58,15 @@ def time_left(deadline: datetime, now: datetime) -> str:
     seconds = int((deadline - now).total_seconds())
     if seconds <= 0:
         return "time is up"
+    return f"{duration(seconds)} left"
+
+
+def duration(seconds: int) -> str:
+    """`45 s`, `90 min`, `14 h`, `5 days`: as exact as it matters."""
     for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (3 * DAY, HOUR, "h")):
         if seconds < limit:
-            return f"{seconds // unit} {word} left"
-    return f"{round(seconds / DAY)} days left"
+            return f"{seconds // unit} {word}"
+    return f"{round(seconds / DAY)} days"
 
 
 def table_name(view: GameView) -> str:
@@ -79,11 +84,15 @@ def headline(view: GameView, now: datetime) -> str:
         return "This game was called off."
     if view.turn is None:
         return _result(view)
+    if view.paused:
+        return f"Paused: {'your' if view.turn == view.you else whose(view.names[view.turn])} turn."
     by = ""
     if view.deadline is not None and view.deadline - now > timedelta(seconds=2 * MINUTE):
         by = f", by {due(view.deadline, now)}"
     if view.my_turn:
         return f"Your turn: {_yours(view, view.view)}{by}."
+    if view.turn == view.you:
+        return f"A bot’s turn, for you: {_theirs(view.view)}."
     return f"{whose(view.names[view.turn])} turn: {_theirs(view.view)}{by}."
 
 
@@ -172,6 +181,9 @@ def options_prose(view: GameView) -> str:
         f"{pace.label} pace: {pace.help}.",
         "Anybody may look on." if view.public else "Only who has its link can see it.",
     ]
+    many = f"{view.misses_allowed} missed turns in a row" if view.misses_allowed > 1 else "one missed turn"
+    then = "a bot takes the seat until its owner is back" if view.after_misses == "bot" else "its player leaves"
+    parts.append(f"After {many} {then}.")
     if any(seat.bot for seat in view.seats):
         parts.append(f"Bots wait {view.bot_pause:g} s before they move." if view.bot_pause else "Bots move at once.")
     changed = rules.options_diff(view.preset, view.options)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import User
 from games import queries
-from games.actions import lobby
+from games.actions import agreements, lobby
 from games.queries import Table
 from games.refusals import Denied
 from games.web import game as game_views
@@ -62,6 +62,30 @@ def add_bot(request: HttpRequest, code: str) -> HttpResponse:
     """Seat a bot."""
     bot = request.POST.get("bot", "")
     return _done(request, code, lambda user: lobby.add_bot(code=code, user=user, bot=bot, now=timezone.now()))
+
+
+@require_POST
+def pause(request: HttpRequest, code: str) -> HttpResponse:
+    """Ask for a pause, or agree to one."""
+    return _done(
+        request, code, lambda user: agreements.ask_pause(code=code, user=user, now=timezone.now(), links=links(request))
+    )
+
+
+@require_POST
+def go_on(request: HttpRequest, code: str) -> HttpResponse:
+    """Take a vote for a pause back, or end the pause."""
+    return _done(
+        request, code, lambda user: agreements.go_on(code=code, user=user, now=timezone.now(), links=links(request))
+    )
+
+
+@require_POST
+def take_back(request: HttpRequest, code: str) -> HttpResponse:
+    """Play one's own seat again instead of the bot."""
+    return _done(
+        request, code, lambda user: agreements.take_back(code=code, user=user, now=timezone.now(), links=links(request))
+    )
 
 
 @require_POST

@@ -7,6 +7,7 @@ from games.web import game as game_views
 from games.web import home as home_views
 from games.web import pages as page_views
 from games.web import people as people_views
+from games.web import rest as rest_views
 from games.web import seats as seat_views
 from games.web import table as table_views
 
@@ -16,6 +17,9 @@ urlpatterns: list[URLPattern] = [
     path("rules/", page_views.rulebook, name="rules"),
     path("play-now/", home_views.play_now, name="play-now"),
     path("next/", home_views.next_game, name="next-game"),
+    path("accounts/me/rest/", rest_views.rest, name="rest"),
+    path("accounts/me/rest/vacation/", rest_views.begin_vacation, name="vacation"),
+    path("accounts/me/rest/vacation/end/", rest_views.end_vacation, name="vacation-end"),
     path("move-seats/", people_views.move_seats, name="move-seats"),
     path("suspended/", conduct_views.suspended, name="suspended"),
     path("warnings/", conduct_views.warnings, name="warnings"),
@@ -29,5 +33,8 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/leave/", seat_views.leave, name="leave"),
     path("games/<slug:code>/start/", seat_views.start, name="start"),
     path("games/<slug:code>/add-bot/", seat_views.add_bot, name="add-bot"),
+    path("games/<slug:code>/pause/", seat_views.pause, name="pause"),
+    path("games/<slug:code>/go-on/", seat_views.go_on, name="go-on"),
+    path("games/<slug:code>/take-back/", seat_views.take_back, name="take-back"),
     path("games/<slug:code>/rematch/", seat_views.rematch, name="rematch"),
 ]

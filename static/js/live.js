@@ -8,16 +8,19 @@ const NOT_FOR_YOU = 4404;
 const main = () => document.getElementById("main");
 const shown = () => Number(main().dataset.version);
 // Versions count moves. While nobody has to move, what comes next is no move (a seat taken, the deal of the next round,
-// a rematch), and each message about the version shown may be news.
+// a rematch), and each message about the version shown may be news. Otherwise the first one about a version tells of its
+// move, and any further one of something else: a pause, more time, a seat that has changed hands.
 const unversioned = () => "unversioned" in main().dataset;
 let socket = null;
 let attempts = 0;
 let newest = 0;
+let heard = -1;
+let news = false; // something that is no move was told since the last request left
 let told = false; // something was said since the last request left
 let busy = false;
 let ticks = 0;
 
-const behind = () => newest > shown() || (told && unversioned());
+const behind = () => newest > shown() || (told && unversioned()) || news;
 
 function refetch() {
   if (busy) return; // what was asked for meanwhile is looked at when the answer is here
@@ -32,6 +35,8 @@ function connect() {
     const { version } = JSON.parse(event.data); // the first message tells what was missed
     newest = Math.max(newest, version);
     told ||= version >= shown();
+    news ||= version === heard;
+    heard = version;
     if (behind()) refetch();
   });
   socket.addEventListener("close", (event) => {
@@ -44,7 +49,7 @@ function connect() {
 
 document.body.addEventListener("htmx:beforeRequest", () => {
   busy = true;
-  told = false; // the answer may be older than what is said from here on: that is looked at when it is here
+  told = news = false; // the answer may be older than what is said from here on: that is looked at when it is here
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
   busy = false;

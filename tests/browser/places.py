@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page
 
 from accounts.models import User
-from games.actions import lobby
+from games import queries
+from games.actions import agreements, clocks, lobby
+from games.actions.locks import lock_game
 from games.models import Game
 from games.queries import Table
 from tests.support.tables import table_after, table_at
@@ -126,17 +129,40 @@ def _faulty_form(page: Page, cast: Cast) -> None:
     page.locator(".errorlist").first.wait_for()
 
 
+def _custom_clock(page: Page, cast: Cast) -> None:
+    page.goto("/tables/new/")
+    page.get_by_role("group", name="Pace").get_by_text("Custom").click()
+    page.get_by_text("The clock of the custom pace").click()
+
+
+def _paused(page: Page, cast: Cast) -> None:
+    table = cast.table(MANY, target=1000)
+    for user in (cast.alice, cast.bob, cast.charlie, cast.mo):
+        agreements.ask_pause(code=table.game.code, user=user, now=timezone.now())
+    page.goto(f"/games/{table.game.code}/")
+
+
+def _bot_plays(page: Page, cast: Cast) -> None:
+    table = cast.table({**MANY, "turn": 1})
+    with transaction.atomic():
+        clocks.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=timezone.now())
+    page.goto(f"/games/{table.game.code}/")
+
+
 PLACES: Final = (
     Place("landing", at("/"), logged_in=False),
     Place("home", _home),
     Place("new-table", at("/tables/new/")),
     Place("new-table-refused", _faulty_form),
+    Place("custom-clock", _custom_clock),
     Place("lobby", _lobby),
     Place("my-turn", game(MANY)),
     Place("color-chooser", game(MANY, "?choose=W6")),
     Place("swap-chooser", game(MANY, "?choose=r7")),
     Place("stack", game(STACK, target=1000)),
     Place("waiting", game({**MANY, "turn": 1})),
+    Place("paused", _paused),
+    Place("bot-plays", _bot_plays),
     Place("over", _over),
     Place("log", _log),
     Place("rules", at("/rules/"), logged_in=False),
@@ -144,6 +170,7 @@ PLACES: Final = (
     Place("log-in", at("/accounts/login/"), logged_in=False),
     Place("sign-up", at("/accounts/signup/"), logged_in=False),
     Place("account", at("/accounts/me/")),
+    Place("time-off", at("/accounts/me/rest/")),
     Place("move-seats", _move_seats, logged_in=False),
     Place("not-found", at("/games/nothere/")),
 )

@@ -342,7 +342,7 @@ def test_a_pause_needs_all_players_still_in(alice: User, bob: User, charlie: Use
     move(table, charlie, "leave")
     agreements.ask_pause(code=code, user=alice, now=NOON)
     assert (now_of(table).game.pause_votes, now_of(table).game.paused_at) == ([0], None)
-    agreements.withdraw_pause(code=code, user=alice, now=NOON)
+    agreements.go_on(code=code, user=alice, now=NOON)
     agreements.ask_pause(code=code, user=bob, now=NOON)
     assert now_of(table).game.pause_votes == [1]
     agreements.ask_pause(code=code, user=alice, now=NOON)

@@ -1,0 +1,88 @@
+"""Time off: quiet hours, and days of vacation."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts import actions
+from accounts.forms import RestForm, VacationForm
+from accounts.models import User
+from accounts.queries import vacation_days_left
+from games.actions import vacations
+from games.refusals import Denied
+from games.web.answers import SeeOther
+
+UNPROCESSABLE = 422
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def rest(request: HttpRequest) -> HttpResponse:
+    """Show both; POST saves the quiet hours, and whether days of vacation are taken by themselves."""
+    user = cast("User", request.user)
+    if request.method != "POST":
+        return _page(request, user)
+    form = RestForm(request.POST)
+    if form.is_valid():
+        try:
+            actions.update_rest(user_id=user.pk, **form.cleaned_data)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, "Saved. Quiet hours count from your next turn on.")
+            return SeeOther.to("rest")
+    return _page(request, user, rest_form=form)
+
+
+@login_required
+@require_POST
+def begin_vacation(request: HttpRequest) -> HttpResponse:
+    """Go on vacation."""
+    user, form = cast("User", request.user), VacationForm(request.POST)
+    if form.is_valid():
+        try:
+            vacations.start(user=user, days=form.cleaned_data["days"], now=timezone.now())
+        except Denied as denied:
+            form.add_error(None, denied.message)
+        else:
+            messages.success(request, "Your clocks stand still. Have a good time.")
+            return SeeOther.to("rest")
+    return _page(request, user, vacation_form=form)
+
+
+@login_required
+@require_POST
+def end_vacation(request: HttpRequest) -> HttpResponse:
+    """Come back early; back already is as good."""
+    try:
+        days = vacations.end(user=cast("User", request.user), now=timezone.now())
+    except Denied as denied:
+        messages.info(request, denied.message)
+    else:
+        back = f" {days} day{'' if days == 1 else 's'} of vacation came back." if days else ""
+        messages.success(request, f"Welcome back: your clocks run again.{back}")
+    return SeeOther.to("rest")
+
+
+def _page(
+    request: HttpRequest, user: User, *, rest_form: RestForm | None = None, vacation_form: VacationForm | None = None
+) -> HttpResponse:
+    now = timezone.now()
+    saved = {name: getattr(user, name) for name in ("quiet_from", "quiet_to", "auto_vacation")}
+    refused = bool((rest_form and rest_form.errors) or (vacation_form and vacation_form.errors))
+    context = {
+        "rest_form": rest_form or RestForm(initial=saved),
+        "vacation_form": vacation_form or VacationForm(),
+        "away_until": user.vacation_until if user.rest.away(now) else None,
+        "days_left": vacation_days_left(user, now),
+        "year": now.year,
+    }
+    return render(request, "accounts/rest.html", context, status=UNPROCESSABLE if refused else 200)

@@ -1,0 +1,75 @@
+"""Clocks in browsers: a pause by consent, resigning, a seat taken back, and the clock acting before one's eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games import queries
+from games.actions import clocks
+from games.actions.locks import lock_game
+from games.models import Game
+from games.queries import Table
+from tests.support.tables import TWO_HANDS, now_of, table_at
+
+
+def in_two_days(people: list[User | str]) -> Table:
+    return table_at(TWO_HANDS, people, deadline=timezone.now() + timedelta(days=2))
+
+
+def test_two_players_pause_and_one_goes_on(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    table = in_two_days([alice, bob])
+    one, other = new_page(alice), new_page(bob, java_script_enabled=False)
+    for page in (one, other):
+        page.goto(f"/games/{table.game.code}/")
+    one.get_by_text("Options of this table").click()
+    one.locator("#pause > summary").click()
+    one.get_by_role("button", name="Ask for a pause").click()
+    expect(one.locator("#clock-note")).to_contain_text("bob has not agreed yet")
+    other.reload()
+    other.get_by_role("button", name="Agree to a pause").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("Paused: alice’s turn.")
+    expect(one.get_by_role("heading", level=1)).to_have_text("Paused: your turn.")
+    one.get_by_role("button", name="Go on").click()
+    expect(one.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
+
+
+def test_resigning_takes_two_steps(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    table = in_two_days([alice, bob])
+    page = new_page(alice)
+    page.goto(f"/games/{table.game.code}/")
+    page.get_by_text("Options of this table").click()
+    expect(page.get_by_role("button", name="Leave for good")).not_to_be_visible()
+    page.locator("#leave > summary").click()
+    page.get_by_role("button", name="Leave for good").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("bob wins the game")
+    assert now_of(table).game.status == Game.Status.OVER
+
+
+def test_the_owner_takes_the_seat_back(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    table = in_two_days([alice, bob])
+    page = new_page(alice)
+    page.goto(f"/games/{table.game.code}/")
+    with transaction.atomic():
+        here = queries.load(lock_game(pk=table.game.pk))
+        here.game.bot_pause = 10.0  # it waits for the owner
+        here.game.save(update_fields=["bot_pause"])
+        clocks.replace_by_bot(here, seat=0, now=timezone.now())
+    expect(page.locator("#clock-note")).to_contain_text("A bot plays for you.")
+    expect(page.get_by_text("a bot plays for you", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Take your seat back").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
+
+
+def test_the_clock_plays_while_one_looks_on(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=timezone.now() + timedelta(seconds=1))
+    page = new_page(bob)
+    page.goto(f"/games/{table.game.code}/")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Your turn")
+    expect(page.locator("#log")).to_contain_text("alice plays Yellow 3 (time ran out).", ignore_case=True)
+    expect(page.get_by_text("missed 1 of 3 turns")).to_be_visible()

@@ -1,0 +1,311 @@
+"""The clock on pages and in the API: pauses, seats that bots keep, tables with clocks of their own, time off."""
+
+from __future__ import annotations
+
+import json
+from datetime import time, timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games import queries
+from games.actions import agreements, clocks, lobby
+from games.actions.locks import lock_game
+from games.models import Game, Seat
+from games.queries import Table
+from tests.conftest import logged_in
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + 2 * DAY)
+
+
+def page(browser: Client, table: Table) -> str:
+    answer = browser.get(f"/games/{table.game.code}/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def press(browser: Client, table: Table, act: str) -> int:
+    return browser.post(f"/games/{table.game.code}/{act}/").status_code
+
+
+def by_staff(table: Table, *, pause: bool = False, seat: int | None = None) -> None:
+    with transaction.atomic():
+        here = queries.load(lock_game(pk=table.game.pk))
+        if pause:
+            clocks.pause(here, reason="staff", now=timezone.now())
+        if seat is not None:
+            clocks.replace_by_bot(here, seat=seat, now=timezone.now())
+
+
+def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, as_bob: Client) -> None:
+    assert "Ask for a pause" in page(as_alice, table)
+    assert press(as_alice, table, "pause") == 303
+    assert "You ask for a pause; bob has not agreed yet." in page(as_alice, table)
+    assert "alice asks for a pause." in page(as_bob, table)
+    assert press(as_bob, table, "pause") == 303
+    paused = page(as_alice, table)
+    assert "The game is paused, as its players agreed. You have 47 h left when it goes on." in paused
+    assert "<h1" in paused
+    assert "Paused: your turn." in paused
+    assert 'id="draw"' not in paused
+    assert press(as_bob, table, "go-on") == 303
+    assert now_of(table).game.deadline is not None
+    assert "Your turn: " in page(as_alice, table)
+
+
+def test_one_can_ask_no_more(table: Table, as_alice: Client) -> None:
+    press(as_alice, table, "pause")
+    assert "Ask no more" in page(as_alice, table)
+    assert press(as_alice, table, "go-on") == 303
+    assert now_of(table).game.pause_votes == []
+
+
+def test_one_person_among_bots_pauses_alone(alice: User, as_alice: Client) -> None:
+    table = table_at(TWO_HANDS, [alice, "careful"], deadline=timezone.now() + DAY)
+    assert "Pause the game" in page(as_alice, table)
+    press(as_alice, table, "pause")
+    assert now_of(table).game.paused_reasons == ["consent"]
+
+
+def test_a_pause_of_staff_is_theirs_to_end(table: Table, as_alice: Client) -> None:
+    by_staff(table, pause=True)
+    shown = page(as_alice, table)
+    assert "Staff have paused the game." in shown
+    assert 'id="do-go-on"' not in shown
+    assert press(as_alice, table, "go-on") == 403
+    move = as_alice.post(f"/games/{table.game.code}/move/", {"move": "play r5", "version": "0"})
+    assert move.status_code == 409
+    assert "nobody moves until it goes on" in move.content.decode()
+
+
+def test_a_spectator_sees_a_pause_and_can_do_nothing_about_it(table: Table, charlie: User) -> None:
+    by_staff(table, pause=True)
+    shown = page(logged_in(charlie), table)
+    assert "bob’s" not in shown.split("</h1>")[0]
+    assert "Staff have paused the game. alice has 47 h left when it goes on." in shown
+    assert press(logged_in(charlie), table, "pause") == 403
+
+
+def test_the_owner_takes_a_seat_back_by_one_button(table: Table, as_alice: Client, as_bob: Client) -> None:
+    by_staff(table, seat=0)
+    mine, other = page(as_alice, table), page(as_bob, table)
+    assert "A bot plays for you." in mine
+    assert "Take your seat back" in mine
+    assert 'id="hand"' in mine
+    assert "a bot plays for alice" in other
+    assert "Take your seat back" not in other
+    home = as_alice.get("/").content.decode()
+    assert "No game waits for you." in home
+    assert press(as_alice, table, "take-back") == 303
+    assert "Your turn: " in page(as_alice, table)
+    assert Seat.objects.get(game=table.game, index=0).bot == ""
+
+
+def test_misses_and_vacations_are_shown_to_all(table: Table, alice: User, as_bob: Client) -> None:
+    User.objects.filter(pk=alice.pk).update(vacation_until=timezone.now() + 3 * DAY)
+    Seat.objects.filter(game=table.game, index=0).update(misses=2)
+    shown = page(as_bob, table)
+    assert "missed 2 of 3 turns" in shown
+    assert "on vacation until" in shown
+    assert "After 3 missed turns in a row a bot takes the seat" in shown
+
+
+@pytest.mark.parametrize("act", ["pause", "go-on", "take-back"])
+def test_a_visitor_logs_in_first_and_a_link_changes_nothing(table: Table, as_alice: Client, act: str) -> None:
+    assert Client().post(f"/games/{table.game.code}/{act}/").status_code == 302
+    assert as_alice.get(f"/games/{table.game.code}/{act}/").status_code == 405
+
+
+# New tables
+
+CUSTOM = {
+    "pace": "custom", "clock_bank": "2 h", "clock_increment": "30 min", "clock_cap": "3 h", "clock_callout": "10 min",
+    "misses_allowed": "2", "after_misses": "leave",
+}  # fmt: skip
+NEW = {
+    "players": "2", "bots": "1", "bot": "careful", "target": "0", "public": "1", "preset": "no-mercy", "bot_pause": "1",
+}  # fmt: skip
+
+
+def test_a_table_may_have_a_clock_of_its_own(as_alice: Client) -> None:
+    assert as_alice.post("/tables/new/", {**NEW, **CUSTOM}).status_code == 303
+    game = Game.objects.get()
+    assert game.custom_pace == {"bank": 7200, "increment": 1800, "cap": 10_800, "callout": 600}
+    assert (game.misses_allowed, game.after_misses) == (2, "leave")
+    shown = as_alice.get(game.get_absolute_url()).content.decode()
+    assert "Custom pace: 2 h to begin with, 30 min more each turn, never more than 3 h." in shown
+    assert "After 2 missed turns in a row its player leaves." in shown
+    assert "Custom pace" in as_alice.get("/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"clock_bank": "soon"}, "Write a number and a unit: 90 s, 10 min, 2 h or 3 days."),
+        ({"clock_bank": ""}, "A pace of your own needs this time."),
+        ({"clock_cap": "1 min"}, "The cap of a pace cannot be less than its bank or its increment."),
+        ({"clock_increment": "1 s"}, "The increment of a pace is 10 s to 14 days."),
+        ({"misses_allowed": "11"}, "less than or equal to 10"),
+        ({"after_misses": "shout"}, "Select a valid choice"),
+    ],
+)
+def test_a_wrong_clock_is_answered_on_the_form(as_alice: Client, change: dict[str, str], says: str) -> None:
+    answer = as_alice.post("/tables/new/", {**NEW, **CUSTOM, **change})
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+    assert not Game.objects.exists()
+
+
+def test_a_rematch_keeps_the_clock(alice: User, bob: User) -> None:
+    numbers = {"bank": 7200, "increment": 1800, "cap": 10_800, "callout": 600}
+    table = table_at(TWO_HANDS, [alice, bob], pace="custom", custom_pace=numbers, misses_allowed=5)
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
+    again = lobby.rematch(code=table.game.code, user=alice, now=NOON).game
+    assert (again.pace, again.custom_pace, again.misses_allowed) == ("custom", numbers, 5)
+
+
+# The API
+
+
+def call(user: User, method: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, Any]:
+    browser = logged_in(user)
+    answer = browser.generic(method, f"/api/v1/{path}", data=_json(body), content_type="application/json")
+    return answer.status_code, answer.json()
+
+
+def _json(body: dict[str, Any] | None) -> bytes:
+    return json.dumps(body or {}).encode()
+
+
+def test_programs_read_and_stop_the_clock(table: Table, alice: User, bob: User) -> None:
+    path = f"games/{table.game.code}"
+    status, clock = call(alice, "GET", f"{path}/clock")
+    assert (status, clock["pace"], clock["increment"], clock["paused"]) == (200, "standard", 86_400, [])
+    assert call(alice, "POST", f"{path}/pause")[0] == call(bob, "POST", f"{path}/pause")[0] == 200
+    clock = call(bob, "GET", f"{path}/clock")[1]
+    assert (clock["paused"], clock["deadline"], round(clock["time_left"] / 3600)) == (["consent"], None, 48)
+    status, refused = call(alice, "POST", f"{path}/moves", {"move": "play r5", "version": 0})
+    assert (status, refused["error"]) == (409, "paused")
+    status, view = call(alice, "POST", f"{path}/resume")
+    assert (status, "play r5" in view["legal"]) == (200, True)
+
+
+def test_programs_take_a_seat_back(table: Table, alice: User) -> None:
+    by_staff(table, seat=0)
+    path = f"games/{table.game.code}"
+    status, refused = call(alice, "POST", f"{path}/moves", {"move": "play r5", "version": 0})
+    assert (status, refused["error"], refused["rule"]) == (409, "bot_plays", "CLOCK-3")
+    view = call(alice, "GET", path)[1]
+    assert (view["legal"], view["seats"][0]["bot"]) == ([], True)
+    assert call(alice, "POST", f"{path}/take-back")[1]["legal"] != []
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"pace": "custom"}, "comes with the numbers"),
+        ({"clock": {"bank": 0, "increment": 60, "cap": 60, "callout": 8}}, "comes with the numbers"),
+        ({"pace": "custom", "clock": {"bank": 0, "increment": 1, "cap": 60, "callout": 8}}, "increment"),
+        ({"pace": "glacial"}, "The pace is one of live, fast, standard, slow, or custom."),
+        ({"misses_allowed": 0}, "1 to 10 missed turns"),
+        ({"after_misses": "shout"}, "bot or leave"),
+    ],
+)
+def test_a_wrong_clock_is_malformed(alice: User, change: dict[str, Any], says: str) -> None:
+    status, refused = call(alice, "POST", "games", {"players": 2, "bots": 1, **change})
+    assert (status, refused["error"]) == (400, "malformed")
+    assert says in refused["message"]
+
+
+def test_programs_make_tables_with_clocks_of_their_own(alice: User) -> None:
+    clock = {"bank": 0, "increment": 90, "cap": 90, "callout": 10}
+    status, view = call(alice, "POST", "games", {"players": 2, "bots": 1, "pace": "custom", "clock": clock})
+    assert status == 201
+    told = call(alice, "GET", f"games/{view['id']}/clock")[1]
+    assert {name: told[name] for name in clock} == clock
+
+
+# Time off
+
+REST = "/accounts/me/rest/"
+
+
+def test_quiet_hours_are_set_in_one_s_own_zone(as_alice: Client, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(time_zone="Asia/Tokyo")
+    assert "Asia/Tokyo" in as_alice.get(REST).content.decode()
+    assert as_alice.post(REST, {"quiet_from": "22:30", "quiet_to": "07:00", "auto_vacation": "on"}).status_code == 303
+    alice.refresh_from_db()
+    assert (alice.quiet_from, alice.quiet_to, alice.auto_vacation) == (time(22, 30), time(7), True)
+    assert 'value="22:30"' in as_alice.get(REST).content.decode()
+    as_alice.post(REST, {"quiet_from": "", "quiet_to": ""})
+    alice.refresh_from_db()
+    assert (alice.quiet_from, alice.quiet_to, alice.auto_vacation) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "says"),
+    [
+        ("07:00", "07:00", "not all of it"),
+        ("08:00", "20:01", "12 hours of the day at most"),
+        ("22:00", "", "Give both ends"),
+        ("", "07:00", "Give both ends"),
+        ("25:00", "07:00", "Enter a valid time."),
+    ],
+)
+def test_quiet_hours_that_make_no_sense_are_refused(
+    as_alice: Client, alice: User, start: str, end: str, says: str
+) -> None:
+    answer = as_alice.post(REST, {"quiet_from": start, "quiet_to": end})
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+    alice.refresh_from_db()
+    assert alice.quiet_from is None
+
+
+def test_a_vacation_begins_and_ends_by_buttons(table: Table, as_alice: Client, alice: User) -> None:
+    before = now_of(table).game.deadline
+    assert before is not None
+    assert "You have <b>28 days</b>" in as_alice.get(REST).content.decode()
+    assert as_alice.post(f"{REST}vacation/", {"days": "3"}).status_code == 303
+    deadline = now_of(table).game.deadline
+    assert deadline is not None
+    assert timedelta(seconds=-5) < deadline - before - 3 * DAY < timedelta(seconds=5)
+    assert "You are on vacation until" in as_alice.get(REST).content.decode()
+    assert "2 days of vacation came back" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
+    assert "You have <b>27 days</b>" in as_alice.get(REST).content.decode()
+    assert "not on vacation" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("days", "says"), [("0", "greater than or equal to 1"), ("29", "Choose 1 to 28 days."), ("x", "whole number")]
+)
+def test_a_vacation_of_wrong_length_is_refused(as_alice: Client, days: str, says: str) -> None:
+    answer = as_alice.post(f"{REST}vacation/", {"days": days})
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+
+
+def test_time_off_is_for_those_who_are_logged_in() -> None:
+    assert Client().get(REST).status_code == 302
+    assert Client().post(f"{REST}vacation/", {"days": "3"}).status_code == 302
+    assert Client().post(f"{REST}vacation/end/").status_code == 302
+
+
+def test_the_lists_of_games_know_a_pause(table: Table, as_alice: Client, alice: User, bob: User) -> None:
+    for user in (alice, bob):
+        agreements.ask_pause(code=table.game.code, user=user, now=timezone.now())
+    home = as_alice.get("/").content.decode()
+    assert "No game waits for you." in home
+    assert "Paused: your turn." in home
