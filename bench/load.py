@@ -98,8 +98,8 @@ class Person:
             while time.monotonic() < until:
                 page = await browser.get(f"/games/{self.code}/")
                 if page.status_code != 200:
-                    self.figures.errors.append(f"page {page.status_code}")
-                while page.status_code == 200 and (body := self._move_on(page.text)) and time.monotonic() < until:
+                    self.figures.errors.append(f"page {page.status_code}: {page.text[:200]}")
+                while (body := self._move_on(page.text)) and time.monotonic() < until:
                     page = await self._post(browser, body)
                 try:
                     async with asyncio.timeout(min(15.0, max(0.1, until - time.monotonic()))):
@@ -110,10 +110,10 @@ class Person:
 
     def _move_on(self, page: str) -> dict[str, str] | None:
         """A form to send from this page, if it lets its reader move."""
-        moves = [html.unescape(move) for move, rest in BUTTON.findall(page) if "aria-disabled" not in rest]
-        if not moves:
-            return None
-        return {**dict(HIDDEN.findall(page)), "move": self.rng.choice(moves)}
+        buttons = [(html.unescape(move), rest) for move, rest in BUTTON.findall(page) if "aria-disabled" not in rest]
+        choices = [move for move, rest in buttons if 'id="choose-' in rest]
+        moves = choices or [move for move, _ in buttons if move != "leave"]
+        return {**dict(HIDDEN.findall(page)), "move": self.rng.choice(moves)} if moves else None
 
     async def _post(self, browser: httpx.AsyncClient, body: dict[str, str]) -> httpx.Response:
         started = time.monotonic()
@@ -121,7 +121,7 @@ class Person:
         page = await browser.post(f"/games/{self.code}/move/", data=body)
         if page.status_code == 200:
             self.figures.moves.append(time.monotonic() - started)
-        elif page.status_code not in (409, 422):  # the opponent was faster, or a chooser is open
+        elif page.status_code not in (409, 422):  # the opponent was faster; the page is as it is now
             self.figures.errors.append(f"move {page.status_code}: {page.text[:200]}")
         return page
 
@@ -147,7 +147,7 @@ def stack(environment: dict[str, str]) -> Iterator[str]:
         until = time.monotonic() + START_SECONDS
         while True:
             try:
-                if httpx.get(f"{url}/readyz").status_code == 200:
+                if httpx.get(f"{url}/healthz").status_code == 200:
                     break
             except httpx.TransportError:
                 pass

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.core.cache import cache
 from django.test import Client
 from psycopg import sql
 
@@ -76,6 +77,12 @@ def drop_databases_of_the_dead(url: str) -> None:
 def chance_of_its_own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deals, dealers and bots' names are the same in every run of one test."""
     monkeypatch.setattr(chance, "source", random.Random(request.node.nodeid))
+
+
+@pytest.fixture(autouse=True)
+def nothing_counted_yet() -> None:
+    """What one test asked too often of the site is not held against the next one."""
+    cache.clear()
 
 
 @pytest.fixture(scope="session")
