@@ -7,7 +7,7 @@ by `view_of`, which holds what `rules.view_for` allows that seat and nothing els
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 class Table:
     """A game as stored: rows, and the position they hold. `round`, `hands` and `position` are absent while open.
 
-    `earlier` are the results before this round, if they were read along with the game.
+    `earlier` are the results before this round, if they were read along with the game; `said` are, by seat, the moves
+    made with the token that was asked for.
     """
 
     game: Game
@@ -39,6 +40,7 @@ class Table:
     hands: list[Hand] | None = None
     position: rules.Position | None = None
     earlier: list[RoundResult] | None = None
+    said: Sequence[str | None] = ()
 
     @property
     def playing(self) -> tuple[Round, list[Hand], rules.Position]:
@@ -106,17 +108,19 @@ def _named(seats: Iterable[Seat]) -> list[Seat]:
     return found
 
 
-def load(game: Game) -> Table:
-    """The whole table of a game row that was just read. One query."""
+def load(game: Game, *, token: str | None = None) -> Table:
+    """The whole table of a game row that was just read, and who has used this token there. One query."""
     options = options_of(game)
     if game.round_id is None:
         return Table(
             game, _named(Seat.objects.filter(game_id=game.pk).select_related("user").order_by("index")), options
         )
-    hands = read_hands(game.round_id)
+    hands, said, results = read_hands(game.round_id, token)
     round_ = hands[0].round
     game.round = round_
-    return Table(game, [hand.seat for hand in hands], options, round_, hands, position_of(round_, hands))
+    earlier = [RoundResult(number, winner, points) for number, winner, points in results]
+    seats = [hand.seat for hand in hands]
+    return Table(game, seats, options, round_, hands, position_of(round_, hands), earlier, said)
 
 
 def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
@@ -251,7 +255,7 @@ def _earlier_results(games: Collection[Game]) -> dict[int, list[RoundResult]]:
 
 
 def results_of(table: Table) -> tuple[RoundResult, ...]:
-    """The rounds that have ended, oldest first. No query for a table in its first round."""
+    """The rounds that have ended, oldest first. One query for a round that was dealt just now, else none."""
     round_ = table.round
     if round_ is None:
         return ()
@@ -348,7 +352,7 @@ def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None 
     """The log after version `after` (at most the `last` newest lines), oldest first, as this person may know it."""
     you = table.seat_of(user)
     return [
-        LogLine(n, round_, seat, text, at, rules.redact(map(rules.Event.from_json, events), you, over))
+        LogLine(n, round_, seat, text, at, rules.redact(events, you, over))
         for n, round_, seat, text, at, events, over in read_log(table.game.pk, after, last)
     ]
 

@@ -19,7 +19,6 @@ from games.actions.commit import TURN_MOVES, commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.models import Game
-from games.models.rows import read_token
 from games.queries import Table
 from games.refusals import Denied, from_rules, not_found
 
@@ -52,11 +51,11 @@ def play_move(
     _check_shape(move, version, token)
     for clock_has_acted in (False, True):
         with transaction.atomic():
-            table = queries.load(lock_game(code=code))
+            table = queries.load(lock_game(code=code), token=token)
             if not queries.may_see(table, user, links):
                 raise not_found()
             seat = queries.require_seat(table, user)
-            if token is not None and _seen_before(table, seat, move, token):
+            if _seen_before(table, seat, move):
                 return table
             _require_running(table)
             if move.kind != "leave":
@@ -145,8 +144,8 @@ def _require_version(table: Table, version: int | None, *, late: bool = False) -
         raise Denied("stale", "The game has moved on. This is how it stands now: choose again.", version=current)
 
 
-def _seen_before(table: Table, seat: int, move: rules.Move, token: str) -> bool:
-    earlier = read_token(table.game.pk, seat, token)
+def _seen_before(table: Table, seat: int, move: rules.Move) -> bool:
+    earlier = table.said[seat] if table.said else None
     if earlier is None:
         return False
     if earlier != str(move):

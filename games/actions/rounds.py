@@ -34,7 +34,7 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
         started_at=now,
         **position_columns(position),
     )
-    table.round, table.position = round_, position
+    table.round, table.position, table.earlier = round_, position, None
     table.hands = Hand.objects.bulk_create(
         Hand(round=round_, seat=seat, cards=" ".join(position.hands[seat.index])) for seat in seats
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from accounts.rest import Rest
 from accounts.rows import columns, prepared, reader
+from games import rules
 from games.models.play import Hand, Round
 from games.models.tables import Game, Seat
 
@@ -57,8 +59,17 @@ def _one_game(statement: str, parameters: list[Any]) -> Game | None:
     return game
 
 
+# With the hands comes what a move or a page would ask for next: with each seat the move that it made with a token, and
+# with the first the results of the rounds before.
+_BESIDE: Final = """
+    (SELECT m.text FROM games_move m WHERE m.game_id = s.game_id AND m.seat = s."index" AND m.token = %s::text),
+    CASE WHEN s."index" = 0 AND r.number > 1 THEN (
+        SELECT json_agg(json_build_array(e.number, e.winner, e.points) ORDER BY e.number)::text
+        FROM games_round e WHERE e.game_id = r.game_id AND e.number < r.number AND e.ended_at IS NOT NULL
+    ) END
+"""
 _HANDS: Final = (
-    f"SELECT {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"  # noqa: S608  # columns of models
+    f"SELECT {_BESIDE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"  # noqa: S608  # columns of models
     " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
     " u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
     " FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
@@ -67,8 +78,20 @@ _HANDS: Final = (
 )
 
 
-def read_hands(round_id: int) -> list[Hand]:
+class Loaded(NamedTuple):
     """The hands of a round in the order of the seats; each has its `seat`, and all share one `round`.
+
+    `said` holds for each seat the move that it made with the token asked for, if any; `results` the number, the winner
+    and the points of every earlier round.
+    """
+
+    hands: list[Hand]
+    said: list[str | None]
+    results: list[tuple[int, int, Any]]
+
+
+def read_hands(round_id: int, token: str | None = None) -> Loaded:
+    """The hands of a round, and what belongs to them.
 
     A person's seat has the name the person goes by now, not the one at sitting down, and the person's `rest`.
     """
@@ -76,28 +99,19 @@ def read_hands(round_id: int) -> list[Hand]:
     seat_width, read_seat = reader(Seat)
     _, read_round = reader(Round)
     with prepared() as cursor:
-        cursor.execute(_HANDS, [round_id])
+        cursor.execute(_HANDS, [token, round_id])
         rows = cursor.fetchall()
-    round_ = read_round(rows[0][width + seat_width : -7])
+    said, results = [row[0] for row in rows], json.loads(rows[0][1] or "[]")
+    round_ = read_round(rows[0][2 + width + seat_width : -7])
     hands = []
     for row in rows:
-        hand = read_hand(row[:width])
-        hand.seat = read_seat(row[width : width + seat_width])
+        hand = read_hand(row[2 : 2 + width])
+        hand.seat = read_seat(row[2 + width : 2 + width + seat_width])
         hand.seat.name = row[-7]
         hand.seat.rest = Rest(*row[-6:]) if hand.seat.user_id is not None else None
         hand.round = round_
         hands.append(hand)
-    return hands
-
-
-def read_token(game_id: int, seat: int, token: str) -> str | None:
-    """The move that this seat made with this idempotency token, or None."""
-    with prepared() as cursor:
-        cursor.execute(
-            "SELECT text FROM games_move WHERE game_id = %s AND seat = %s AND token = %s", [game_id, seat, token]
-        )
-        row = cursor.fetchone()
-    return None if row is None else str(row[0])
+    return Loaded(hands, said, [(number, winner, points) for number, winner, points in results])
 
 
 _LOG: Final = """
@@ -107,7 +121,16 @@ WHERE m.game_id = %s AND m.n > %s ORDER BY m.n DESC LIMIT %s
 """
 
 
-def read_log(game_id: int, after: int, last: int | None) -> list[tuple[int, int, int, str, datetime, list[Any], bool]]:
+@lru_cache(maxsize=8192)
+def _events(stored: str) -> tuple[rules.Event, ...]:
+    """Every page tells mostly what the page before it told."""
+    return tuple(map(rules.Event.from_json, json.loads(stored)))
+
+
+LogRow = tuple[int, int, int, str, datetime, tuple[rules.Event, ...], bool]
+
+
+def read_log(game_id: int, after: int, last: int | None) -> list[LogRow]:
     """The lines after version `after`, at most the `last` newest, oldest first.
 
     Each is its number, its round's, the seat, the text, the time, the events, and whether its round is over.
@@ -116,8 +139,7 @@ def read_log(game_id: int, after: int, last: int | None) -> list[tuple[int, int,
         cursor.execute(_LOG, [game_id, after, last])
         rows = cursor.fetchall()
     return [
-        (n, round_, seat, text, at, json.loads(events), over)
-        for n, round_, seat, text, at, events, over in reversed(rows)
+        (n, round_, seat, text, at, _events(events), over) for n, round_, seat, text, at, events, over in reversed(rows)
     ]
 
 

@@ -138,7 +138,7 @@ def accepted_by(table: Table, outcomes: list[Outcome], after: Game) -> str:
     too_late = {"stale", "over"} if after.status == Game.Status.OVER else {"stale"}
     person_waits = table.seats[table.playing[2].turn].bot != ""
     for one in outcomes:
-        not_on_turn = {"not_your_turn", "422"} if person_waits != (one.door == "bot") else set()
+        not_on_turn = {"not_your_turn", "out", "422"} if person_waits != (one.door == "bot") else set()
         assert one in winners or one.said in too_late | not_on_turn | {"acted", "nothing is due"}, outcomes
         assert one.said != "stale" or one.version == after.version, outcomes
     return winners[0].door if winners else "clock"
