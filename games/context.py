@@ -10,8 +10,12 @@ from games import queries
 
 
 def waiting(request: HttpRequest) -> dict[str, object]:
-    """`turn_count`, for the title and the link to the next game: counted if a template asks, and once."""
-    return {"turn_count": SimpleLazyObject(lambda: _count(request))}
+    """`turn_count` for the title, `next_count` for the link to the next game: counted if a template asks, and once.
+
+    The page of a game gives another `next_count`: it does not count the game that one looks at.
+    """
+    count = SimpleLazyObject(lambda: _count(request))
+    return {"turn_count": count, "next_count": count}
 
 
 def _count(request: HttpRequest) -> int:

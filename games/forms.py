@@ -27,6 +27,9 @@ CLOCK_WORDS: Final = {
 }
 """The numbers of a pace of one's own: label, what stands there at first, and help."""
 LENGTHS: Final = (0, 200, 500, 1000)
+OTHERS: Final = "others"
+"""The number of bots that leaves no seat free, whatever the number of players."""
+
 GROUPS: Final = (
     ("Cards and drawing", ("deck", "hand_size", "voluntary_draw", "draw_until_playable", "drawn_must_play")),
     ("Stacking, swapping, roulette", ("stacking", "zero_seven", "roulette_color")),
@@ -104,7 +107,11 @@ class NewTableForm(forms.Form):
         lengths = [(n, f"To {n:,} points" if n else "A single round") for n in LENGTHS]
         seats = range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)
         self.fields["players"] = _radio("Players", [(n, str(n)) for n in seats], 4, coerce=int)
-        self.fields["bots"] = _radio("Of them bots", [(n, str(n)) for n in range(rules.MAX_PLAYERS)], 0, coerce=int)
+        counts = [(n, str(n) if n else "None") for n in range(rules.MAX_PLAYERS)]
+        self.fields["bots"] = _radio("Bots among them", [(OTHERS, "All the others"), *counts], OTHERS)
+        self.fields[
+            "bots"
+        ].help_text = "With bots in all other seats the game starts at once. Seats you leave free wait for people."
         self.fields["bot"] = _radio("Bots play", bot_words, "careful")
         self.fields["target"] = _radio("Length", lengths, 0, coerce=int)
         usual = TableOptions()
@@ -173,6 +180,7 @@ class NewTableForm(forms.Form):
     def table_options(self) -> TableOptions:
         """The choices of a valid form."""
         chosen = dict(self.cleaned_data)
+        chosen["bots"] = chosen["players"] - 1 if chosen["bots"] == OTHERS else int(chosen["bots"])
         options = {spec.name: chosen.pop(PREFIX + spec.name) for spec in rules.OPTIONS if PREFIX + spec.name in chosen}
         changed = {name: value for name, value in options.items() if value not in (None, "")}
         for name in ("misses_allowed", "after_misses"):

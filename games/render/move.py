@@ -77,17 +77,21 @@ def _targets(view: GameView, ways: list[rules.Move]) -> list[Context]:
 
 
 def _turn_buttons(view: GameView, seen: rules.View, chooser: Context | None) -> list[Context]:
+    """What there is to do but to play a card of the hand; while a choice is open, only the ways out of it."""
     kinds = {move.kind for move in view.legal}
     buttons: list[Context] = []
-    if seen.drawn is not None and chooser is None:
+    if "pass" in kinds:
+        buttons.append(_draw_button("pass", "Keep it and pass", primary=False))
+    if chooser is not None:
+        return buttons
+    if seen.drawn is not None:
         name = rules.card_name(seen.drawn)
-        buttons.append({"id": "play-drawn", "move": f"play {seen.drawn}", "label": f"Play {name}", "style": "primary"})
+        play = {"id": "play-drawn", "move": f"play {seen.drawn}", "label": f"Play {name}", "style": "primary"}
+        buttons.insert(0, play)
     if "take" in kinds and seen.pending is not None:
         buttons.append(_draw_button("take", f"Take {seen.pending.total}"))
     if "draw" in kinds:
         buttons.append(_draw_button("draw", "Draw", primary="play" not in kinds))
-    if "pass" in kinds:
-        buttons.append(_draw_button("pass", "Keep it and pass", primary=False))
     return buttons
 
 

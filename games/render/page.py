@@ -28,12 +28,16 @@ LOG_LINES: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the reader wants to see: a chooser for a card, the UNO toggle on, the hand in an order, why not."""
+    """What the reader wants to see: a chooser for a card, the UNO toggle on, the hand in an order, why not.
+
+    `refresh`: without scripts, the page may load itself again while others move.
+    """
 
     choose: str = ""
     uno: bool = False
     sort: str = "color"
     refusal: Denied | None = None
+    refresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,8 @@ def page_of(
         "move_url": reverse("move", args=[view.id]),
         "log_url": reverse("log", args=[view.id]),
         "fragment_url": _fragment_url(here, view, asked.choose if move and move["chooser"] else ""),
+        "refresh_url": here if view.status == "playing" and not view.my_turn else "",
+        "refreshing": view.status == "playing" and not view.my_turn and asked.refresh,
         "refusal": asked.refusal,
         "news": since_your_move(view, lines) if view.my_turn or view.status == "over" else [],
         "move": move,

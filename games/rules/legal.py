@@ -191,7 +191,7 @@ def _unfit(position: Position, card: Card) -> Refused:
 
 def _choice_refusal(position: Position, move: Move, asked: str) -> Refused | None:
     if asked == "color" and move.color is None:
-        return Refused("color_missing", f"Name a color for {card_name(move.card or '')}.")
+        return Refused("color_missing", f"Name a colour for {card_name(move.card or '')}.")
     if asked != "color" and move.color is not None:
         return Refused("color_not_asked")
     if asked == "swap" and move.target is None:

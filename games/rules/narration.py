@@ -19,14 +19,14 @@ _SENTENCES: Final[dict[str, str]] = {
     "called_uno": "{seat} [call|calls] UNO.",
     "uno_due": "{seat} [have|has] one card left and did not call UNO.",
     "caught": "{seat} [catch|catches] {target} without UNO.",
-    "false_catch": "{seat} [try|tries] to catch {target}, but there is nothing to catch.",
+    "false_catch": "{seat} [try|tries] to catch {target}, but nobody owes a call.",
     "window_closed": "{seat} can no longer be caught.",
     "drew": "{seat} [draw|draws] {count}{cards}{clock}.",
     "found": "{seat} [have|has] drawn a card that can be played{card}.",
     "turned_over": "{seat} [turn|turns] over {count}: {cards}.",
     "reshuffled": "The discards are shuffled into a new draw pile of {count}.",
     "nothing_left": "{seat} [find|finds] no card left to draw.",
-    "passed": "{seat} [have|has] nothing to play, and the turn passes.",
+    "passed": "{seat} [have|has] no card that can be played, and the turn passes.",
     "kept": "{seat} [keep|keeps] the card, and the turn passes.",
     "skipped": "{seat} [lose|loses] a turn.",
     "skipped_everyone": "Everyone else is skipped: {seat} [take|takes] another turn.",
@@ -89,17 +89,25 @@ def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, 
         "count": _count(event),
         "card": _card(event),
         "cards": _cards(event),
-        "color": f" and {_verb(event, viewer, 'name', 'names')} {color_name(event.color)}" if event.color else "",
+        "color": f" and {_verb(event, viewer, 'name', 'names')} {color_name(event.color).lower()}"
+        if event.color
+        else "",
         "hue": color_name(event.color).lower() if event.color else "",
         "clock": " (time ran out)" if event.reason == "clock" else "",
         "way": "clockwise" if event.amount == 1 else "counter-clockwise",
-        "because": ", the last one in" if event.reason == "last_one_in" else "",
-        "points": f" and {_verb(event, viewer, 'score', 'scores')} {event.points}" if type(event.points) is int else "",
+        "because": " as the last one left" if event.reason == "last_one_in" else "",
+        "points": _points(event, viewer),
     }
 
 
 def _verb(event: Event, viewer: int | None, yours: str, theirs: str) -> str:
     return yours if event.seat == viewer else theirs
+
+
+def _points(event: Event, viewer: int | None) -> str:
+    if type(event.points) is not int:
+        return ""
+    return f" and {_verb(event, viewer, 'score', 'scores')} {event.points:,} point{'' if event.points == 1 else 's'}"
 
 
 def _count(event: Event) -> str:

@@ -101,7 +101,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
     ),
     OptionSpec(
         "roulette_color",
-        "Who names the roulette's color",
+        "Who names the roulette's colour",
         str,
         "victim",
         "victim: the player it is aimed at. player: who plays it, and the victim draws at once.",

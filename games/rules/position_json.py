@@ -237,7 +237,7 @@ def _check_phase(position: Position) -> None:
         _require(top.asks == "roulette", "A color is chosen only under a Color Roulette.")
         _require(position.color is None, "color must be null until it is chosen.")
         return
-    _require(position.color is not None, "A wild on top needs a color.")
+    _require(position.color is not None, "A wild on top needs a colour.")
     _require(top.color in ("", position.color), "color does not fit the top card.")
     if position.drawn is not None:
         _require(position.drawn in position.hands[position.turn], "drawn is not in the hand of the seat on turn.")

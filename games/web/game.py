@@ -78,6 +78,7 @@ def game(request: HttpRequest, code: str) -> HttpResponse:
         choose=request.GET.get("choose", ""),
         uno=request.GET.get("uno") == "1",
         sort=request.GET.get("sort", "") or request.COOKIES.get(SORT_COOKIE, ""),
+        refresh=request.GET.get("refresh") != "off",
     )
     since, ended = (_number(request.GET.get(name)) for name in ("since", "ended"))
     response = _show(request, table, asked, since=since, ended=ended)
@@ -179,18 +180,16 @@ def _show(
     lines = queries.log_of(table, user, last=READ_LINES)
     before, again = _ended_before(table, view, lines), _again(table, view, user)
     page = rendering.page_of(view, lines, asked=asked, now=now, ended=before, again=again)
+    count = queries.count_waiting_for(user) if user else 0
+    context = {"page": page, "turn_count": count, "next_count": count - view.my_turn}
     if _wants_fragment(request):
-        context = {
-            "page": page,
-            "csrf_token": get_token(request),
-            "turn_count": queries.count_waiting_for(user) if user else 0,
-        }
+        context["csrf_token"] = get_token(request)
         response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
         since = view.version if since is None else since
         told = rendering.announcements(view, lines, since=since, refusal=asked.refusal, now=now, ended=ended)
         response.headers["HX-Trigger"] = json.dumps({"announce": told})
     else:
-        response = render(request, "games/game.html", {"page": page}, status=status)
+        response = render(request, "games/game.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 

@@ -80,6 +80,8 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
         "private": not view.public,
         "options": words.options_prose(view),
         "actions": _actions(view, free) if is_open else [],
+        "url": request.path,
+        "refreshing": request.GET.get("refresh") != "off",
         "fragment_url": f"{reverse('game', args=[view.id])}?lobby=1",
         "refusal": refusal,
     }

@@ -13,6 +13,13 @@ from tests.conftest import logged_in
 SIGN_UP = {"username": "quietotter", "password1": "a long way to Bergen", "password2": "a long way to Bergen"}
 
 
+@pytest.mark.parametrize("url", ["/accounts/signup/", "/accounts/login/"])
+def test_who_is_logged_in_is_told_so(url: str, alice: User) -> None:
+    html = logged_in(alice).get(url).content.decode()
+    assert "You are logged in as alice." in html
+    assert 'type="password"' not in html
+
+
 def test_a_newcomer_signs_up_without_an_e_mail_address_and_is_logged_in(client: Client, db: None) -> None:
     answer = client.post("/accounts/signup/", SIGN_UP)
 

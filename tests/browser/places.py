@@ -124,7 +124,7 @@ def _move_seats(page: Page, cast: Cast) -> None:
 def _faulty_form(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
     page.get_by_label("2", exact=True).first.check()
-    page.get_by_role("group", name="Of them bots").get_by_label("5").check()
+    page.get_by_role("group", name="Bots among them").get_by_label("5").check()
     page.get_by_role("button", name="Make the table").click()
     page.locator(".errorlist").first.wait_for()
 

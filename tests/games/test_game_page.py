@@ -85,6 +85,27 @@ def test_the_title_counts_the_games_that_wait(table: Table, alice: User, bob: Us
     assert "<title>(1) bob’s turn" in post(as_alice, table, "play r5", htmx=True).content.decode()
 
 
+@pytest.mark.parametrize("htmx", [False, True])
+def test_the_next_game_is_another_one(table: Table, alice: User, bob: User, as_alice: Client, htmx: bool) -> None:
+    headers = {"HX-Request": "true"} if htmx else {}
+    url = table.game.get_absolute_url()
+    assert '<b id="next-count">0</b>' in as_alice.get(url, headers=headers).content.decode()
+    table_at(TWO_HANDS, [alice, bob])
+    html = as_alice.get(url, headers=headers).content.decode()
+    assert '<b id="next-count">1</b>' in html
+    assert "<title>(2) " in html
+    assert f'href="/next/?after={table.game.code}"' in html
+
+
+def test_without_scripts_a_page_that_waits_looks_again(table: Table, as_alice: Client, as_bob: Client) -> None:
+    url = table.game.get_absolute_url()
+    refresh = f'<noscript><meta http-equiv="refresh" content="10; url={url}"></noscript>'
+    assert refresh in as_bob.get(url).content.decode()
+    assert "http-equiv" not in as_alice.get(url).content.decode()
+    stopped = as_bob.get(f"{url}?refresh=off").content.decode()
+    assert ("http-equiv" in stopped, f'<a href="{url}">Look again' in stopped) == (False, True)
+
+
 def test_htmx_gets_the_fragment_and_caches_know(table: Table, as_alice: Client) -> None:
     page, part = as_alice.get(address(table)), fragment(as_alice, table)
     assert b"<!doctype html>" in page.content

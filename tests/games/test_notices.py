@@ -139,7 +139,7 @@ def test_a_round_s_end_tells_everybody_and_the_deal_who_begins(alice: User, bob:
         (begins, "turn", "site"),
     ]
     texts = set(Notice.objects.filter(kind="round_over").values_list("text", flat=True))
-    assert texts == {"Round 1: Alice wins the round and scores 10."}
+    assert texts == {"Round 1: Alice wins the round and scores 10 points."}
 
 
 def test_being_knocked_out_is_told(alice: User, bob: User, charlie: User) -> None:

@@ -135,7 +135,7 @@ def test_an_ended_game_names_its_winner_to_each() -> None:
 
 def test_an_ended_round_shows_its_result_and_everybody_s_cards() -> None:
     ended = page(seen(OVER, 1, status="over", winner=0, target=5))["ended"]
-    assert ended["result"] == "Round 1: Ann wins the round and scores 10."
+    assert ended["result"] == "Round 1: Ann wins the round and scores 10 points."
     assert [(hand["name"], [card["text"] for card in hand["cards"]]) for hand in ended["hands"]] == [
         ("Ann", []), ("Bob", ["r4", "g3"]), ("Chen", ["y1", "y2"]),
     ]  # fmt: skip
@@ -145,7 +145,7 @@ def test_the_round_before_is_shown_while_asked_for() -> None:
     view = seen(PLAIN, target=500)
     assert page(view)["ended"] is None
     shown = render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, 1, 57, [["r5"], [], ["b1"]]))["ended"]
-    assert shown["result"] == "Round 1: Bob wins the round and scores 57."
+    assert shown["result"] == "Round 1: Bob wins the round and scores 57 points."
 
 
 def test_a_hand_marks_what_may_be_played() -> None:
@@ -214,6 +214,13 @@ def test_choosing_whom_to_swap_with_shows_each_count() -> None:
     assert [(c["name"], c["note"], c["move"]) for c in chooser(view, choose="r7")["choices"]] == [
         ("Bob", "3 cards", "play r7 swap 1"), ("Chen", "2 cards", "play r7 swap 2"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("position", [PLAIN, OWED])
+def test_while_choosing_there_is_no_draw_button(position: Mapping[str, Any]) -> None:
+    assert [button["id"] for button in page(seen(position))["move"]["buttons"]] == ["draw"]
+    chosen = page(seen(position), choose="W6")["move"]
+    assert (bool(chosen["chooser"]), chosen["buttons"]) == (True, [])
 
 
 def test_a_drawn_wild_asks_its_colour_at_once_and_cannot_be_put_back() -> None:

@@ -34,8 +34,8 @@ VOICES = [
     ),
     (
         Event("played", 1, "W6", "g"),
-        "You play Wild Draw Six and name Green.",
-        "Bob plays Wild Draw Six and names Green.",
+        "You play Wild Draw Six and name green.",
+        "Bob plays Wild Draw Six and names green.",
     ),
     (Event("played", 1, "r5", reason="clock"), "You play Red 5 (time ran out).", "Bob plays Red 5 (time ran out)."),
     (Event("swapped", 1, target=0), "You swap hands with Ann.", "Bob swaps hands with Ann."),
@@ -56,13 +56,18 @@ VOICES = [
     (Event("named_color", 1, color="b"), "You name blue.", "Bob names blue."),
     (
         Event("won", 1, points=57, reason="last_card"),
-        "You win the round and score 57.",
-        "Bob wins the round and scores 57.",
+        "You win the round and score 57 points.",
+        "Bob wins the round and scores 57 points.",
     ),
     (
         Event("won", 1, points=(3, 0), reason="last_one_in"),
-        "You win the round, the last one in.",
-        "Bob wins the round, the last one in.",
+        "You win the round as the last one left.",
+        "Bob wins the round as the last one left.",
+    ),
+    (
+        Event("won", 1, points=1250, reason="last_one_in"),
+        "You win the round as the last one left and score 1,250 points.",
+        "Bob wins the round as the last one left and scores 1,250 points.",
     ),
     (Event("turned_round", 1, amount=-1), "Play now runs counter-clockwise.", "Play now runs counter-clockwise."),
 ]

@@ -1,0 +1,87 @@
+"""What a player sees first, without scrolling: who must do what, the actions, and the hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page
+
+from games.models import Game, Move
+from tests.browser.places import MANY, STACK, Cast
+from tests.support.tables import NOON
+
+SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
+SIZES = ((1280, 800), (390, 844))
+NEWS = (
+    (1, "play y4", [{"kind": "played", "seat": 1, "card": "y4"}]),
+    (2, "play W6 color b", [
+        {"kind": "played", "seat": 2, "card": "W6", "color": "b"}, {"kind": "owes", "seat": 3, "amount": 6},
+    ]),
+    (3, "take", [{"kind": "drew", "seat": 3, "amount": 6, "reason": "stack"}]),
+)  # fmt: skip
+
+
+def bottom(locator: Locator) -> float:
+    box = locator.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
+def top(locator: Locator) -> float:
+    box = locator.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def with_news(cast: Cast) -> Game:
+    """A match in its second round in which others have moved since."""
+    table = cast.table(STACK, target=1000)
+    round_, _, _ = table.playing
+    Move.objects.bulk_create(
+        Move(game=table.game, round=round_, n=n, seat=seat, text=text, at=NOON, events=events)
+        for n, (seat, text, events) in enumerate(NEWS, 1)
+    )
+    Game.objects.filter(pk=table.game.pk).update(version=len(NEWS))
+    return table.game
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("what", ["news", "plain"])
+def test_the_actions_and_the_hand_need_no_scrolling(
+    new_page: Callable[..., Page], cast: Cast, what: str, width: int, height: int
+) -> None:
+    page = new_page(cast.alice, viewport={"width": width, "height": height})
+    game = with_news(cast) if what == "news" else cast.table(MANY).game
+    page.goto(game.get_absolute_url())
+    page.locator("#hand-list").wait_for()
+    if SCREENSHOTS:
+        page.screenshot(path=Path(SCREENSHOTS) / f"first-{what}-{width}.png")
+    assert bottom(page.locator("#headline")) < height / 3
+    assert bottom(page.locator("#move")) <= height
+    # On a phone the actions stay at the bottom, above the hand that scrolls.
+    assert bottom(page.locator("#card-3")) <= (height if width == 1280 else top(page.locator("#move")))
+    assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_while_choosing_the_chooser_is_what_stands_there(
+    new_page: Callable[..., Page], cast: Cast, width: int, height: int
+) -> None:
+    page = new_page(cast.alice, viewport={"width": width, "height": height})
+    page.goto(f"{cast.table(MANY).game.get_absolute_url()}?choose=W6")
+    assert bottom(page.locator("#choose-b")) <= height
+    assert page.locator("#draw").count() == 0
+
+
+def test_the_news_can_be_unfolded(new_page: Callable[..., Page], cast: Cast) -> None:
+    page = new_page(cast.alice)
+    page.goto(with_news(cast).get_absolute_url())
+    last = "Mo draws 6 cards and loses the turn."
+    assert page.locator("#news-title").inner_text() == f"Since your last move {last}"
+    page.locator("#news-title").click()
+    assert page.locator("#news li").all_inner_texts() == [
+        "Bob plays Yellow 4.", "Charlie plays Wild Draw Six and names blue. Mo owes 6 cards.", last,
+    ]  # fmt: skip

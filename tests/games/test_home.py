@@ -1,0 +1,223 @@
+"""The front page: what a visitor finds, my games in groups, the next game, a guest's games."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts import actions as account_actions
+from accounts.models import User
+from games.actions import lobby
+from games.models import Game, Seat
+from tests.conftest import logged_in
+from tests.support.pages import group, open_table, text_of
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+# The front page
+
+
+def test_a_visitor_finds_one_button_to_play_and_the_open_tables(client: Client, alice: User) -> None:
+    game = open_table(alice)
+    open_table(alice, public=False)
+    page = client.get("/")
+    assert page.status_code == 200
+    assert f'action="{reverse("play-now")}"' in page.content.decode()
+    assert "Open tables (1)" in text_of(page)
+    assert f'action="/games/{game.code}/join/"' in page.content.decode()
+
+
+def test_play_now_deals_a_visitor_in_against_three_bots(client: Client) -> None:
+    answer = client.post("/play-now/")
+    assert answer.status_code == 303
+    page = client.get(answer.headers["Location"])
+    assert page.status_code == 200
+    game = Game.objects.get()
+    seats = Seat.objects.filter(game=game)
+    assert game.status == "playing"
+    assert sorted(seat.bot for seat in seats) == ["", "careful", "careful", "careful"]
+    assert User.objects.get(is_guest=True) == seats.get(bot="").user
+
+
+def test_play_now_keeps_who_is_logged_in(as_alice: Client, alice: User) -> None:
+    as_alice.post("/play-now/")
+    assert Seat.objects.get(bot="").user == alice
+    assert not User.objects.filter(is_guest=True).exists()
+
+
+def test_a_get_of_play_now_makes_nothing(client: Client) -> None:
+    assert client.get("/play-now/").status_code == 405
+    assert not Game.objects.exists()
+
+
+def test_the_front_page_groups_my_games(as_alice: Client, alice: User, bob: User) -> None:
+    mine = table_at(TWO_HANDS, [alice, bob]).game
+    theirs = table_at(TWO_HANDS, [bob, alice]).game
+    ended = table_at(TWO_HANDS, [alice, bob]).game
+    Game.objects.filter(pk=ended.pk).update(status="over", winner=1, version=5, deadline=None)
+    seen = table_at(TWO_HANDS, [alice, bob]).game
+    Game.objects.filter(pk=seen.pk).update(status="over", winner=1, version=5, deadline=None)
+    Seat.objects.filter(game=seen, user=alice).update(seen=5)
+    sitting = open_table(alice)
+    free = open_table(bob)
+    page = as_alice.get("/")
+    groups = {name: group(page, name) for name in ("turn", "wait", "open", "over")}
+    where = {
+        game.code: [name for name, html in groups.items() if game.code in html]
+        for game in (mine, theirs, ended, seen, sitting, free)
+    }
+    assert where == {
+        mine.code: ["turn"],
+        theirs.code: ["wait"],
+        ended.code: ["over"],
+        seen.code: [],
+        sitting.code: ["wait"],
+        free.code: ["open"],
+    }
+    assert "<title>(1) Games" in page.content.decode()
+
+
+def test_the_most_urgent_game_stands_first(as_alice: Client, alice: User, bob: User) -> None:
+    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=20)).game
+    sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=13)).game
+    html = group(as_alice.get("/"), "turn")
+    assert html.index(sooner.code) < html.index(later.code)
+
+
+def test_a_game_one_has_left_is_not_waited_for(as_alice: Client, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [bob, alice]).game
+    Seat.objects.filter(game=game, user=alice).update(left=True)
+    assert game.code not in as_alice.get("/").content.decode()
+
+
+def test_a_closed_table_is_not_listed_as_finished(as_alice: Client, alice: User) -> None:
+    game = open_table(alice)
+    lobby.leave_table(code=game.code, user=alice, now=NOON)
+    assert game.code not in as_alice.get("/").content.decode()
+
+
+@pytest.mark.parametrize("games", [1, 7])
+def test_the_front_page_costs_the_same_whatever_the_number_of_games(
+    alice: User, bob: User, games: int, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(games):
+        table = table_at(TWO_HANDS, [alice, bob], target=1000)
+        round_, _, _ = table.playing
+        round_.number = 2
+        round_.save(update_fields=["number"])
+        open_table(bob)
+    browser = logged_in(alice)
+    with django_assert_max_num_queries(9):
+        assert browser.get("/").status_code == 200
+
+
+# The next game
+
+
+def test_the_next_game_is_the_most_urgent_one_but_the_one_looked_at(as_alice: Client, alice: User, bob: User) -> None:
+    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=20)).game
+    sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=13)).game
+    assert as_alice.get("/next/").headers["Location"] == f"/games/{sooner.code}/"
+    assert as_alice.get(f"/next/?after={sooner.code}").headers["Location"] == f"/games/{later.code}/"
+
+
+def test_the_only_game_that_waits_is_its_own_next(as_alice: Client, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    assert as_alice.get(f"/next/?after={game.code}").headers["Location"] == f"/games/{game.code}/"
+
+
+def test_without_a_next_game_the_front_page_says_so(as_alice: Client) -> None:
+    assert "No game waits for you." in text_of(as_alice.get("/next/", follow=True))
+
+
+@pytest.mark.parametrize("after", ["%00", "a" * 17, "%F0%9F%82%A1", "a/b", "%0A"])
+def test_what_is_no_code_of_a_table_is_not_looked_for(as_alice: Client, alice: User, bob: User, after: str) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    assert as_alice.get(f"/next/?after={after}").headers["Location"] == f"/games/{game.code}/"
+
+
+def test_a_visitor_has_no_next_game(client: Client) -> None:
+    assert client.get("/next/").headers["Location"] == "/"
+
+
+@pytest.mark.parametrize(("waiting", "shown"), [(0, False), (2, True)])
+def test_the_count_of_waiting_games_is_on_every_page(
+    as_alice: Client, alice: User, bob: User, waiting: int, shown: bool
+) -> None:
+    for _ in range(waiting):
+        table_at(TWO_HANDS, [alice, bob])
+    for url in ("/", "/rules/", "/about/", "/tables/new/", "/accounts/me/"):
+        html = as_alice.get(url).content.decode()
+        assert (f"<title>({waiting}) " in html) is shown, url
+        link = re.search(r'<a class="next"[^>]*>', html)
+        assert link is not None
+        assert ("hidden" not in link[0]) is shown, url
+
+
+# A guest's seats
+
+
+@pytest.fixture
+def guest(db: None) -> User:
+    return account_actions.create_guest()
+
+
+def log_in(browser: Client, name: str) -> Any:
+    return browser.post("/accounts/login/", {"login": name, "password": name})
+
+
+def test_a_guest_who_logs_in_is_asked_whether_the_games_come_along(guest: User, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [guest, bob]).game
+    browser = logged_in(guest)
+    assert log_in(browser, "alice").headers["Location"] == "/move-seats/"
+    asked = browser.get("/move-seats/")
+    assert f"as the guest {guest.name}, who sits in 1 game" in text_of(asked)
+    answer = browser.post("/move-seats/", {"answer": "move"}, follow=True)
+    assert f"1 game of {guest.name} moved to your account." in text_of(answer)
+    assert Seat.objects.get(game=game, index=0).user == alice
+
+
+def test_a_guest_who_says_no_leaves_the_games_behind(guest: User, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [guest, bob]).game
+    browser = logged_in(guest)
+    log_in(browser, "alice")
+    browser.post("/move-seats/", {"answer": "leave"})
+    assert Seat.objects.get(game=game, index=0).user == guest
+    assert browser.get("/move-seats/").headers["Location"] == "/"
+
+
+def test_the_front_page_asks_again_until_there_is_an_answer(guest: User, alice: User, bob: User) -> None:
+    table_at(TWO_HANDS, [guest, bob])
+    browser = logged_in(guest)
+    log_in(browser, "alice")
+    assert "Bring those games along?" in text_of(browser.get("/"))
+    browser.post("/move-seats/", {"answer": "leave"})
+    assert "Bring those games along?" not in text_of(browser.get("/"))
+
+
+def test_nobody_can_ask_for_the_seats_of_a_guest_they_were_not(guest: User, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [guest, bob]).game
+    browser = logged_in(alice)
+    assert browser.post("/move-seats/", {"answer": "move", "guest": str(guest.pk)}).headers["Location"] == "/"
+    assert Seat.objects.get(game=game, index=0).user == guest
+
+
+def test_logging_in_without_a_guest_before_asks_nothing(client: Client, alice: User) -> None:
+    assert log_in(client, "alice").headers["Location"] == "/"
+
+
+def test_a_guest_who_signs_up_keeps_the_games(guest: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [guest, bob]).game
+    browser = logged_in(guest)
+    word = "a long enough pass-phrase"
+    answer = browser.post("/accounts/signup/", {"username": "dana", "password1": word, "password2": word})
+    assert answer.headers["Location"] == "/"
+    dana = User.objects.get(username="dana")
+    assert (dana.pk, dana.is_guest) == (guest.pk, False)
+    assert game.code in browser.get("/").content.decode()

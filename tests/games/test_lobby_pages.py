@@ -1,0 +1,205 @@
+"""A table before its first deal, the invitation to it, and the rematch."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from games import queries
+from games.actions import lobby
+from games.models import Game, Invitation, Seat
+from games.refusals import Denied
+from tests.conftest import logged_in
+from tests.support.pages import group, open_table, text_of
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_lobby_shows_who_sits_and_what_one_can_do(
+    as_alice: Client, alice: User, as_bob: Client, client: Client
+) -> None:
+    game = open_table(alice, players=4, bots=1)
+    url = f"/games/{game.code}/"
+    mine, theirs, nobodys = (text_of(browser.get(url)) for browser in (as_alice, as_bob, client))
+    assert all("2 seats are free" in text for text in (mine, theirs, nobodys))
+    assert ("Start with 2 players" in mine, "Add a bot" in mine, "Leave the table" in mine) == (True, True, True)
+    assert "Sit down" not in mine
+    for text in (theirs, nobodys):
+        assert ("Sit down" in text, "Start with" in text, "Leave the table" in text) == (True, False, False)
+
+
+def test_only_who_sits_at_a_table_is_shown_its_link(as_alice: Client, alice: User, as_bob: Client) -> None:
+    game = open_table(alice)
+    url = f"/games/{game.code}/"
+    assert f"http://testserver/join/{game.invite_key}/" in as_alice.get(url).content.decode()
+    assert game.invite_key not in as_bob.get(url).content.decode()
+
+
+def test_without_scripts_an_open_table_looks_again(as_alice: Client, alice: User) -> None:
+    url = open_table(alice).get_absolute_url()
+    assert f'content="10; url={url}"' in as_alice.get(url).content.decode()
+    assert "http-equiv" not in as_alice.get(f"{url}?refresh=off").content.decode()
+
+
+def test_sitting_down_in_the_last_seat_starts_the_game(as_bob: Client, bob: User, alice: User) -> None:
+    game = open_table(alice, players=2)
+    answer = as_bob.post(f"/games/{game.code}/join/")
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/games/{game.code}/")
+    game.refresh_from_db()
+    assert game.status == "playing"
+
+
+def test_a_visitor_who_sits_down_becomes_a_guest(client: Client, alice: User) -> None:
+    game = open_table(alice)
+    assert client.post(f"/games/{game.code}/join/").status_code == 303
+    assert Seat.objects.get(game=game, index=1).user == User.objects.get(is_guest=True)
+
+
+def test_no_guest_is_made_for_a_table_that_is_not_there(client: Client, alice: User) -> None:
+    private = open_table(alice, public=False)
+    for code in ("nothere", private.code):
+        assert client.post(f"/games/{code}/join/").status_code == 404
+    assert not User.objects.filter(is_guest=True).exists()
+
+
+def test_the_host_adds_bots_and_starts(as_alice: Client, alice: User) -> None:
+    game = open_table(alice, players=4)
+    assert as_alice.post(f"/games/{game.code}/add-bot/", {"bot": "sharp"}).status_code == 303
+    assert as_alice.post(f"/games/{game.code}/start/").status_code == 303
+    game.refresh_from_db()
+    assert (game.status, game.players) == ("playing", 2)
+
+
+def test_leaving_leads_home(as_bob: Client, bob: User, alice: User) -> None:
+    game = open_table(alice)
+    as_bob.post(f"/games/{game.code}/join/")
+    answer = as_bob.post(f"/games/{game.code}/leave/", follow=True)
+    assert answer.redirect_chain == [("/", 303)]
+    assert "You left the table." in text_of(answer)
+    assert not Seat.objects.filter(user=bob).exists()
+
+
+@pytest.mark.parametrize(
+    ("who", "act", "fields", "status", "sentence"),
+    [
+        ("bob", "start", {}, 403, "You do not sit at this table."),
+        ("bob", "leave", {}, 403, "You do not sit at this table."),
+        ("bob", "rematch", {}, 403, "You do not sit at this table."),
+        ("alice", "join", {}, 409, "You sit at this table already."),
+        ("alice", "start", {}, 409, "A game needs two players"),
+        ("alice", "add-bot", {"bot": "evil"}, 400, "The bot is one of"),
+        ("alice", "add-bot", {}, 400, "The bot is one of"),
+        ("alice", "rematch", {}, 403, "once the game is over"),
+    ],
+)
+def test_a_refusal_shows_the_table_as_it_is_and_why(
+    alice: User, bob: User, who: str, act: str, fields: dict[str, str], status: int, sentence: str
+) -> None:
+    game = open_table(alice)
+    browser = logged_in({"alice": alice, "bob": bob}[who])
+    answer = browser.post(f"/games/{game.code}/{act}/", fields)
+    assert answer.status_code == status
+    assert sentence in text_of(answer)
+    assert 'id="seats-title"' in answer.content.decode()
+
+
+@pytest.mark.parametrize("act", ["join", "leave", "start", "add-bot"])
+def test_a_started_game_refuses_what_a_lobby_does(alice: User, bob: User, charlie: User, act: str) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    browser = logged_in(charlie if act == "join" else alice)
+    answer = browser.post(f"/games/{game.code}/{act}/", {"bot": "careful"})
+    assert answer.status_code == 409
+    assert 'id="refusal"' in answer.content.decode()
+    assert f'data-game="{game.code}"' in answer.content.decode()
+
+
+@pytest.mark.parametrize("act", ["leave", "start", "add-bot", "rematch"])
+def test_a_visitor_is_asked_to_log_in_first(client: Client, alice: User, act: str) -> None:
+    game = open_table(alice)
+    answer = client.post(f"/games/{game.code}/{act}/")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/accounts/login/?next=/games/{game.code}/")
+
+
+@pytest.mark.parametrize("act", ["join", "leave", "start", "add-bot", "rematch"])
+def test_a_get_of_an_act_changes_nothing(as_alice: Client, alice: User, act: str) -> None:
+    game = open_table(alice)
+    assert as_alice.get(f"/games/{game.code}/{act}/").status_code == 405
+
+
+def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, alice: User) -> None:
+    game = open_table(alice)
+    whole = as_alice.get(f"/games/{game.code}/")
+    part = as_alice.get(f"/games/{game.code}/?lobby=1", headers={"HX-Request": "true"})
+    assert "HX-Request" in whole.headers["Vary"]
+    assert part.content.decode().lstrip().startswith('<main id="main"')
+    assert "<html" not in part.content.decode()
+
+
+def test_a_closed_table_says_so(as_alice: Client, alice: User) -> None:
+    game = open_table(alice)
+    lobby.leave_table(code=game.code, user=alice, now=NOON)
+    page = as_alice.get(f"/games/{game.code}/")
+    assert page.status_code == 200
+    assert "This table was closed before it started." in text_of(page)
+
+
+def test_an_invitation_opens_a_private_table_and_seats_nobody(client: Client, alice: User) -> None:
+    game = open_table(alice, public=False)
+    url = f"/games/{game.code}/"
+    assert client.get(url).status_code == 404
+    invited = client.get(f"/join/{game.invite_key}/")
+    assert (invited.status_code, "Sit down" in text_of(invited)) == (200, True)
+    assert client.get(url).status_code == 200
+    assert Seat.objects.filter(game=game).count() == 1
+    assert not Invitation.objects.exists()
+    assert not User.objects.filter(is_guest=True).exists()
+
+
+def test_an_invitation_to_a_started_game_leads_to_it(client: Client, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
+    answer = client.get(f"/join/{game.invite_key}/")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/games/{game.code}/")
+    assert client.get(f"/games/{game.code}/").status_code == 200
+
+
+def test_an_invitation_outlives_logging_in(client: Client, alice: User, bob: User) -> None:
+    game = open_table(alice, public=False)
+    client.get(f"/join/{game.invite_key}/")
+    client.post("/accounts/login/", {"login": "bob", "password": "bob"})
+    assert client.post(f"/games/{game.code}/join/").status_code == 303
+
+
+def test_a_browser_keeps_the_newest_links_only(client: Client, alice: User) -> None:
+    games = [open_table(alice, public=False) for _ in range(52)]
+    for game in games:
+        client.get(f"/join/{game.invite_key}/")
+    seen = [client.get(f"/games/{game.code}/").status_code for game in (games[1], games[2], games[-1])]
+    assert seen == [404, 200, 200]
+
+
+def test_a_link_that_is_none_is_not_found(client: Client) -> None:
+    assert client.get("/join/guess/").status_code == 404
+
+
+def test_a_rematch_is_one_click_and_finds_the_others(as_alice: Client, alice: User, as_bob: Client, bob: User) -> None:
+    game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
+    Game.objects.filter(pk=game.pk).update(status="over", winner=0)
+    answer = as_alice.post(f"/games/{game.code}/rematch/")
+    again = Game.objects.get(rematch_of=game)
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/games/{again.code}/")
+    assert again.code in group(as_bob.get("/"), "open")
+    assert as_bob.post(f"/games/{game.code}/rematch/").headers["Location"] == f"/games/{again.code}/"
+    again.refresh_from_db()
+    assert again.status == "playing"
+
+
+def test_a_denied_table_is_not_told_from_one_that_is_not_there(client: Client, alice: User) -> None:
+    game = open_table(alice, public=False)
+    with pytest.raises(Denied) as denied:
+        queries.load_for(game.code, None)
+    assert denied.value.status == 404
+    pages = [client.get(f"/games/{code}/") for code in (game.code, "nothere")]
+    assert pages[0].status_code == pages[1].status_code == 404
+    assert pages[0].content == pages[1].content

@@ -1,0 +1,36 @@
+"""The pages that are the same for everybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from games import rules
+from tests.support.pages import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_rules_page_has_every_rule_under_its_number(client: Client) -> None:
+    html = client.get("/rules/").content.decode()
+    assert [rule.id for rule in rules.RULEBOOK if f'id="{rule.id}"' not in html] == []
+    assert [spec.name for spec in rules.OPTIONS if f'id="option-{spec.name}"' not in html] == []
+
+
+def test_every_rule_that_a_refusal_names_is_an_anchor(client: Client) -> None:
+    html = client.get("/rules/").content.decode()
+    assert [rule for rule in rules.REFUSALS.values() if rule and f'id="{rule}"' not in html] == []
+
+
+def test_the_about_page_says_that_this_is_independent(client: Client) -> None:
+    assert "not affiliated with or endorsed by Mattel" in text_of(client.get("/about/"))
+
+
+@pytest.mark.parametrize("url", ["/rules/", "/about/"])
+def test_a_page_for_everybody_asks_the_database_nothing_for_a_visitor(
+    client: Client, url: str, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(0):
+        assert client.get(url).status_code == 200

@@ -1,0 +1,40 @@
+"""What tests of pages share: a table somebody has just made, and the words of an answer."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from accounts.models import User
+from games.actions import lobby
+from games.models import Game
+from tests.support.tables import NOON
+
+CHOICES: Final = {
+    "players": "3",
+    "bots": "0",
+    "bot": "careful",
+    "bot_pause": "1",
+    "target": "0",
+    "pace": "standard",
+    "public": "1",
+    "preset": "no-mercy",
+}
+"""The form of a new table, filled in."""
+
+
+def open_table(user: User, **options: Any) -> Game:
+    """A table that waits for people, with this person as its host."""
+    return lobby.create_table(user=user, options=lobby.TableOptions(**options), now=NOON).game
+
+
+def text_of(response: Any) -> str:
+    """What a page says, without its markup."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def group(response: Any, name: str) -> str:
+    """The part of the front page below one heading."""
+    html = response.content.decode()
+    found = re.search(rf'<section class="group[^"]*" aria-labelledby="group-{name}">.*?</section>', html, re.DOTALL)
+    return found[0] if found else ""
