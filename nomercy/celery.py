@@ -2,7 +2,9 @@
 
 import os
 
-from celery import Celery
+import structlog
+from celery import Celery, Task
+from celery.signals import task_postrun, task_prerun
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
@@ -28,3 +30,15 @@ def schedule(sender: Celery, **_: object) -> None:
     sender.conf.beat_schedule = {
         task: {"task": task, "schedule": seconds, "options": {"expires": seconds}} for task, seconds in beat.items()
     }
+
+
+@task_prerun.connect
+def name_log_lines(task: Task[..., object], task_id: str, **_: object) -> None:
+    """What a task logs says which run of which task it was."""
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(task=task.name, task_id=task_id)
+
+
+@task_postrun.connect
+def forget_names(**_: object) -> None:
+    structlog.contextvars.clear_contextvars()

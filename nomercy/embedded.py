@@ -172,6 +172,7 @@ def _migrate() -> None:
             cursor.execute("SET statement_timeout = 0")
         print("Preparing the database ...", flush=True)
         call_command("migrate", interactive=False, verbosity=0)
+    call_command("freeze", if_restored=True)
     connection.close()
 
 

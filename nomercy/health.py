@@ -1,13 +1,21 @@
-"""`/healthz`: whether this process can serve."""
+"""`/healthz`: whether this process can serve. `/readyz`: whether the whole site works."""
 
+from collections.abc import Callable
+from datetime import timedelta
+
+import redis
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 import nomercy
+from games import queries
 
+OK = "ok"
 _known_to_be_migrated: list[bool] = []
 
 
@@ -15,13 +23,74 @@ _known_to_be_migrated: list[bool] = []
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
     """200 when the database answers and every migration is applied, else 503; the version either way."""
-    try:
+    status = database()
+    if status == OK:
+        status = migrations()
+    return JsonResponse({"status": status, "version": nomercy.__version__}, status=200 if status == OK else 503)
+
+
+@require_safe
+@never_cache
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when every part of the site works, else 503; how each part does either way."""
+    parts = readiness()
+    ready = all(status == OK for status in parts.values())
+    body = {"ready": ready, "version": nomercy.__version__, "parts": parts}
+    return JsonResponse(body, status=200 if ready else 503)
+
+
+def readiness() -> dict[str, str]:
+    """Each part and how it does: `ok`, or what is wrong with it. No part's address is told."""
+    parts = {"database": database()}
+    for name, check in {"migrations": migrations, "sweep": sweep}.items():
+        parts[name] = check() if parts["database"] == OK else "unknown"
+    if settings.REDIS_URL:
+        parts["redis"] = redis_server()
+    return parts
+
+
+def database() -> str:
+    def ask() -> str:
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute("SELECT 1")
-        status = "ok" if migrated() else "migrations missing"
+        return OK
+
+    return _unless_it_fails(ask)
+
+
+def migrations() -> str:
+    return _unless_it_fails(lambda: OK if migrated() else "migrations missing")
+
+
+def sweep() -> str:
+    """How the worker and the beat do: their sweep says in the database when it last ran."""
+    grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+
+    def ask() -> str:
+        now = timezone.now()
+        if queries.sweep_age(now) is None:
+            return "has never run"
+        return "away" if queries.sweep_is_stale(now, grace=grace) else OK
+
+    return _unless_it_fails(ask)
+
+
+def redis_server() -> str:
+    """A connection of its own: the cache's goes on without Redis, and would tell nothing."""
+    wait = settings.PUBLISH_SECONDS
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=wait, socket_timeout=wait) as client:
+            client.ping()
+    except redis.RedisError:
+        return "unavailable"
+    return OK
+
+
+def _unless_it_fails(ask: Callable[[], str]) -> str:
+    try:
+        return ask()
     except Error:
-        status = "database unavailable"
-    return JsonResponse({"status": status, "version": nomercy.__version__}, status=200 if status == "ok" else 503)
+        return "database unavailable"
 
 
 def migrated() -> bool:

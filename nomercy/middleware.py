@@ -1,9 +1,11 @@
 """What every request passes through: a log line with an id, no shared copies of private pages, patience."""
 
+import re
 import sys
 import time
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -17,25 +19,43 @@ from games.refusals import RETRY_SECONDS, Denied, waited_too_long
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 API = "/api/"
+CODE = re.compile(r"[a-z0-9]{10}")
+OF_A_GAME = ("games/<slug:code>/", "api/v1/games/")
 log = structlog.get_logger("nomercy.request")
 
 
-def request_log(get_response: Handler) -> Handler:
-    """Bind a request id to all log lines of a request, answer it in `X-Request-ID`, and log how the request ended."""
+class RequestLog:
+    """Names all log lines of a request by its id, answers that in `X-Request-ID`, and logs how the request ended.
 
-    def handle(request: HttpRequest) -> HttpResponseBase:
+    From the view on the lines also say who asks and about which game, by numbers and codes that open nothing.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         request_id = uuid.uuid4().hex
         started = time.perf_counter()
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
-            response = get_response(request)
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        try:
+            response = self.get_response(request)
             # The route, not the path: paths hold invitation and password-reset keys.
             route = request.resolver_match.route if request.resolver_match else None
             milliseconds = round((time.perf_counter() - started) * 1000, 1)
             log.info("request", method=request.method, route=route, status=response.status_code, ms=milliseconds)
+        finally:
+            structlog.contextvars.clear_contextvars()
         response["X-Request-ID"] = request_id
         return response
 
-    return handle
+    def process_view(self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]) -> None:
+        if request.user.is_authenticated:  # a middleware has asked before: this is no query
+            structlog.contextvars.bind_contextvars(user=request.user.pk)
+        if request.resolver_match and request.resolver_match.route.startswith(OF_A_GAME):
+            code = str(kwargs.get("code"))
+            if CODE.fullmatch(code):  # else it is anything that somebody chose to write into an address
+                structlog.contextvars.bind_contextvars(game=code)
 
 
 def private_pages(get_response: Handler) -> Handler:

@@ -86,6 +86,7 @@ if REDIS_URL:
     CELERY_BROKER_TRANSPORT_OPTIONS = {**publish_timeouts, **publish_once, "retry_on_timeout": False}
 CELERY_BROKER_CONNECTION_TIMEOUT = PUBLISH_SECONDS
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # it comes back some time
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: after a restart each task simply runs once early
@@ -119,7 +120,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "nomercy.middleware.request_log",
+    "nomercy.middleware.RequestLog",
     "nomercy.middleware.private_pages",
     "nomercy.middleware.background_fetches",
     "nomercy.middleware.Busy",
@@ -222,7 +223,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("EMAIL_FROM", f"No Mercy <n
 
 # Security
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS

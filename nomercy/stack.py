@@ -27,6 +27,11 @@ from nomercy.processes import COMMANDS, STOP_SECONDS
 from nomercy.proxy import Proxy
 
 READY_SECONDS: Final = 120
+PREPARATIONS: Final = (
+    ("migrate", "--noinput", "--verbosity", "0"),
+    ("freeze", "--if-restored"),
+    ("collectstatic", "--noinput", "--verbosity", "0"),
+)
 RESTARTS: Final = 5
 """How often one process may end within `RESTARTS_WITHIN` seconds before the stack gives up."""
 RESTARTS_WITHIN: Final = 60.0
@@ -188,7 +193,7 @@ class Stack:
         return f"redis://127.0.0.1:{port}/0"
 
     async def _prepare_site(self, environment: dict[str, str]) -> None:
-        for arguments in (("migrate", "--noinput"), ("collectstatic", "--noinput", "--verbosity", "0")):
+        for arguments in PREPARATIONS:
             watched = Watched(f"manage.py {arguments[0]}", [sys.executable, "manage.py", *arguments], environment)
             self._watched.append(watched)
             await watched.start()
@@ -254,7 +259,7 @@ async def _ready(environment: dict[str, str]) -> None:
 def _answers(environment: dict[str, str]) -> bool:
     connection = HTTPConnection(environment["HOST"], int(environment["PORT"]), timeout=5)
     try:
-        connection.request("GET", "/healthz", headers={"Host": urlsplit(environment["SITE_URL"]).netloc})
+        connection.request("GET", "/readyz", headers={"Host": urlsplit(environment["SITE_URL"]).netloc})
         return connection.getresponse().status == 200
     except OSError:
         return False

@@ -4,12 +4,13 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from games.api import addresses, unknown
-from nomercy.health import healthz
+from nomercy.health import healthz, readyz
 
 handler400 = "nomercy.middleware.bad"
 handler500 = "nomercy.middleware.broken"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.account.urls")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
@@ -41,4 +42,6 @@ def _welcome(user: User | None) -> User | None:
     """:raises Denied: `suspended`."""
     if user is not None and user.suspended(timezone.now()):
         raise suspended()
+    if user is not None:
+        structlog.contextvars.bind_contextvars(user=user.pk)  # a token's owner is known from here on
     return user

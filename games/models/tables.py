@@ -53,6 +53,7 @@ class Game(models.Model):
         VOID = "void", "Void"
 
     PAUSED_BY_CONSENT: Final = "consent"
+    PAUSED_BY_RESTORE: Final = "restored"
     """The reason of a pause that all players have agreed to; every other reason is staff's."""
 
     class AfterMisses(models.TextChoices):
@@ -189,13 +190,14 @@ class Heartbeat(models.Model):
 
     `at` is when a sweep last ran. After an outage `given_from` and `given_to` are its ends, and the time between them
     is being given back to the games, in the order of their numbers: `given_through` is the last that has got it.
-    While that goes on no clock acts.
+    While that goes on no clock acts. `home` tells this database from every copy of it, so that a restore is noticed.
     """
 
     at = models.DateTimeField(null=True)
     given_from = models.DateTimeField(null=True)
     given_to = models.DateTimeField(null=True)
     given_through = models.BigIntegerField(default=0)
+    home = models.CharField(max_length=48, blank=True, default="")
 
     class Meta:
         constraints = (models.CheckConstraint(condition=Q(pk=1), name="heartbeat_is_one_row"),)

@@ -37,6 +37,8 @@ def votes(seat: SeatView) -> bool:
 
 def _paused(view: GameView, *, has_say: bool) -> Context:
     who = "The game is paused, as its players agreed." if CONSENT in view.paused else "Staff have paused the game."
+    if Game.PAUSED_BY_RESTORE in view.paused:
+        who = "The site was restored from a backup: all games stand still until staff let them go on."
     if CONSENT in view.paused and len(view.paused) > 1:
         who = "The game is paused, as its players agreed, and by staff."
     left = ""

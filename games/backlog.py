@@ -1,0 +1,54 @@
+"""What is due and has not happened yet: a read for whoever watches over a site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Min, QuerySet
+
+from games.models import Game, Heartbeat, Notice, Outbox
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """How many of a kind are due, and by how much the first of them."""
+
+    count: int
+    longest: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """`sweep` is the time since the last sweep, None if there never was one; `giving_back`: after an outage, it gives
+    the games their time back. `held_since`: mail is held. `stopped` are games that a restore has stopped."""
+
+    sweep: timedelta | None
+    giving_back: bool
+    clocks: Overdue
+    bots: Overdue
+    notices: Overdue
+    held_since: datetime | None
+    stopped: int
+
+
+def backlog(now: datetime) -> Backlog:
+    """How things stand. Six queries, each on the rows that are due alone."""
+    beat = Heartbeat.objects.first()
+    outbox = Outbox.objects.first()
+    playing = Game.objects.filter(status=Game.Status.PLAYING)
+    return Backlog(
+        sweep=now - beat.at if beat and beat.at else None,
+        giving_back=bool(beat and beat.given_from),
+        clocks=_overdue(playing.filter(deadline__lte=now), "deadline", now),
+        bots=_overdue(playing.filter(wake_at__lte=now), "wake_at", now),
+        notices=_overdue(Notice.objects.filter(state=Notice.State.WAITING, due_at__lte=now), "due_at", now),
+        held_since=outbox.held_since if outbox else None,
+        stopped=playing.filter(paused_reasons__contains=[Game.PAUSED_BY_RESTORE]).count(),
+    )
+
+
+def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
+    found = rows.aggregate(count=Count("pk"), first=Min(column))
+    return Overdue(found["count"], timedelta() if found["first"] is None else now - found["first"])

@@ -1,0 +1,50 @@
+"""`manage.py health`: whether what happens by itself does happen, for the person at the shell."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from games.backlog import backlog
+
+LATE = timedelta(minutes=10)
+"""How late a notice may be before something is wrong with the worker or the mail server."""
+
+
+class Command(BaseCommand):
+    help = "Prints the last sweep, overdue clocks and bots, and the notices that wait; exits 1 if one of them is late."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        now = timezone.now()
+        grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+        found = backlog(now)
+        swept = "never" if found.sweep is None else f"{_time(found.sweep)} ago"
+        self._line("last sweep", swept + (", giving back the time it was away" if found.giving_back else ""))
+        self._line("turns overdue", f"{found.clocks.count}, the longest by {_time(found.clocks.longest)}")
+        self._line("bots overdue", f"{found.bots.count}, the longest by {_time(found.bots.longest)}")
+        self._line("notices overdue", f"{found.notices.count}, the longest by {_time(found.notices.longest)}")
+        self._line("mail", "goes out" if found.held_since is None else f"held since {found.held_since:%F %T} UTC")
+        self._line("games stopped", str(found.stopped))
+        late = {
+            "the sweep does not run": found.sweep is None or found.sweep > grace,
+            "clocks do not act": found.clocks.longest > grace,
+            "bots do not move": found.bots.longest > grace,
+            "notices are not sent": found.notices.longest > LATE and found.held_since is None,
+        }
+        wrong = [what for what, is_so in late.items() if is_so]
+        if wrong:
+            raise CommandError("; ".join(wrong) + ".", returncode=1)
+
+    def _line(self, what: str, how: str) -> None:
+        self.stdout.write(f"{what:<16} {how}")
+
+
+def _time(length: timedelta) -> str:
+    seconds = round(length.total_seconds())
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"

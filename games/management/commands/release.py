@@ -1,0 +1,20 @@
+"""`manage.py release`: let games and mail go on after `manage.py freeze`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from games.actions import restore
+
+
+class Command(BaseCommand):
+    help = "Lets the games that `freeze` stopped run on with the time they had left, and held mail go out."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        released = restore.release(now=timezone.now())
+        self.stdout.write(
+            f"{released.games} games run on; mail {'goes out again' if released.mail else 'was not held'}"
+        )

@@ -1,0 +1,162 @@
+"""A dump of a running site, restored elsewhere: games replay, clocks stand still and mail is held until released."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+from psycopg import sql
+
+from accounts.models import User
+from games import queries
+from games.actions import clocks, lobby, restore
+from games.actions.locks import lock_game
+from games.actions.play import play_move
+from games.models import Game, Heartbeat, Notice, Outbox
+from games.refusals import Denied
+from nomercy.place import CHECKOUT, binaries_for, place_for
+from tests.support.stack import database_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def a_game_in_play(people: list[User], moves: int, now: datetime, **options: Any) -> Game:
+    """A table that filled, started and was played so many moves, through the doors that people use."""
+    rng = random.Random(moves)
+    code = lobby.create_table(user=people[0], options=lobby.TableOptions(**options), now=now).game.code
+    for person in people[1:]:
+        lobby.join(code=code, user=person, now=now)
+    for _ in range(moves):
+        table = queries.load_for(code, people[0])
+        _, _, position = table.playing
+        user = table.seats[position.turn].user
+        assert user is not None
+        text = rng.choice(queries.view_of(table, user).legal)
+        play_move(code=code, user=user, text=str(text), version=table.game.version, now=now)
+    return Game.objects.get(code=code)
+
+
+@pytest.fixture
+def restored() -> Iterator[str]:
+    """The address of an empty database beside the tests' own."""
+    name = f"{connection.settings_dict['NAME']}_restored"
+    drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+    with connection.cursor() as cursor:
+        cursor.execute(drop)
+        cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    yield database_url().rsplit("/", 1)[0] + f"/{name}"
+    with connection.cursor() as cursor:
+        cursor.execute(drop)
+
+
+def manage(url: str, *arguments: str) -> str:
+    environment = {"PATH": os.defpath, "DATABASE_URL": url, "SECRET_KEY": settings.SECRET_KEY}
+    answer = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def dump_and_restore(url: str, file: Path) -> None:
+    """As docs/operations.md says."""
+    programs = binaries_for(place_for())
+    subprocess.run([programs / "pg_dump", "-Fc", "-f", file, database_url()], check=True)
+    subprocess.run([programs / "pg_restore", "--no-owner", "-d", url, file], check=True)
+
+
+ROWS = (
+    "SELECT game_id, n, seat, text, events::text FROM games_move ORDER BY game_id, n",
+    "SELECT round_id, seat_id, cards FROM games_hand ORDER BY round_id, seat_id",
+    "SELECT id, secret, deal, draw_pile, discard_pile, turn FROM games_round ORDER BY id",
+)
+CLOCKS = "SELECT code, deadline, time_left, paused_reasons FROM games_game WHERE status = 'playing' ORDER BY code"
+
+
+def read(url: str, query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url) as there:
+        return there.execute(query.encode()).fetchall()
+
+
+@pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="uses the programs of the embedded PostgreSQL")
+def test_a_restored_site_stands_still_until_it_is_released(
+    alice: User, bob: User, restored: str, tmp_path: Path
+) -> None:
+    yesterday = timezone.now() - timedelta(days=1)
+    games = [a_game_in_play([alice, bob], moves, yesterday, players=2, pace="fast") for moves in (0, 5, 9)]
+    assert restore.freeze_if_restored(now=yesterday) is None
+    Heartbeat.objects.update(at=yesterday + timedelta(hours=1))
+    assert Notice.objects.filter(state="waiting", channel="email").exists()
+    left = {game.code: game.deadline - yesterday - timedelta(hours=1) for game in games if game.deadline}
+    dump_and_restore(restored, tmp_path / "games.dump")
+
+    assert manage(restored, "freeze", "--if-restored").startswith(f"{len(left)} games stand still and mail is held")
+
+    assert [read(restored, query) for query in ROWS] == [read(database_url(), query) for query in ROWS]
+    assert manage(restored, "check_games").endswith(", 0 with faults\n")
+    assert read(restored, CLOCKS) == [(code, None, left[code], [Game.PAUSED_BY_RESTORE]) for code in sorted(left)]
+    held = "SELECT held_since IS NOT NULL FROM games_outbox"
+    assert read(restored, held) == [(True,)]
+    manage(restored, "freeze", "--if-restored")  # every start asks again, and changes nothing
+    swept = "from games.tasks import sweep; sweep()"
+    manage(restored, "shell", "-c", swept)
+    assert read(restored, CLOCKS) == [(code, None, left[code], [Game.PAUSED_BY_RESTORE]) for code in sorted(left)]
+
+    before = timezone.now()
+    assert manage(restored, "release") == f"{len(left)} games run on; mail goes out again\n"
+    after = timezone.now()
+
+    for code, deadline, time_left, reasons in read(restored, CLOCKS):
+        assert (time_left, reasons) == (None, [])
+        assert before + left[code] <= deadline <= after + left[code]
+    assert read(restored, held) == [(False,)]
+    manage(restored, "shell", "-c", swept)
+    assert read(restored, ROWS[0]) == read(database_url(), ROWS[0])  # nobody's clock has acted
+    assert manage(restored, "check_games").endswith(", 0 with faults\n")
+
+
+def test_a_game_that_stands_still_takes_no_move_and_goes_on_after_the_release(alice: User, bob: User) -> None:
+    now = timezone.now()
+    game = a_game_in_play([alice, bob], 0, now, players=2)
+    assert restore.freeze(now=now) == 1
+    assert restore.freeze(now=now) == 0
+
+    with pytest.raises(Denied, match="paused"):
+        a_move(game, now)
+
+    assert restore.release(now=now + timedelta(days=3)) == restore.Released(games=1, mail=True)
+    assert restore.release(now=now + timedelta(days=3)) == restore.Released(games=0, mail=False)
+    a_move(game, now + timedelta(days=3))
+
+
+def a_move(game: Game, now: datetime) -> None:
+    table = queries.load(Game.objects.get(pk=game.pk))
+    user = table.seats[table.playing[2].turn].user
+    assert user is not None
+    play_move(code=game.code, user=user, text="draw", version=table.game.version, now=now)
+
+
+def test_a_pause_of_the_players_own_outlasts_the_release(alice: User, bob: User) -> None:
+    now = timezone.now()
+    game = a_game_in_play([alice, bob], 0, now, players=2)
+    with transaction.atomic():
+        clocks.pause(queries.load(lock_game(pk=game.pk)), reason=Game.PAUSED_BY_CONSENT, now=now)
+
+    restore.freeze(now=now)
+    restore.release(now=now)
+
+    game.refresh_from_db()
+    assert (game.paused_reasons, game.deadline) == (["consent"], None)
+    assert Outbox.objects.get().held_since is None
