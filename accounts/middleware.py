@@ -26,7 +26,7 @@ def time_zone(get_response: Handler) -> Handler:
 class SuspendedSeeOnePage:
     """Sends whoever is suspended to the page that says why, whatever they ask for; the API answers for itself."""
 
-    OPEN = frozenset({"suspended", "account_logout", "healthz", "readyz"})
+    OPEN = frozenset({"suspended", "account_logout", "healthz", "readyz", "mail-stop", "mail-works"})
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

@@ -1,8 +1,10 @@
 """Every read of people and tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
@@ -42,6 +44,12 @@ def person_named(username: str) -> User | None:
     return User.objects.filter(username__iexact=username).first()
 
 
+def name_of(number: int) -> str:
+    """The name of the person of this number; empty if there is none."""
+    user = User.objects.filter(pk=number).first()
+    return user.name if user is not None else ""
+
+
 def guest_numbered(number: int) -> User | None:
     return User.objects.filter(pk=number, is_guest=True).first()
 
@@ -77,3 +85,22 @@ def _stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, Us
 def is_person(user: User | AnonymousUser) -> bool:
     """Somebody with an account of their own: neither anonymous nor a guest."""
     return isinstance(user, User) and user.is_active and not user.is_guest
+
+
+@dataclass(frozen=True, slots=True)
+class MailAddress:
+    """Where somebody gets mail."""
+
+    email: str
+    verified: bool
+
+
+def mail_addresses(users: Collection[int]) -> dict[int, MailAddress]:
+    """The primary address of each of these people who has one. Two queries."""
+    found = {
+        pk: MailAddress(email, verified=False)
+        for pk, email in User.objects.filter(pk__in=users).exclude(email="").values_list("pk", "email")
+    }
+    for address in EmailAddress.objects.filter(user__in=users).order_by("primary", "-pk"):
+        found[address.user_id] = MailAddress(address.email, address.verified)
+    return found

@@ -1,4 +1,4 @@
-"""What every page shows: how many games wait for whoever looks."""
+"""What every page shows: how many games wait for whoever looks, and how many notices are new."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
 from games import queries
+from games.queries import Badges
 
 
 def waiting(request: HttpRequest) -> dict[str, object]:
-    """`turn_count` for the title, `next_count` for the link to the next game: counted if a template asks, and once.
+    """`turn_count` for the title, `next_count` for the link to the next game, `notice_count` for the bell.
 
-    The page of a game gives another `next_count`: it does not count the game that one looks at.
+    They are counted if a template asks, and once. The page of a game gives another `next_count`: it does not count the
+    game that one looks at.
     """
-    count = SimpleLazyObject(lambda: _count(request))
-    return {"turn_count": count, "next_count": count}
+    badges = SimpleLazyObject(lambda: _badges(request))
+    turns = SimpleLazyObject(lambda: badges.turns)
+    return {"turn_count": turns, "next_count": turns, "notice_count": SimpleLazyObject(lambda: badges.notices)}
 
 
-def _count(request: HttpRequest) -> int:
+def _badges(request: HttpRequest) -> Badges:
     user = getattr(request, "user", None)  # an error page may come before there is one
-    return queries.count_waiting_for(user) if isinstance(user, User) else 0
+    return queries.badges_of(user) if isinstance(user, User) else Badges()

@@ -18,7 +18,7 @@ from django.db.models import Count, F, Prefetch, Q, QuerySet
 from games import rules
 from games.models import Game, Hand, Heartbeat, Invitation, Round, Seat
 from games.models.paces import Pace
-from games.models.rows import count_turns, read_game, read_hands, read_log, read_results
+from games.models.rows import count_badges, count_turns, read_game, read_hands, read_log, read_results
 from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
@@ -373,6 +373,19 @@ def waiting_for(user: User) -> QuerySet[Game]:
 def count_waiting_for(user: User) -> int:
     """The number of games that `waiting_for` finds."""
     return count_turns(user.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Badges:
+    """What every page counts for whoever looks: the games that `waiting_for` finds, and the notices not read yet."""
+
+    turns: int = 0
+    notices: int = 0
+
+
+def badges_of(user: User) -> Badges:
+    """The counts of this person. One query."""
+    return Badges(*count_badges(user.pk))
 
 
 def next_game_for(user: User, *, after: str | None = None) -> Game | None:

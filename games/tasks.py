@@ -8,7 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from games.actions import bot_turn as bots_action
-from games.actions import chance, housekeeping
+from games.actions import chance, housekeeping, mailbox, notices, outbox
 from games.actions import sweep as sweep_action
 
 
@@ -24,8 +24,17 @@ def sweep() -> None:
     sweep_action.sweep(clock=timezone.now)
 
 
+@shared_task(name="games.tasks.notices", ignore_result=True)
+def send_notices() -> int:
+    """Write the reminders and summaries that are due, and show or send every notice that is."""
+    notices.remind(now=timezone.now())
+    mailbox.write_digests(now=timezone.now())
+    return outbox.deliver(clock=timezone.now)
+
+
 @shared_task(name="games.tasks.housekeeping", ignore_result=True)
 def tidy() -> None:
     """Close tables that never started and forget guests who are gone."""
     housekeeping.close_old_tables(now=timezone.now())
     housekeeping.forget_guests(now=timezone.now())
+    mailbox.forget_old(now=timezone.now())

@@ -13,6 +13,7 @@ SWEEP = "games.tasks.sweep"
 # task name -> seconds between two runs. A run that waited longer than that is dropped: the next one does its work.
 BEAT = {
     SWEEP: 2.0,
+    "games.tasks.notices": 5.0,
     "games.tasks.housekeeping": 3_600.0,
     "accounts.tasks.clear_expired_sessions": 86_400.0,
 }

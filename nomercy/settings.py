@@ -219,6 +219,7 @@ EMAIL_HOST_PASSWORD = mail.get("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = mail.get("EMAIL_USE_TLS", False)
 EMAIL_USE_SSL = mail.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10
+MAIL_NEEDS_VERIFIED = bool(mail)  # what leaves this machine goes only where somebody has confirmed to be
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("EMAIL_FROM", f"No Mercy <no-reply@{SITE.hostname}>")
 
 # Security

@@ -42,7 +42,7 @@ WITH settled AS (
 )
 INSERT INTO games_notice
     (user_id, game_id, version, kind, channel, mark, text, state, reason, created_at, due_at, since, tries)
-SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(mark)s, i.text,
+SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(mark)s, left(i.text, 300),
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
 FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[], %(texts)s::text[],

@@ -183,3 +183,17 @@ def count_turns(user_id: int) -> int:
     with prepared() as cursor:
         cursor.execute(_TURNS, [user_id])
         return int(cursor.fetchone()[0])
+
+
+_BADGES: Final = f"""
+SELECT ({_TURNS}), (SELECT count(*) FROM games_notice
+WHERE user_id = %s AND channel = 'site' AND state = 'sent' AND read_at IS NULL)
+"""  # noqa: S608  # a statement of ours in another
+
+
+def count_badges(user_id: int) -> tuple[int, int]:
+    """In how many games this person must move now, and how many notices are unread."""
+    with prepared() as cursor:
+        cursor.execute(_BADGES, [user_id, user_id])
+        turns, notices = cursor.fetchone()
+    return int(turns), int(notices)

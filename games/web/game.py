@@ -17,12 +17,12 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
-from games import conduct, queries, records, rules
+from games import conduct, presence, queries, records, rules
 from games import render as rendering
 from games.actions import seen
 from games.actions.play import play_move
 from games.models import Game
-from games.queries import GameView, LogLine, Table
+from games.queries import Badges, GameView, LogLine, Table
 from games.refusals import Denied
 from games.render import Again, Asked, Ended
 from games.web import table as table_views
@@ -36,6 +36,8 @@ READ_LINES: Final = 30
 
 LONGEST_MOVE: Final = 40
 LONGEST_TOKEN: Final = 64
+IN_BACKGROUND: Final = "X-In-Background"
+"""The header of a fetch by a page that cannot be seen."""
 SORT_COOKIE: Final = "hand_sort"
 SORT_SECONDS: Final = 365 * 86_400
 
@@ -177,11 +179,18 @@ def _show(
     if view.view is None:  # it has not started, or was closed before it did
         return table_views.lobby_page(request, table, view, status=status, refusal=asked.refusal)
     seen.look(table, user)
+    if user is not None and view.you is not None and IN_BACKGROUND not in request.headers:
+        presence.look(game_id=table.game.pk, user_id=user.pk)
     lines = queries.log_of(table, user, last=READ_LINES)
     before, again = _ended_before(table, view, lines), _again(table, view, user)
     page = rendering.page_of(view, lines, asked=asked, now=now, ended=before, again=again)
-    count = queries.count_waiting_for(user) if user else 0
-    context = {"page": page, "turn_count": count, "next_count": count - view.my_turn}
+    badges = queries.badges_of(user) if user else Badges()
+    context = {
+        "page": page,
+        "turn_count": badges.turns,
+        "next_count": badges.turns - view.my_turn,
+        "notice_count": badges.notices,
+    }
     if _wants_fragment(request):
         context["csrf_token"] = get_token(request)
         response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)

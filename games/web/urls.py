@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from games.web import conduct as conduct_views
 from games.web import game as game_views
 from games.web import home as home_views
+from games.web import notices as notice_views
 from games.web import pages as page_views
 from games.web import people as people_views
 from games.web import rest as rest_views
@@ -23,6 +24,14 @@ urlpatterns: list[URLPattern] = [
     path("move-seats/", people_views.move_seats, name="move-seats"),
     path("suspended/", conduct_views.suspended, name="suspended"),
     path("warnings/", conduct_views.warnings, name="warnings"),
+    path("notices/", notice_views.notices, name="notices"),
+    path("notices/read/", notice_views.read_all, name="notices-read"),
+    path("notices/<int:number>/open/", notice_views.open_one, name="notice-open"),
+    path("notices/settings/", notice_views.settings, name="notice-settings"),
+    path("notices/settings/works/", notice_views.ask_whether_it_works, name="notice-ask-works"),
+    path("mail/open/<str:token>/", notice_views.mail_open, name="mail-open"),
+    path("mail/stop/<str:token>/", notice_views.mail_stop, name="mail-stop"),
+    path("mail/works/<str:token>/", notice_views.mail_works, name="mail-works"),
     path("tables/new/", table_views.new_table, name="new-table"),
     path("join/<slug:key>/", table_views.invite, name="invite"),
     path("games/<slug:code>/", game_views.game, name="game"),

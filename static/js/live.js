@@ -47,6 +47,11 @@ function connect() {
   });
 }
 
+// Who has the page in the background is not looking, and may be sent a notice.
+document.body.addEventListener("htmx:configRequest", (event) => {
+  if (document.hidden) event.detail.headers["X-In-Background"] = "1";
+});
+
 document.body.addEventListener("htmx:beforeRequest", () => {
   busy = true;
   told = news = false; // the answer may be older than what is said from here on: that is looked at when it is here

@@ -237,3 +237,12 @@ def test_a_move_writes_them_in_one_statement(
     with django_assert_num_queries(0):
         notices.tell(game, [], now=NOON)
     assert Notice.objects.count() == 8
+
+
+def test_long_names_do_not_keep_a_game_from_starting(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(THREE, [alice, bob, charlie])
+    for seat in table.seats:
+        seat.name = "N" * 150
+    notices.tell_start(table, by=alice.pk, now=NOON)
+
+    assert {len(text) for text in Notice.objects.filter(kind="table_full").values_list("text", flat=True)} == {300}

@@ -1,0 +1,117 @@
+"""The look again: whether a notice that is due is still needed, and whether now is the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+
+from accounts.queries import MailAddress, mail_addresses
+from games import inbox, presence, queries
+from games.models import Game
+from games.models.notices import DEADLINE, DIGEST, EMAIL, KINDS, TURN, Notice
+from games.queries import Table
+
+PAUSE_WAIT: Final = timedelta(minutes=15)
+BOUNCE_WAIT: Final = timedelta(days=1)
+BOUNCE_PATIENCE: Final = timedelta(days=14)
+NEAR: Final = timedelta(hours=1)
+"""A turn that ends so soon after the night is told of in the night."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Nothing: to be told now. A `reason`: not to be told; with `until`: not before then."""
+
+    reason: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    now: datetime
+    tables: Mapping[int, Table]
+    looking: set[tuple[int, int]]
+    addresses: Mapping[int, MailAddress]
+    reminded: set[tuple[int, int | None]]
+
+
+def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
+    """What is to become of these notices, by number. Six queries, and two more for each summary."""
+    games = {row.game_id for row in rows if row.game_id is not None}
+    tables = queries.with_tables(Game.objects.filter(pk__in=games)) if games else []
+    people = {row.user_id for row in rows if row.channel == EMAIL}
+    facts = _Facts(
+        now=now,
+        tables={table.game.pk: table for table in tables},
+        looking=presence.looking((row.game_id, row.user_id) for row in rows if row.game_id is not None),
+        addresses=mail_addresses(people) if people else {},
+        reminded={(row.user_id, row.game_id) for row in rows if row.channel == EMAIL and row.kind == DEADLINE},
+    )
+    return {row.pk: _about_the_game(row, facts) or _about_the_mail(row, facts) or Verdict() for row in rows}
+
+
+def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:
+    if row.game_id is None:
+        return None
+    table = facts.tables[row.game_id]
+    if KINDS[row.kind].turn:
+        if table.game.status != Game.Status.PLAYING:
+            return Verdict("over")
+        if not _on_turn(table, row.user_id):
+            return Verdict("moved_on")
+        if table.game.paused_at is not None:
+            return Verdict("paused", facts.now + PAUSE_WAIT)
+    if row.kind == DEADLINE and (table.game.deadline is None or int(table.game.deadline.timestamp()) != row.mark):
+        return Verdict("later")
+    if (row.game_id, row.user_id) in facts.looking:
+        return Verdict("looking")
+    if row.kind == TURN and row.channel == EMAIL and (row.user_id, row.game_id) in facts.reminded:
+        return Verdict("reminded")
+    return None
+
+
+def _on_turn(table: Table, user_id: int) -> bool:
+    position = table.position
+    if position is None or position.phase == "over":
+        return False
+    seat = table.seats[position.turn]
+    return seat.user_id == user_id and not seat.bot
+
+
+def _about_the_mail(row: Notice, facts: _Facts) -> Verdict | None:
+    if row.channel != EMAIL:
+        return None
+    address = facts.addresses.get(row.user_id)
+    if address is None:
+        return Verdict("no_address")
+    if not row.user.is_active or row.user.suspended(facts.now):
+        return Verdict("closed")
+    if settings.MAIL_NEEDS_VERIFIED and not address.verified:
+        return Verdict("unverified")
+    known = getattr(row.user, "notice_settings", None)
+    if known is not None and known.bounced.casefold() == address.email.casefold():
+        waited = facts.now - row.created_at
+        return Verdict("bounced", None if waited > BOUNCE_PATIENCE else facts.now + BOUNCE_WAIT)
+    if row.kind == DIGEST and not inbox.anything_to_sum_up(row.user, facts.now):
+        return Verdict("nothing")
+    return _about_the_hour(row, facts)
+
+
+def _about_the_hour(row: Notice, facts: _Facts) -> Verdict | None:
+    """Mail waits for the end of a vacation and of the night, but for what cannot wait, and what was asked for then."""
+    if row.kind in (DEADLINE, DIGEST):
+        return None
+    now, rest = facts.now, row.user.rest
+    if rest.away(now):
+        return Verdict("vacation", rest.back(now))
+    morning = rest.quiet_end(now)
+    if morning <= now:
+        return None
+    deadline = facts.tables[row.game_id].game.deadline if row.game_id is not None else None
+    if row.kind == TURN and deadline is not None and deadline < morning + NEAR:
+        return None
+    return Verdict("night", morning)

@@ -1,0 +1,91 @@
+"""Claimed notices become mails: one for each person and kind, about all the games there are to tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import structlog
+from django.core.mail import EmailMultiAlternatives
+
+from accounts.models import User
+from accounts.queries import mail_addresses
+from games import emails, inbox, queries
+from games.emails import News, Reader
+from games.models import Game
+from games.models.notices import DEADLINE, DIGEST, TURN, Notice, NoticeSettings
+from games.queries import GameView, Table
+
+log = structlog.get_logger(__name__)
+
+
+def compose(rows: Sequence[Notice], *, now: datetime) -> list[tuple[list[Notice], EmailMultiAlternatives | None]]:
+    """The mails for these notices, in the order in which they were written; None where one cannot be made."""
+    groups: dict[tuple[int, str], list[Notice]] = {}
+    for row in sorted(rows, key=lambda row: row.pk):
+        groups.setdefault((row.user_id, row.kind), []).append(row)
+    tables = _tables({row.game_id for row in rows if row.game_id is not None})
+    readers = readers_of({row.user for row in rows})
+    return [(group, _try_mail(readers, group, tables, now)) for group in groups.values()]
+
+
+def _try_mail(
+    readers: Mapping[int, Reader], rows: Sequence[Notice], tables: Mapping[int, Table], now: datetime
+) -> EmailMultiAlternatives | None:
+    reader = readers.get(rows[0].user_id)
+    if reader is None:
+        return None  # the address went away a moment ago: the next look says so
+    try:
+        return _mail(reader, rows[0].kind, rows, tables, now)
+    except Exception:
+        # One mail that cannot be made must not keep everybody's else; it is tried again, and given up with a reason.
+        log.exception("mail not made", kind=rows[0].kind)
+        return None
+
+
+def readers_of(people: set[User]) -> dict[int, Reader]:
+    """These people as mails address them."""
+    NoticeSettings.objects.bulk_create((NoticeSettings(user=user) for user in people), ignore_conflicts=True)
+    keys = dict(NoticeSettings.objects.filter(user__in=people).values_list("user_id", "mail_key"))
+    addresses = mail_addresses({user.pk for user in people})
+    return {
+        user.pk: Reader(user.pk, user.name, addresses[user.pk].email, user.time_zone, keys[user.pk])
+        for user in people
+        if user.pk in addresses
+    }
+
+
+def _mail(
+    reader: Reader, kind: str, rows: Sequence[Notice], tables: Mapping[int, Table], now: datetime
+) -> EmailMultiAlternatives:
+    user, number = rows[0].user, rows[0].pk
+    if kind == DIGEST:
+        return _digest(reader, user, now, number)
+    if kind in (TURN, DEADLINE):
+        games = dict.fromkeys(row.game_id for row in rows if row.game_id is not None)
+        views = urgent_first([queries.view_of(tables[game], user) for game in games])
+        make = emails.turn_mail if kind == TURN else emails.reminder_mail
+        return make(reader, views, now=now, number=number)
+    news = [News(row.text, _view(row, tables)) for row in rows]
+    return emails.news_mail(reader, kind, news, now=now, number=number)
+
+
+def _digest(reader: Reader, user: User, now: datetime, number: int) -> EmailMultiAlternatives:
+    waiting = [queries.view_of(table, user) for table in queries.with_tables(queries.waiting_for(user))]
+    rows = inbox.news_of_the_day(user, now)
+    tables = _tables({row.game_id for row in rows if row.game_id is not None})
+    news = [News(row.text, _view(row, tables)) for row in rows]
+    return emails.digest_mail(reader, waiting, news, now=now, number=number)
+
+
+def urgent_first(views: Sequence[GameView]) -> list[GameView]:
+    return sorted(views, key=lambda view: (view.deadline is None, view.deadline))
+
+
+def _view(row: Notice, tables: Mapping[int, Table]) -> GameView | None:
+    return None if row.game_id is None else queries.view_of(tables[row.game_id], row.user)
+
+
+def _tables(games: set[int]) -> dict[int, Table]:
+    rows = queries.with_tables(Game.objects.filter(pk__in=games)) if games else []
+    return {table.game.pk: table for table in rows}

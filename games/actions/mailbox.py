@@ -1,0 +1,185 @@
+"""What one person does about notices: choose, stop, read; and what is known of their address."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from smtplib import SMTPException
+from typing import Final
+
+import structlog
+from django.core.mail import get_connection
+from django.db import transaction
+
+from accounts.models import User
+from games import emails, mail_links
+from games.actions import letters
+from games.mail_links import BadLink, Link
+from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, NoticeSettings, new_mail_key
+
+log = structlog.get_logger(__name__)
+
+BATCH: Final = 100
+KEPT: Final = timedelta(days=60)
+
+
+def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, now: datetime) -> NoticeSettings:
+    """Set what this person wants: `choices` maps `kind.channel` to yes or no, `digest_hour` is local or None.
+
+    Wanting a mail that was off makes the links of earlier mails void: an old one cannot take the wish back.
+    """
+    with transaction.atomic():
+        chosen = _locked(user.pk)
+        before = {kind: chosen.wants(kind, EMAIL) for kind in KINDS}
+        had_digest = chosen.digest_hour is not None
+        chosen.choices = {
+            f"{kind.name}.{channel}": choices[f"{kind.name}.{channel}"]
+            for kind in KINDS.values()
+            for channel in CHANNELS
+            if kind.name != DIGEST
+            and choices.get(f"{kind.name}.{channel}", channel in kind.channels) != (channel in kind.channels)
+        }
+        chosen.digest_hour = digest_hour
+        chosen.digest_at = next_digest(user.time_zone, digest_hour, now)
+        wanted_anew = any(chosen.wants(kind, EMAIL) and not before[kind] for kind in KINDS)
+        if wanted_anew or (digest_hour is not None and not had_digest):
+            chosen.mail_key = new_mail_key()
+        chosen.save(update_fields=["choices", "digest_hour", "digest_at", "mail_key"])
+        return chosen
+
+
+def stop(*, token: str, everything: bool = False) -> Link:
+    """Send this person no more mails of the token's kind, or none at all. Doing it again changes nothing.
+
+    :raises BadLink: also if the person has asked for such mails since.
+    """
+    with transaction.atomic():
+        link = check_stop(token)
+        chosen = _locked(link.user_id)
+        for kind in KINDS if everything else (link.what,):
+            if kind == DIGEST:
+                chosen.digest_hour = chosen.digest_at = None
+            else:
+                chosen.choices[f"{kind}.{EMAIL}"] = False
+        chosen.save(update_fields=["choices", "digest_hour", "digest_at"])
+        return link
+
+
+def check_stop(token: str) -> Link:
+    """What a link that stops mails says, if it is still good. Changes nothing.
+
+    :raises BadLink:
+    """
+    link = mail_links.read(mail_links.STOP, token)
+    known = NoticeSettings.objects.filter(user_id=link.user_id, mail_key=link.key).exists()
+    if not known or link.what not in KINDS:
+        raise BadLink(expired=True)
+    return link
+
+
+def works_again(*, token: str, now: datetime) -> Link:
+    """The address gets its mail again: what waited for it is due now.
+
+    :raises BadLink:
+    """
+    link = mail_links.read(mail_links.WORKS, token)
+    with transaction.atomic():
+        chosen = NoticeSettings.objects.select_for_update().filter(user_id=link.user_id, mail_key=link.key).first()
+        if chosen is None:
+            raise BadLink(expired=True)
+        if chosen.bounced == link.what:
+            chosen.bounced, chosen.bounced_at = "", None
+            chosen.save(update_fields=["bounced", "bounced_at"])
+            held = Notice.objects.filter(user_id=link.user_id, state=Notice.State.WAITING, reason="bounced")
+            held.update(due_at=now, reason="")
+        return link
+
+
+def ask_whether_it_works(*, user: User, now: datetime) -> bool:
+    """Send a mail with such a link to this person's address; False if the mail server cannot be reached."""
+    reader = letters.readers_of({user}).get(user.pk)
+    if reader is None:
+        return False
+    try:
+        return bool(get_connection().send_messages([emails.works_mail(reader, now=now)]))
+    except (OSError, SMTPException) as error:
+        log.warning("mail server away", error=type(error).__name__)
+        return False
+
+
+def mark_bounced(*, address: str, now: datetime) -> int:
+    """Mails to this address come back: hold all mail to it. Gives the number of people whose address it is."""
+    people = User.objects.filter(email__iexact=address) | User.objects.filter(emailaddress__email__iexact=address)
+    count = 0
+    for user_id in people.values_list("pk", flat=True).distinct():
+        with transaction.atomic():
+            chosen = _locked(user_id)
+            chosen.bounced, chosen.bounced_at = address, now
+            chosen.save(update_fields=["bounced", "bounced_at"])
+        count += 1
+    return count
+
+
+def read(*, user: User, now: datetime, up_to: int) -> int:
+    """Note that this person has read the notices on the site up to this number; gives how many were new."""
+    new = Notice.objects.filter(user=user, channel=SITE, state=Notice.State.SENT, read_at=None, pk__lte=up_to)
+    return new.update(read_at=now)
+
+
+def open_notice(*, user: User, number: int, now: datetime) -> Notice | None:
+    """One of this person's notices on the site, which is read now; None if there is none of that number."""
+    notice = Notice.objects.filter(user=user, channel=SITE, pk=number).select_related("game").first()
+    if notice is not None and notice.read_at is None:
+        notice.read_at = now
+        notice.save(update_fields=["read_at"])
+    return notice
+
+
+def write_digests(*, now: datetime) -> int:
+    """Write the summaries whose hour has come; gives their number."""
+    with transaction.atomic():
+        written = 0
+        due = NoticeSettings.objects.select_for_update(skip_locked=True, of=("self",)).filter(digest_at__lte=now)
+        chosen = list(due.select_related("user").order_by("digest_at")[:BATCH])
+        for row in chosen:
+            zone = row.user.time_zone
+            on_time = row.digest_at is not None and row.digest_at == next_digest(
+                zone, row.digest_hour, row.digest_at - timedelta(seconds=1)
+            )
+            row.digest_at = next_digest(zone, row.digest_hour, now)
+            row.save(update_fields=["digest_at"])
+            if not on_time:  # the person has moved to another time zone since
+                continue
+            day = now.astimezone(zoneinfo.ZoneInfo(zone)).date().toordinal()
+            Notice.objects.bulk_create(
+                [Notice(user=row.user, version=day, kind=DIGEST, channel=EMAIL, created_at=now, due_at=now, since=now)],
+                ignore_conflicts=True,
+            )
+            written += 1
+    return written
+
+
+def next_digest(zone: str, hour: int | None, now: datetime) -> datetime | None:
+    """The next time after `now` that it is this hour in this zone; where spring skips it, an hour later."""
+    if hour is None:
+        return None
+    here = now.astimezone(zoneinfo.ZoneInfo(zone))
+    at = here.replace(hour=hour, minute=0, second=0, microsecond=0, fold=0)
+    if at.astimezone(UTC) <= now:
+        at = (here + timedelta(days=1)).replace(hour=hour, minute=0, second=0, microsecond=0, fold=0)
+    return at.astimezone(UTC)
+
+
+def forget_old(*, now: datetime, batch: int = 5000) -> int:
+    """Delete notices of two months ago; gives their number, at most `batch`."""
+    old = Notice.objects.filter(created_at__lt=now - KEPT).exclude(
+        state__in=(Notice.State.WAITING, Notice.State.SENDING, Notice.State.HANDED)
+    )
+    return Notice.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:batch])).delete()[0]
+
+
+def _locked(user_id: int) -> NoticeSettings:
+    """This person's settings, made if need be, locked until the transaction ends."""
+    NoticeSettings.objects.bulk_create([NoticeSettings(user_id=user_id)], ignore_conflicts=True)
+    return NoticeSettings.objects.select_for_update().get(user_id=user_id)

@@ -1,0 +1,179 @@
+"""The mails: one function each, from what its reader may see to a message in text and HTML.
+
+No mail names a card. Headers are single lines whatever a name holds; links are signed, and opening one changes nothing.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+import zoneinfo
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from email.utils import format_datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from games import mail_links
+from games.models.notices import DEADLINE, DIGEST, KINDS, TURN
+from games.queries import GameView
+from games.render import words
+
+LONGEST_SUBJECT: Final = 180
+LONGEST_LINE: Final = 990
+ZERO_WIDTH_JOINER: Final = "\u200d"  # holds emoji together
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whom a mail is for; `key` makes the links that stop mails."""
+
+    user_id: int
+    name: str
+    address: str
+    zone: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something that happened, at a table or elsewhere."""
+
+    text: str
+    view: GameView | None
+
+
+class Mail(EmailMultiAlternatives):
+    """A mail whose addresses in headers stay in one piece: a folded `List-Unsubscribe` is not understood everywhere."""
+
+    def message(self, **options: Any) -> Any:
+        message = super().message(**options)
+        message.policy = message.policy.clone(max_line_length=LONGEST_LINE)
+        return message
+
+
+def turn_mail(reader: Reader, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
+    """It is the reader's turn in these games, the most urgent first. `number` makes the Message-ID."""
+    return _games_mail(reader, TURN, views, now=now, number=number)
+
+
+def reminder_mail(reader: Reader, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
+    """The reader's time runs out in these games."""
+    return _games_mail(reader, DEADLINE, views, now=now, number=number)
+
+
+def news_mail(reader: Reader, kind: str, news: Sequence[News], *, now: datetime, number: int) -> Mail:
+    """What happened while the reader was away; all of one kind."""
+    with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
+        title = news[0].text if len(news) == 1 else f"{KINDS[kind].title}: {len(news)} tables."
+        context = {"title": title, "news": [_news(reader, item, now) for item in news], "one": len(news) == 1}
+        return _mail("news", context, reader, kind, now=now, number=number)
+
+
+def digest_mail(
+    reader: Reader, waiting: Sequence[GameView], news: Sequence[News], *, now: datetime, number: int
+) -> Mail:
+    """The day's summary: the games that wait for the reader, and what happened since."""
+    with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
+        count = len(waiting)
+        title = f"{count} game{' waits' if count == 1 else 's wait'} for you." if count else "No game waits for you."
+        context = {
+            "title": title,
+            "games": [_game(reader, view, now) for view in waiting],
+            "news": [_news(reader, item, now) for item in news],
+        }
+        return _mail("digest", context, reader, DIGEST, now=now, number=number)
+
+
+def works_mail(reader: Reader, *, now: datetime) -> Mail:
+    """Asks whether mail arrives again at an address that mails came back from."""
+    link = mail_links.address_of(mail_links.WORKS, user_id=reader.user_id, what=reader.address, key=reader.key)
+    context = {"title": "Does this address work again?", "link": link, "address": reader.address}
+    return _message("works", context, reader, now=now, number=int(now.timestamp()))
+
+
+def sentence(view: GameView, now: datetime) -> str:
+    """The game page's heading, without the card that its reader has drawn."""
+    seen = view.view
+    return words.headline(view if seen is None else replace(view, view=replace(seen, drawn=None)), now)
+
+
+def one_line(text: str) -> str:
+    """This text on one line: no control, format or separator character survives, and runs of space are one."""
+    shown = (" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
+    return " ".join("".join(c for c in shown if unicodedata.category(c) != "Cf" or c == ZERO_WIDTH_JOINER).split())
+
+
+def _games_mail(reader: Reader, kind: str, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
+    with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
+        first, count = views[0], len(views)
+        title = sentence(first, now)
+        if count > 1:
+            by = f", the first by {words.due(first.deadline, now)}" if first.deadline else ""
+            title = f"Your turn in {count} games{by}."
+        if kind == DEADLINE and first.deadline:
+            title = f"{words.time_left(first.deadline, now)}. {title}"
+        context = {"title": title, "games": [_game(reader, view, now) for view in views], "one": count == 1}
+        return _mail("turn", context, reader, kind, now=now, number=number)
+
+
+def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
+    """A game as a mail shows it."""
+    others = [seat.name for seat in view.seats if seat.seat != view.you]
+    length = f"round {view.round}, to {view.target:,}" if view.target else "a single round"
+    return {
+        "sentence": one_line(sentence(view, now)),
+        "table": one_line(words.table_name(view)),
+        "others": one_line(words.listed(others)),
+        "length": length,
+        "left": words.time_left(view.deadline, now) if view.deadline and view.my_turn else "",
+        "link": mail_links.address_of(mail_links.OPEN, user_id=reader.user_id, what=view.id),
+    }
+
+
+def _news(reader: Reader, news: News, now: datetime) -> dict[str, Any]:
+    return {"text": one_line(news.text), "game": None if news.view is None else _game(reader, news.view, now)}
+
+
+def _mail(name: str, context: dict[str, Any], reader: Reader, kind: str, *, now: datetime, number: int) -> Mail:
+    """A mail that its reader can stop with one click."""
+    stop = mail_links.address_of(mail_links.STOP, user_id=reader.user_id, what=kind, key=reader.key)
+    more = {"stop": stop, "kind": KINDS[kind].title, "settings": settings.SITE_URL + reverse("notice-settings")}
+    message = _message(name, context | more, reader, now=now, number=number)
+    message.extra_headers |= {
+        "List-Unsubscribe": f"<{stop}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "List-Id": f"{KINDS[kind].title} <{kind.replace('_', '-')}.{_host()}>",
+    }
+    return message
+
+
+def _message(name: str, context: dict[str, Any], reader: Reader, *, now: datetime, number: int) -> Mail:
+    """The triple of templates of this name, rendered. The same `number` gives the same Message-ID, for a second try."""
+    context = {"name": one_line(reader.name), "site": settings.SITE_URL, "host": _host(), **context}
+    context["title"] = one_line(context["title"])
+    # A name must not read as an encoded word, which a mail program would decode to what it likes.
+    subject = one_line(render_to_string(f"emails/{name}_subject.txt", context)).replace("=?", "= ?")
+    message = Mail(
+        subject=subject if len(subject) <= LONGEST_SUBJECT else f"{subject[: LONGEST_SUBJECT - 1]}…",
+        body=render_to_string(f"emails/{name}_body.txt", context).strip() + "\n",
+        to=[reader.address],
+        headers={
+            "Message-ID": f"<{name}.{number}.{reader.user_id}@{_host()}>",
+            "Date": format_datetime(now),
+            "Auto-Submitted": "auto-generated",
+            "X-Auto-Response-Suppress": "All",
+        },
+    )
+    message.attach_alternative(render_to_string(f"emails/{name}_body.html", context), "text/html")
+    return message
+
+
+def _host() -> str:
+    return urlsplit(settings.SITE_URL).hostname or "localhost"

@@ -1,0 +1,86 @@
+"""Every read of notices: what one person was told, what there is to sum up, and how far the sender is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from games import queries
+from games.models import Game
+from games.models.notices import SITE, Notice, NoticeSettings, Outbox
+from games.queries import Table
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+A_DAY: Final = timedelta(days=1)
+MOST_NEWS: Final = 20
+LISTED: Final = 60
+"""So many of somebody's newest notices are listed, every channel counting as one."""
+NEEDLESS: Final = ("moved", "moved_on", "looking", "reminded", "off")
+"""Reasons that say nothing went wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One thing somebody was to be told, and what became of it in each channel."""
+
+    notices: tuple[Notice, ...]
+    table: Table | None
+
+    @property
+    def first(self) -> Notice:
+        return self.notices[0]
+
+    @property
+    def shown(self) -> Notice | None:
+        """The notice on the site, if it was shown."""
+        return next((row for row in self.notices if row.channel == SITE and row.state == Notice.State.SENT), None)
+
+    @property
+    def needless(self) -> bool:
+        """Whether nothing came of it, for reasons that are as they should be."""
+        return all(row.state == Notice.State.DROPPED and row.reason in NEEDLESS for row in self.notices)
+
+
+def told_to(user: User) -> list[Told]:
+    """What this person was told lately, or would have been, newest first. At most five queries."""
+    rows = list(Notice.objects.filter(user=user).order_by("-pk")[:LISTED])
+    games = {row.game_id for row in rows if row.game_id is not None}
+    tables = {table.game.pk: table for table in queries.with_tables(Game.objects.filter(pk__in=games))} if games else {}
+    groups: dict[tuple[int | None, int, str, int], list[Notice]] = {}
+    for row in rows:
+        groups.setdefault((row.game_id, row.version, row.kind, row.mark), []).append(row)
+    return [
+        Told(tuple(sorted(group, key=lambda row: row.pk)), tables.get(group[0].game_id or 0))
+        for group in groups.values()
+    ]
+
+
+def settings_of(user: User) -> NoticeSettings:
+    """What this person wants to be told; the usual if they never said."""
+    return NoticeSettings.objects.filter(user=user).first() or NoticeSettings(user=user)
+
+
+def news_of_the_day(user: User, now: datetime) -> Sequence[Notice]:
+    """What happened to this person within a day and is not read yet, newest first."""
+    rows = Notice.objects.filter(user=user, channel=SITE, created_at__gte=now - A_DAY, read_at=None)
+    return list(rows.filter(state=Notice.State.SENT).exclude(text="").order_by("-pk")[:MOST_NEWS])
+
+
+def anything_to_sum_up(user: User, now: datetime) -> bool:
+    """Whether a summary would tell this person anything."""
+    return bool(queries.count_waiting_for(user) or news_of_the_day(user, now))
+
+
+def mail_is_held() -> Outbox | None:
+    """The outbox while its mail is held back; None while it flows."""
+    return Outbox.objects.filter(held_since__isnull=False).first()
+
+
+def oldest_due(now: datetime) -> datetime | None:
+    """Since when the notice that is overdue for longest has been due; None if nothing is."""
+    row = Notice.objects.filter(state=Notice.State.WAITING, due_at__lte=now).order_by("due_at").first()
+    return None if row is None else row.due_at

@@ -1,0 +1,44 @@
+"""`manage.py bounced`: mails to an address came back; hold all further ones until its owner says that it works."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from email import message_from_binary_file
+from email.message import Message
+from email.policy import default
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from games.actions import mailbox
+
+
+class Command(BaseCommand):
+    help = "Holds all mail to addresses that mails came back from: named, or in a delivery report on standard input."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("addresses", nargs="*", help="addresses; without any, a report (RFC 3464) is read")
+
+    def handle(self, *, addresses: list[str], **_: Any) -> None:
+        found = addresses or failed_in(message_from_binary_file(sys.stdin.buffer, policy=default))
+        if not found:
+            raise CommandError("This is no report of a mail that failed for good: nothing was changed.")
+        for address in found:
+            people = mailbox.mark_bounced(address=address, now=timezone.now())
+            self.stdout.write(f"{address}: {people} {'person' if people == 1 else 'people'}")
+
+
+def failed_in(report: Message) -> list[str]:
+    """The addresses that a delivery report (RFC 3464) says have failed for good."""
+    found = []
+    for part in report.walk():
+        if part.get_content_type() != "message/delivery-status":
+            continue
+        for fields in part.get_payload():
+            assert isinstance(fields, Message)
+            failed = fields.get("Action", "").strip().lower() == "failed"
+            if failed and fields.get("Status", "").strip().startswith("5"):
+                found.append(fields.get("Final-Recipient", "").split(";")[-1].strip())
+    return [address for address in dict.fromkeys(found) if address]

@@ -1,0 +1,112 @@
+"""Notices as their reader sees them: what it was, and in one sentence a channel what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from django.urls import reverse
+
+from accounts.models import User
+from games import queries
+from games.inbox import Told
+from games.models.notices import CHANNELS, DEADLINE, DIGEST, KINDS, SITE, TURN, Notice
+from games.render import words
+
+WHY: Final = {
+    "moved": "You moved before it was due.",
+    "moved_on": "It was no longer your turn.",
+    "over": "The game was over.",
+    "later": "The deadline had been moved.",
+    "looking": "You were looking at the game.",
+    "reminded": "A reminder of the same turn went out instead.",
+    "off": "You have switched this off.",
+    "no_address": "Your account has no e-mail address.",
+    "unverified": "Your e-mail address is not confirmed.",
+    "bounced": "Mails to your address came back.",
+    "closed": "Your account was closed or suspended.",
+    "nothing": "There was nothing to sum up.",
+    "paused": "The game is paused.",
+    "vacation": "You are on vacation.",
+    "night": "These are your quiet hours.",
+    "again": "The mail server did not take it: it will be tried again.",
+    "server": "The mail server could not be reached: it will be tried again.",
+    "refused": "The mail server says that your address takes no mail.",
+    "gave_up": "The mail server did not take it, however often it was tried.",
+    "unsure": "The site stopped while handing it over: it may have arrived or not.",
+}
+"""Why a notice was not sent, or is still waiting, by `Notice.reason`."""
+
+HELD: Final = "All mail is held back by those who run the site, for now."
+
+
+class Line(NamedTuple):
+    """What became of a notice in one channel."""
+
+    channel: str
+    what: str
+    when: str
+    why: str
+    good: bool
+
+
+class Item(NamedTuple):
+    """One thing somebody was told, or would have been."""
+
+    number: int
+    title: str
+    text: str
+    url: str
+    when: str
+    new: bool
+    lines: list[Line]
+
+
+def items_of(told: Iterable[Told], user: User, *, held: bool, now: datetime) -> list[Item]:
+    """The list of the page, as its reader sees it. `held`: no mail goes out at the moment."""
+    return [_item(entry, user, held, now) for entry in told]
+
+
+def _item(entry: Told, user: User, held: bool, now: datetime) -> Item:
+    row, shown = entry.first, entry.shown
+    view = queries.view_of(entry.table, user) if entry.table is not None else None
+    where = words.table_name(view) if view is not None and view.seats else "a closed table"
+    return Item(
+        number=shown.pk if shown else 0,
+        title=_title(row, where),
+        text=row.text,
+        url=reverse("game", args=[view.id]) if view is not None else "",
+        when=words.moment(row.created_at, now),
+        new=shown is not None and shown.read_at is None,
+        lines=[_line(row, held, now) for row in sorted(entry.notices, key=lambda row: row.channel != SITE)],
+    )
+
+
+def _title(row: Notice, where: str) -> str:
+    if row.kind in (TURN, DEADLINE):
+        return f"{KINDS[row.kind].title} at {'your own table' if where == words.YOUR_TABLE else where}"
+    if row.kind == DIGEST:
+        return KINDS[DIGEST].title
+    return where
+
+
+def _line(row: Notice, held: bool, now: datetime) -> Line:
+    at, why = words.moment(row.since, now), WHY.get(row.reason, "")
+    if row.state == Notice.State.SENT:
+        what, why = ("shown" if row.channel == SITE else "sent"), ""
+    elif row.state in (Notice.State.DROPPED, Notice.State.FAILED):
+        what = "not shown" if row.channel == SITE else "not sent"
+        if row.reason == "unsure":
+            what = "perhaps sent"
+    else:
+        what, at = "waits until", words.moment(row.due_at, now)
+        if row.due_at <= now:
+            what, at = "is next", ""
+        if held and row.channel != SITE:
+            what, at, why = "waits", "", HELD
+    return Line(CHANNELS[row.channel], what, at, why, row.state == Notice.State.SENT)
+
+
+def count_new(items: Sequence[Item]) -> int:
+    return sum(item.new for item in items)

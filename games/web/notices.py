@@ -1,0 +1,153 @@
+"""The bell's page, what one wants to be told, and where the links of mails lead: a GET of those changes nothing."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from django.conf import settings as site
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import User
+from accounts.queries import MailAddress, mail_addresses, name_of
+from games import inbox, mail_links
+from games.actions import mailbox
+from games.mail_links import BadLink
+from games.models.notices import KINDS, NoticeSettings
+from games.notice_form import NoticeForm
+from games.render.notices import count_new, items_of
+from games.web.answers import SeeOther
+from games.web.people import person
+
+NOT_FOUND: Final = 404
+GONE: Final = 410
+UNPROCESSABLE: Final = 422
+
+
+@login_required
+@require_safe
+def notices(request: HttpRequest) -> HttpResponse:
+    """What I was told and what not, and why; `?all=1` also what was never needed."""
+    user, now = cast("User", request.user), timezone.now()
+    told, everything = inbox.told_to(user), request.GET.get("all") == "1"
+    listed = [entry for entry in told if everything or not entry.needless]
+    items = items_of(listed, user, held=inbox.mail_is_held() is not None, now=now)
+    newest = max((item.number for item in items if item.new), default=0)
+    context = {"items": items, "hidden": len(told) - len(listed), "new": count_new(items), "newest": newest}
+    return render(request, "games/notices.html", context | {"everything": everything})
+
+
+@login_required
+@require_POST
+def read_all(request: HttpRequest) -> HttpResponse:
+    """Everything up to the newest one that was listed is read."""
+    up_to = request.POST.get("up_to", "")
+    if not (up_to.isascii() and up_to.isdecimal() and len(up_to) < 19):
+        raise Http404
+    mailbox.read(user=cast("User", request.user), now=timezone.now(), up_to=int(up_to))
+    return SeeOther.to("notices")
+
+
+@login_required
+@require_POST
+def open_one(request: HttpRequest, number: int) -> HttpResponse:
+    """On to the game that a notice is about; the notice is read."""
+    notice = mailbox.open_notice(user=cast("User", request.user), number=number, now=timezone.now())
+    if notice is None:
+        raise Http404
+    return SeeOther(notice.game.get_absolute_url()) if notice.game else SeeOther.to("notices")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest) -> HttpResponse:
+    """What I want to be told, through which channel, and when the summary comes."""
+    user = cast("User", request.user)
+    chosen = inbox.settings_of(user)
+    form = NoticeForm(request.POST if request.method == "POST" else None, chosen=chosen)
+    if form.is_valid():
+        mailbox.choose(user=user, choices=form.choices(), digest_hour=form.digest_hour(), now=timezone.now())
+        messages.success(request, "Saved.")
+        return SeeOther.to("notice-settings")
+    address = mail_addresses([user.pk]).get(user.pk)
+    context: dict[str, object] = {"form": form, "address": address, "trouble": _trouble(user, address, chosen)}
+    context["held"] = inbox.mail_is_held()
+    return render(request, "games/notice_settings.html", context, status=UNPROCESSABLE if form.errors else 200)
+
+
+@login_required
+@require_POST
+def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
+    """Send a mail to the address that mails came back from, with a link that says that it arrives."""
+    if mailbox.ask_whether_it_works(user=cast("User", request.user), now=timezone.now()):
+        messages.success(request, "A mail is on its way: press the button it leads to, and all others follow.")
+    else:
+        messages.error(request, "The mail server cannot be reached at the moment: try again in a few minutes.")
+    return SeeOther.to("notice-settings")
+
+
+@require_safe
+def mail_open(request: HttpRequest, token: str) -> HttpResponse:
+    """A mail's link to a game: on to it for whom it was sent to; others are told to log in, and see no card."""
+    try:
+        link = mail_links.read(mail_links.OPEN, token)
+    except BadLink as bad:
+        return _bad_link(request, bad)
+    user, game = person(request), reverse("game", args=[link.what])
+    if user is not None and user.pk == link.user_id:
+        return redirect(game)
+    context = {"name": name_of(link.user_id), "user_is_other": user is not None, "game": game}
+    return render(request, "games/mail_open.html", context)
+
+
+@csrf_exempt  # the token says who asks: no cookie is read, and a mail program sends none
+@require_http_methods(["GET", "HEAD", "POST"])
+def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
+    """Stop mails of one kind, or all: at once by POST (RFC 8058), by a button after a GET, which changes nothing."""
+    try:
+        if request.method == "POST":
+            everything = request.POST.get("what") == "everything"
+            link = mailbox.stop(token=token, everything=everything)
+            context = {"stopped": "any mails" if everything else f"the mails “{KINDS[link.what].title}”"}
+        else:
+            context = {"kind": KINDS[mailbox.check_stop(token).what].title}
+    except BadLink as bad:
+        return _bad_link(request, bad)
+    return render(request, "games/mail_stop.html", context)
+
+
+@csrf_exempt  # as above
+@require_http_methods(["GET", "HEAD", "POST"])
+def mail_works(request: HttpRequest, token: str) -> HttpResponse:
+    """The address that mails came back from works again: a button after a GET, which changes nothing."""
+    try:
+        if request.method == "POST":
+            link = mailbox.works_again(token=token, now=timezone.now())
+        else:
+            link = mail_links.read(mail_links.WORKS, token)
+    except BadLink as bad:
+        return _bad_link(request, bad)
+    return render(request, "games/mail_works.html", {"address": link.what, "done": request.method == "POST"})
+
+
+def _trouble(user: User, address: MailAddress | None, chosen: NoticeSettings) -> str:
+    """Why no mail reaches this person; empty if nothing is in the way. The template has a sentence for each."""
+    if user.is_guest:
+        return "guest"
+    if address is None:
+        return "none"
+    if chosen.bounced.casefold() == address.email.casefold():
+        return "bounced"
+    return "unverified" if site.MAIL_NEEDS_VERIFIED and not address.verified else ""
+
+
+def _bad_link(request: HttpRequest, bad: BadLink) -> HttpResponse:
+    """A link that is not one of ours, or no longer good: says which, and what to do."""
+    status = GONE if bad.expired else NOT_FOUND
+    return render(request, "games/mail_bad_link.html", {"expired": bad.expired}, status=status)

@@ -1,0 +1,415 @@
+"""Mail that goes wrong: hostile names, servers that fail in every way, senders that die, scanners that follow links.
+
+Every mail here goes over real SMTP to a server of the test. Figures are printed (`pytest -s`).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from aiosmtpd.smtp import Envelope
+from django.core.cache import cache
+from django.core.mail.backends.smtp import EmailBackend
+from django.db import connection, connections
+from django.test import Client, override_settings
+
+from accounts.models import User
+from games import mail_links
+from games.actions import letters, mailbox, notices, outbox
+from games.models import Notice, NoticeSettings, Outbox
+from games.queries import Table
+from tests.conftest import logged_in, person
+from tests.support.mail import MailServer, links_in, serve, text_of
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+DUE = NOON + 5 * MINUTE
+WRITES = re.compile(r"^\s*(WITH\b.*)?(INSERT|UPDATE|DELETE|TRUNCATE)\b", re.IGNORECASE | re.DOTALL)
+
+
+class Killed(BaseException):
+    """The sender died here."""
+
+
+@pytest.fixture
+def server() -> Iterator[MailServer]:
+    """A mail server that the site sends to."""
+    cache.clear()
+    found = MailServer()
+    controller = serve(found)
+    smtp = "django.core.mail.backends.smtp.EmailBackend"
+    with override_settings(EMAIL_BACKEND=smtp, EMAIL_HOST="127.0.0.1", EMAIL_PORT=controller.port):
+        yield found
+    controller.stop()
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return on_turn(alice, bob)
+
+
+def on_turn(user: User, other: User) -> Table:
+    """A table where it is this user's turn, which has been told at noon."""
+    found = table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR)
+    notices.tell_deal(found, now=NOON)
+    return found
+
+
+def deliver(now: Any = DUE) -> None:
+    outbox.deliver(clock=lambda: now)
+
+
+def mail_states() -> Counter[str]:
+    return Counter(Notice.objects.filter(channel="email").values_list("state", flat=True))
+
+
+# What a name can do to a header
+
+HOSTILE = (
+    "Eve\r\nBcc: victim@example.org",
+    "Eve\nX-Injected: yes\n\nA body of her own",
+    "Eve\rSubject: Another",
+    "Eve\u2028Bcc: victim@example.org",
+    "Eve\x0b\x0c\x1c\x85",
+    "\u202eevE \u2066",
+    "=?utf-8?q?Eve=0D=0ABcc:_victim@example.org?=",
+    '"Eve" <victim@example.org>, Mallory',
+    "Ève Ünïcødé 李雷 🃏 إيف",
+    "E" * 64,
+)
+HEADERS = {
+    "content-type", "mime-version", "subject", "from", "to", "date", "message-id", "auto-submitted",
+    "x-auto-response-suppress", "list-unsubscribe", "list-unsubscribe-post", "list-id",
+}  # fmt: skip
+
+
+def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User) -> None:
+    for n, name in enumerate(HOSTILE):
+        eve = person(f"eve{n}")
+        User.objects.filter(pk=eve.pk).update(username=name)
+        eve.username = name
+        for user, other in ((alice, eve), (eve, alice)):
+            table = on_turn(user, other)
+            texts = [(kind, f"{name} wins the game.") for kind in ("game_over", "invited")]
+            notices.tell(table.game, [notices.Intent(user.pk, *text) for text in texts], now=NOON)
+    for user in User.objects.all():
+        mailbox.choose(user=user, choices={}, digest_hour=13, now=NOON)
+    deliver()
+    mailbox.write_digests(now=NOON + HOUR)
+    deliver(NOON + HOUR)
+
+    for envelope, mail in zip(server.taken, server.mails, strict=True):
+        assert set(map(str.lower, mail.keys())) == HEADERS
+        assert len(mail.keys()) == len(HEADERS)
+        assert mail.defects == []
+        assert [mail["To"]] == envelope.rcpt_tos
+        assert not set(mail["Subject"]) & set("\r\n\u2028\u202e\x00")
+        head = re.split(rb"\r?\n\r?\n", envelope.original_content or b"")[0]
+        assert len(re.findall(rb"^[A-Za-z-]+:", head, re.MULTILINE)) == len(HEADERS)
+        assert re.search(rb"^List-Unsubscribe: <http\S+>\r?$", head, re.MULTILINE)
+        assert max(map(len, head.splitlines())) < 998
+    assert mail_states() == {"sent": mail_states()["sent"]}
+    print(f"\nhostile names {len(HOSTILE)}, mails {len(server.mails)}, injected headers 0")
+
+
+# Senders that die
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """Let the next sender die at this point of its work."""
+
+    def dies(target: Any, name: str, *, after: bool = False) -> None:
+        real = getattr(target, name)
+
+        def once(*args: Any, **kwargs: Any) -> Any:
+            monkeypatch.setattr(target, name, real)
+            if after:
+                real(*args, **kwargs)
+            raise Killed
+
+        monkeypatch.setattr(target, name, once)
+
+    points: dict[str, Callable[[], None]] = {
+        "after the claim": lambda: dies(letters, "compose"),
+        "while connecting": lambda: dies(EmailBackend, "open"),
+        "before the mark": lambda: dies(outbox, "_hand_over"),
+        "after the mark": lambda: dies(EmailBackend, "send_messages"),
+        "after the server took it": lambda: dies(EmailBackend, "send_messages", after=True),
+        "while noting that it is sent": lambda: dies(outbox, "_move"),
+    }
+    points[where]()
+
+
+@pytest.mark.parametrize(
+    ("where", "mails", "state"),
+    [
+        ("after the claim", 1, "sent"),
+        ("while connecting", 1, "sent"),
+        ("before the mark", 1, "sent"),
+        ("after the mark", 0, "failed"),
+        ("after the server took it", 1, "failed"),
+        ("while noting that it is sent", 1, "failed"),
+    ],
+)
+def test_a_sender_that_dies_makes_no_second_mail(
+    server: MailServer, table: Table, monkeypatch: pytest.MonkeyPatch, where: str, mails: int, state: str
+) -> None:
+    kill_at(monkeypatch, where)
+    with pytest.raises(Killed):
+        deliver()
+    deliver(DUE + MINUTE)  # its claim still stands: nobody else takes it
+    deliver(DUE + 6 * MINUTE)
+    deliver(DUE + HOUR)
+
+    assert len(server.mails) == mails
+    assert mail_states() == {state: 1}
+    if state == "failed":
+        assert Notice.objects.get(channel="email").reason == "unsure"
+
+
+def test_a_claim_that_was_taken_over_is_not_sent_by_its_first_sender(server: MailServer, table: Table) -> None:
+    claimed, _ = outbox.claim(now=DUE)
+    late = letters.compose(claimed, now=DUE)
+    deliver(DUE + 6 * MINUTE)
+    outbox._send(late, lambda: DUE + 7 * MINUTE)
+
+    assert len(server.mails) == 1
+    assert mail_states() == {"sent": 1}
+
+
+# Servers that fail
+
+
+def test_a_server_that_is_away_loses_nothing_and_the_backlog_goes_out_once_and_in_order(
+    server: MailServer, alice: User, bob: User
+) -> None:
+    people = [person(f"p{n:02}") for n in range(30)]
+    for user in people:
+        on_turn(user, alice)
+    with override_settings(EMAIL_PORT=1):
+        for minutes in range(5, 65):
+            deliver(NOON + minutes * MINUTE)
+    box = Outbox.objects.get()
+    assert mail_states() == {"waiting": 30}
+    assert set(Notice.objects.filter(channel="email").values_list("tries", flat=True)) == {0}
+    assert box.retry_at is not None
+    assert timedelta() < box.retry_at - (NOON + 64 * MINUTE) <= outbox.LONGEST_SERVER_WAIT
+    assert box.failures <= 20  # it was left alone in between
+
+    deliver(box.retry_at)
+    deliver(box.retry_at + HOUR)
+    assert [mail["To"] for mail in server.mails] == [user.email for user in people]
+    assert mail_states() == {"sent": 30}
+    assert Outbox.objects.filter(retry_at=None, failures=0).exists()
+    print("\nan hour without a mail server: 30 mails waited, 30 went out once, in order, 0 lost")
+
+
+def test_who_does_not_exist_gets_nothing_and_the_next_does(server: MailServer, alice: User, bob: User) -> None:
+    on_turn(alice, bob)
+    on_turn(bob, alice)
+    server.refuses.add(alice.email)
+    deliver()
+
+    assert [mail["To"] for mail in server.mails] == [bob.email]
+    assert Notice.objects.get(user=alice, channel="email").reason == "refused"
+    assert NoticeSettings.objects.get(user=alice).bounced == alice.email
+
+
+@pytest.mark.parametrize("said", ["451 Try again later", "554 Not this one"])
+def test_a_mail_that_is_not_taken_is_tried_again_as_the_same_mail(server: MailServer, table: Table, said: str) -> None:
+    asked: list[Envelope] = []
+
+    def answer(envelope: Envelope) -> str:
+        asked.append(envelope)
+        return said if len(asked) == 1 else "250 OK"
+
+    server.answer = answer
+    deliver()
+    assert mail_states() == {"waiting": 1}
+    deliver(DUE + MINUTE)
+    ids = [re.findall(rb"Message-ID: (\S+)", envelope.original_content or b"") for envelope in asked]
+    assert ids[0] == ids[1]
+    assert len(server.mails) == 1
+
+
+def test_a_connection_that_breaks_in_the_middle_loses_nothing(server: MailServer, alice: User, bob: User) -> None:
+    on_turn(alice, bob)
+    on_turn(bob, alice)
+    broken: list[Envelope] = []
+
+    def answer(envelope: Envelope) -> str:
+        if broken:
+            return "250 OK"
+        broken.append(envelope)
+        return "421 Going down"
+
+    server.answer = answer
+    for minutes in (5, 6, 12):
+        deliver(NOON + minutes * MINUTE)
+
+    assert Counter(mail["To"] for mail in server.mails) == {alice.email: 1, bob.email: 1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_senders_at_once_send_each_mail_once(server: MailServer, alice: User) -> None:
+    people = [person(f"p{n:02}") for n in range(24)]
+    for user in people:
+        on_turn(user, alice)
+    start = threading.Barrier(4)
+
+    def work() -> None:
+        start.wait()
+        deliver()
+        connections.close_all()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    deliver(DUE + HOUR)
+
+    assert Counter(mail["To"] for mail in server.mails) == {user.email: 1 for user in people}
+
+
+# Links
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Every statement that is executed meanwhile."""
+    asked: list[str] = []
+
+    def note(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        asked.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        yield asked
+
+
+def every_link(server: MailServer, table: Table, alice: User) -> list[str]:
+    """One of each link that mails have, as paths."""
+    deliver()
+    (mail,) = server.mails
+    mailbox.mark_bounced(address=alice.email, now=NOON)
+    works = letters.readers_of({alice})[alice.pk]
+    token = mail_links.address_of(mail_links.WORKS, user_id=alice.pk, what=alice.email, key=works.key)
+    links = {link.removeprefix("http://127.0.0.1:8000") for link in [*links_in(mail), token]}
+    return sorted(links)
+
+
+@pytest.mark.parametrize("who", ["nobody", "alice", "bob"])
+def test_a_scanner_that_opens_every_link_changes_nothing(
+    server: MailServer, table: Table, alice: User, bob: User, who: str
+) -> None:
+    links = every_link(server, table, alice)
+    assert {link.split("/")[2] for link in links if link.startswith("/mail/")} == {"open", "stop", "works"}
+    browser = {"nobody": Client(), "alice": logged_in(alice), "bob": logged_in(bob)}[who]
+    with statements() as asked:
+        for method in (browser.get, browser.head, browser.options):
+            for link in links:
+                method(link)
+
+    assert [sql for sql in asked if WRITES.match(sql)] == []
+    print(f"\n{who}: {len(links)} links, GET, HEAD and OPTIONS, {len(asked)} statements, 0 writes")
+
+
+def test_the_scan_for_writes_finds_one(alice: User) -> None:
+    with statements() as asked:
+        alice.save(update_fields=["email"])
+        notices.tell_invited(table_at(TWO_HANDS, [alice, "careful"]).game, [alice.pk], host="Bob", now=NOON)
+
+    assert sum(bool(WRITES.match(sql)) for sql in asked) > 2
+
+
+def one_click(link: str) -> Any:
+    """What a mail program sends (RFC 8058): no cookies, no referrer, no token but the address."""
+    return Client(enforce_csrf_checks=True).post(
+        link, b"List-Unsubscribe=One-Click", content_type="application/x-www-form-urlencoded"
+    )
+
+
+def wants(user: User, kind: str) -> bool:
+    return (NoticeSettings.objects.filter(user=user).first() or NoticeSettings(user=user)).wants(kind, "email")
+
+
+def test_one_click_stops_mails_of_this_kind_and_no_others(server: MailServer, table: Table, alice: User) -> None:
+    deliver()
+    (mail,) = server.mails
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    link = mail["List-Unsubscribe"].strip("<>").removeprefix("http://127.0.0.1:8000")
+    for _ in range(2):  # again is no error, and changes nothing
+        answer = one_click(link)
+        assert (answer.status_code, answer.cookies) == (200, {})
+
+    assert not wants(alice, "turn")
+    assert wants(alice, "deadline")
+    assert f"http://127.0.0.1:8000{link}" in text_of(mail)
+
+
+def test_an_old_link_cannot_undo_a_later_wish(server: MailServer, table: Table, alice: User) -> None:
+    deliver()
+    link = server.mails[0]["List-Unsubscribe"].strip("<>").removeprefix("http://127.0.0.1:8000")
+    one_click(link)
+    mailbox.choose(user=alice, choices={"turn.email": True}, digest_hour=None, now=DUE)
+
+    answer = one_click(link)
+    assert answer.status_code == 410
+    assert "no longer good" in answer.content.decode()
+    assert wants(alice, "turn")
+
+
+@pytest.mark.parametrize("purpose", [mail_links.OPEN, mail_links.STOP, mail_links.WORKS])
+def test_a_forged_or_expired_link_is_refused_clearly(
+    alice: User, purpose: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    NoticeSettings.objects.create(user=alice, mail_key="key")
+    good = mail_links.address_of(purpose, user_id=alice.pk, what="turn", key="key").removeprefix(
+        "http://127.0.0.1:8000"
+    )
+    other = next(name for name in (mail_links.OPEN, mail_links.STOP) if name != purpose)
+    path, token = good.rsplit("/", 2)[0], good.rsplit("/", 2)[1]
+    elsewhere = mail_links.address_of(other, user_id=alice.pk, what="turn", key="key").rsplit("/", 2)[1]
+    payload, stamp, signature = token.split(".")
+    forged = [
+        token[:-1], token[1:], f"{token}x", f"{payload}.{stamp}.{signature[::-1]}", f"x{payload}.{stamp}.{signature}",
+        elsewhere, "x", "." * 5, "A" * 600,
+    ]  # fmt: skip
+    for bad in forged:
+        for ask in (Client().get, one_click):
+            answer = ask(f"{path}/{bad}/")
+            refused = 403 if purpose == mail_links.OPEN and ask is one_click else 404
+            assert (bad, answer.status_code) == (bad, refused)
+    assert "not a link of ours" in Client().get(f"{path}/x/").content.decode()
+
+    monkeypatch.setitem(mail_links.LIFETIMES, purpose, timedelta(seconds=-1))
+    answer = Client().get(good)
+    assert (answer.status_code, "no longer good" in answer.content.decode()) == (410, True)
+    assert wants(alice, "turn")
+
+
+def test_a_link_to_a_game_opens_it_for_its_reader_and_shows_others_nothing(
+    server: MailServer, alice: User, bob: User, charlie: User
+) -> None:
+    found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR, is_public=False)
+    notices.tell_deal(found, now=NOON)
+    deliver()
+    link = next(link for link in links_in(server.mails[0]) if "/mail/open/" in link)
+    path = link.removeprefix("http://127.0.0.1:8000")
+    game = f"/games/{found.game.code}/"
+
+    assert logged_in(alice).get(path).headers["Location"] == game
+    for browser, says in ((logged_in(charlie), "sent to alice"), (Client(), f"/accounts/login/?next={game}")):
+        answer = browser.get(path)
+        assert (answer.status_code, says in answer.content.decode()) == (200, True)
+        assert browser.get(game).status_code == 404

@@ -1,0 +1,310 @@
+"""From a notice that is due to one that is shown or sent: looked at again, once, in order, whatever the server does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, time, timedelta
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.core.cache import cache
+from django.test import override_settings
+
+from accounts.models import User
+from games import inbox, presence
+from games.actions import mailbox, notices, outbox
+from games.models import Game, Notice, NoticeSettings, Outbox
+from games.queries import Table
+from tests.support.mail import links_in, parsed, text_of
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+DUE = NOON + 5 * MINUTE
+
+
+@pytest.fixture(autouse=True)
+def nobody_looks() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    """Alice is on turn, and it has been told."""
+    found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
+    notices.tell_deal(found, now=NOON)
+    return found
+
+
+def deliver(now: datetime = DUE) -> list[EmailMessage]:
+    """Send what is due; gives the mails that went out."""
+    before = len(mail.outbox)
+    outbox.deliver(clock=lambda: now)
+    return [parsed(message.message().as_bytes()) for message in mail.outbox[before:]]
+
+
+def states() -> dict[str, tuple[str, str]]:
+    """State and reason by channel, where each channel has one notice, or all of them are alike."""
+    return {row.channel: (row.state, row.reason) for row in Notice.objects.order_by("pk")}
+
+
+def test_a_turn_is_told_when_its_wait_is_over_and_once(table: Table) -> None:
+    assert deliver(DUE - MINUTE) == []
+    assert states() == {"site": ("waiting", ""), "email": ("waiting", "")}
+    (sent,) = deliver()
+    assert (sent["To"], sent["Subject"]) == ("alice@example.org", "Your turn: play a card or draw, by Sun 12:00 UTC.")
+    assert states() == {"site": ("sent", ""), "email": ("sent", "")}
+    assert deliver(DUE + HOUR) == []
+
+
+def end(table: Table) -> None:
+    Game.objects.filter(pk=table.game.pk).update(status="void", deadline=None)
+
+
+def pass_the_turn(table: Table) -> None:
+    table.playing[0].turn = 1
+    table.playing[0].save(update_fields=["turn"])
+
+
+def hand_to_a_bot(table: Table) -> None:
+    table.seats[0].bot = "careful"
+    table.seats[0].save(update_fields=["bot"])
+
+
+def look(table: Table) -> None:
+    presence.look(game_id=table.game.pk, user_id=table.seats[0].user_id or 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [(end, "over"), (pass_the_turn, "moved_on"), (hand_to_a_bot, "moved_on"), (look, "looking")],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_it_looks_again_before_it_tells(table: Table, change: Callable[[Table], None], reason: str) -> None:
+    change(table)
+
+    assert deliver() == []
+    assert states() == {"site": ("dropped", reason), "email": ("dropped", reason)}
+
+
+def test_who_looks_at_another_game_is_told(table: Table, alice: User, bob: User) -> None:
+    look(table_at(TWO_HANDS, [alice, bob]))
+
+    assert len(deliver()) == 1
+
+
+def test_a_paused_turn_waits(table: Table) -> None:
+    paused = {"paused_at": NOON, "paused_reasons": ["staff"], "deadline": None, "remind_at": None}
+    Game.objects.filter(pk=table.game.pk).update(**paused)
+    assert deliver() == []
+    assert states() == {"site": ("waiting", "paused"), "email": ("waiting", "paused")}
+    Game.objects.filter(pk=table.game.pk).update(paused_at=None, paused_reasons=[], deadline=NOON + DAY)
+    assert len(deliver(DUE + 15 * MINUTE)) == 1
+
+
+def test_several_games_become_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
+    sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
+    notices.tell_deal(sooner, now=NOON + 4 * MINUTE)  # this one's own wait is not over yet
+    (sent,) = deliver()
+
+    assert sent["Subject"] == "Your turn in 2 games, the first by 15:00 UTC."
+    opened = [link for link in links_in(sent) if "/mail/open/" in link]
+    assert len(opened) == 2
+    assert states() == {"site": ("waiting", ""), "email": ("sent", "")}
+    assert deliver(DUE + HOUR) == []
+
+
+def test_a_game_that_is_looked_at_takes_no_other_along_before_its_time(table: Table, alice: User, bob: User) -> None:
+    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
+    notices.tell_deal(later, now=NOON + 4 * MINUTE)
+    look(table)
+    assert deliver() == []
+    assert len(deliver(DUE + 5 * MINUTE)) == 1
+
+
+def test_a_reminder_takes_the_place_of_the_turn_mail(table: Table) -> None:
+    Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
+    notices.remind(now=DUE)
+    (sent,) = deliver(NOON + 20 * HOUR)
+
+    assert sent["Subject"] == "4 h left. Your turn: play a card or draw, by 12:00 UTC."
+    assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
+
+
+def test_a_reminder_of_a_deadline_that_has_moved_is_not_sent(table: Table) -> None:
+    Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
+    notices.remind(now=DUE)
+    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 3 * DAY)
+    deliver(NOON + 20 * HOUR)
+
+    assert set(Notice.objects.filter(kind="deadline").values_list("state", "reason")) == {("dropped", "later")}
+
+
+@pytest.mark.parametrize(
+    ("verified", "needed", "reason"),
+    [(True, True, ""), (False, True, "unverified"), (None, True, "unverified"), (False, False, "")],
+)
+def test_in_production_only_a_confirmed_address_gets_mail(
+    table: Table, alice: User, verified: bool | None, needed: bool, reason: str
+) -> None:
+    if verified is not None:
+        EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=verified)
+    with override_settings(MAIL_NEEDS_VERIFIED=needed):
+        sent = deliver()
+
+    assert (len(sent), states()["email"][1]) == (int(not reason), reason)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"), [({"email": ""}, "no_address"), ({"is_active": False}, "closed")], ids=str
+)
+def test_who_has_no_address_or_is_gone_gets_no_mail(
+    table: Table, alice: User, change: dict[str, Any], reason: str
+) -> None:
+    User.objects.filter(pk=alice.pk).update(**change)
+
+    assert deliver() == []
+    assert states() == {"site": ("sent", ""), "email": ("dropped", reason)}
+
+
+def quiet(user: User, until: time) -> None:
+    User.objects.filter(pk=user.pk).update(quiet_from=time(11), quiet_to=until)
+
+
+def test_in_the_night_a_turn_mail_waits_for_the_morning(table: Table, alice: User) -> None:
+    quiet(alice, time(18))
+    assert deliver() == []
+    assert states() == {"site": ("sent", ""), "email": ("waiting", "night")}
+    assert len(deliver(NOON + 6 * HOUR)) == 1
+
+
+def test_in_the_night_a_turn_that_ends_in_the_morning_is_told_at_once(table: Table, alice: User) -> None:
+    quiet(alice, time(18))
+    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 6 * HOUR + 30 * MINUTE)
+
+    assert len(deliver()) == 1
+
+
+def test_on_vacation_a_turn_mail_waits_for_its_end(table: Table, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 12 * HOUR)
+    assert deliver() == []
+    assert states()["email"] == ("waiting", "vacation")
+    assert len(deliver(NOON + 12 * HOUR)) == 1
+
+
+def test_mail_is_held_and_released_and_then_looked_at_again(table: Table, alice: User, bob: User) -> None:
+    outbox.hold(why="restored from a backup", now=NOON)
+    other = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
+    notices.tell_deal(other, now=NOON)
+    assert deliver() == []
+    assert states() == {"site": ("sent", ""), "email": ("waiting", "")}
+    end(other)
+
+    assert outbox.release()
+    assert not outbox.release()
+    (sent,) = deliver()
+    assert "2 games" not in sent["Subject"]
+
+
+def test_the_summary_comes_at_its_hour_once_a_day(table: Table, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(time_zone="Europe/Helsinki")
+    alice.refresh_from_db()
+    chosen = mailbox.choose(user=alice, choices={}, digest_hour=18, now=NOON)
+    assert chosen.digest_at == NOON + 4 * HOUR
+    assert mailbox.write_digests(now=NOON + 4 * HOUR - MINUTE) == 0
+    assert mailbox.write_digests(now=NOON + 4 * HOUR) == 1
+    assert mailbox.write_digests(now=NOON + 4 * HOUR) == 0
+    (sent,) = [found for found in deliver(NOON + 4 * HOUR) if "waits" in found["Subject"]]
+
+    assert sent["Subject"] == "1 game waits for you."
+    assert "by Sun 14:00" in text_of(sent)
+    assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 28 * HOUR
+
+
+def test_a_summary_of_nothing_is_not_sent(bob: User) -> None:
+    mailbox.choose(user=bob, choices={}, digest_hour=13, now=NOON)
+    mailbox.write_digests(now=NOON + HOUR)
+
+    assert deliver(NOON + HOUR) == []
+    assert states() == {"email": ("dropped", "nothing")}
+
+
+def test_a_summary_tells_what_happened(table: Table, alice: User) -> None:
+    notices.tell(table.game, [notices.Intent(alice.pk, "caught", "Bob catches you without UNO.")], now=NOON)
+    mailbox.choose(user=alice, choices={"turn.email": False}, digest_hour=13, now=NOON)
+    Notice.objects.filter(kind="turn", channel="email").delete()
+    deliver()
+    mailbox.write_digests(now=NOON + HOUR)
+    (sent,) = deliver(NOON + HOUR)
+
+    assert "- Bob catches you without UNO." in text_of(sent)
+
+
+def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:
+    mailbox.choose(user=bob, choices={}, digest_hour=13, now=NOON)
+    User.objects.filter(pk=bob.pk).update(time_zone="America/New_York")
+
+    assert mailbox.write_digests(now=NOON + HOUR) == 0
+    assert NoticeSettings.objects.get(user=bob).digest_at == NOON + 6 * HOUR
+
+
+@pytest.mark.parametrize(
+    ("now", "hour", "expected"),
+    [
+        ("2026-03-28T12:00+00:00", 3, "2026-03-29T01:00+00:00"),  # 3:00 is skipped: it is 4:00 then
+        ("2026-10-24T12:00+00:00", 3, "2026-10-25T00:00+00:00"),  # 3:00 comes twice: the first
+        ("2026-11-21T12:00+00:00", 14, "2026-11-22T12:00+00:00"),  # just now: tomorrow
+        ("2026-11-21T12:00+00:00", 15, "2026-11-21T13:00+00:00"),
+    ],
+)
+def test_the_next_hour_of_the_summary(now: str, hour: int, expected: str) -> None:
+    at = mailbox.next_digest("Europe/Helsinki", hour, datetime.fromisoformat(now))
+
+    assert at == datetime.fromisoformat(expected)
+    assert mailbox.next_digest("Europe/Helsinki", hour, at - timedelta(seconds=1)) == at
+
+
+def test_a_mail_that_cannot_be_made_is_tried_again_and_keeps_nobody_waiting(
+    table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notices.tell(table.game, [notices.Intent(bob.pk, "game_over", "You win the game.")], now=NOON)
+
+    def broken(*args: object, **kwargs: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("games.emails.turn_mail", broken)
+    (sent,) = deliver()
+    assert sent["To"] == "bob@example.org"
+    row = Notice.objects.get(user=alice, channel="email")
+    assert (row.state, row.reason, row.tries, row.due_at) == ("waiting", "again", 1, DUE + MINUTE)
+
+
+def test_the_tries_of_a_mail_end(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("games.actions.letters._mail", lambda *args: 1 / 0)
+    now, waits = DUE, []
+    for _ in range(outbox.MOST_TRIES):
+        deliver(now)
+        row = Notice.objects.get(channel="email")
+        waits.append((row.due_at - now) // MINUTE)
+        now = max(now, row.due_at)
+
+    assert waits[:-1] == [1, 2, 4, 8, 16]
+    assert states()["email"] == ("failed", "gave_up")
+
+
+def test_notices_of_two_months_ago_are_forgotten_but_not_those_that_wait(table: Table) -> None:
+    Notice.objects.filter(channel="site").update(state="sent")
+
+    assert mailbox.forget_old(now=NOON + 59 * DAY) == 0
+    assert mailbox.forget_old(now=NOON + 61 * DAY) == 1
+    assert states() == {"email": ("waiting", "")}
+
+
+def test_what_is_due_for_longest_is_known(table: Table) -> None:
+    assert inbox.oldest_due(DUE - MINUTE) is None
+    assert inbox.oldest_due(DUE) == DUE
+    assert not Outbox.objects.exists()

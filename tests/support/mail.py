@@ -1,0 +1,72 @@
+"""Mails as their reader gets them: sent over real SMTP to a server of our own, parsed, links followed."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+TAKEN = "250 OK"
+
+
+@dataclass
+class MailServer:
+    """A mail server on this machine. `answer` may refuse a mail (its envelope is given), or misbehave."""
+
+    answer: Callable[[Envelope], str] = lambda envelope: TAKEN
+    refuses: set[str] = field(default_factory=set)
+    taken: list[Envelope] = field(default_factory=list)
+
+    async def handle_RCPT(  # noqa: N802  # aiosmtpd's name
+        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        if address in self.refuses:
+            return "550 No such user"
+        envelope.rcpt_tos.append(address)
+        return TAKEN
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802  # as above
+        said = self.answer(envelope)
+        if said.startswith("250"):
+            self.taken.append(envelope)
+        return said
+
+    @property
+    def mails(self) -> list[EmailMessage]:
+        """What was taken, in order, as messages."""
+        return [parsed(envelope.original_content or b"") for envelope in self.taken]
+
+
+def parsed(content: bytes) -> EmailMessage:
+    message = message_from_bytes(content, policy=default)
+    assert isinstance(message, EmailMessage)
+    return message
+
+
+def text_of(mail: EmailMessage, kind: str = "plain") -> str:
+    """The text, or the HTML, of a mail."""
+    part: Any = mail.get_body((kind,))
+    content: str = part.get_content()
+    return content
+
+
+def links_in(mail: EmailMessage) -> list[str]:
+    """The addresses of a mail's text, in order."""
+    return re.findall(r"https?://\S+", text_of(mail))
+
+
+def serve(server: MailServer) -> Controller:
+    """Start the server on a free port; the caller stops it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = Controller(server, hostname="127.0.0.1", port=port)
+    controller.start()
+    return controller
