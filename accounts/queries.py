@@ -16,12 +16,6 @@ from accounts.models import ApiToken, User
 from accounts.tokens import LONGEST, digest_of
 
 
-def user_for_token(token: str) -> User | None:
-    """The active owner of an API token, or None. One query."""
-    found = token_row(token)
-    return found.user if found else None
-
-
 def token_row(token: str) -> ApiToken | None:
     """The stored token of an active user, with the user."""
     if len(token) > LONGEST:

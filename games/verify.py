@@ -27,10 +27,17 @@ def faults_of(game_id: int) -> list[str]:
         moves = list(Move.objects.filter(game=game).order_by("n"))
         hands = list(Hand.objects.filter(round__game=game).order_by("round_id", "seat__index"))
     found = list(_log_faults(game, rounds, moves))
+    try:
+        queries.options_of(game)
+    except rules.BadInput as bad:
+        return [*found, f"the options are not ones a table can have: {bad}"]
     scores = [0] * len(seats)
     for round_ in rounds:
         lines = [move for move in moves if move.round_id == round_.pk]
         own_hands = [hand for hand in hands if hand.round_id == round_.pk]
+        if [hand.seat_id for hand in own_hands] != [seat.pk for seat in seats]:
+            found.append(f"round {round_.number}: there are {len(own_hands)} hands, not one for each seat")
+            continue
         found += (f"round {round_.number}: {fault}" for fault in _round_faults(game, round_, lines, own_hands, scores))
     if game.status != Game.Status.OPEN and scores != [seat.score for seat in seats]:
         found.append(f"the scores are {[seat.score for seat in seats]}, the log gives {scores}")

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import User
 from games import announce
@@ -41,8 +41,16 @@ def forget_guests(*, now: datetime) -> int:
     )
     played_lately = Seat.objects.filter(user=OuterRef("pk"), game__finished_at__gte=month_ago)
     gone = User.objects.filter(~Exists(running), ~Exists(played_lately), is_guest=True, date_joined__lt=month_ago)
-    count = 0
-    for guest in gone:
+    return sum(_forget(gone, number) for number in list(gone.values_list("pk", flat=True)))
+
+
+def _forget(gone: QuerySet[User], number: int) -> bool:
+    """Delete this guest, unless somebody has signed up or sat down since `gone` was asked."""
+    with transaction.atomic():
+        if User.objects.select_for_update(of=("self",)).filter(pk=number).first() is None:
+            return False
+        guest = gone.filter(pk=number).first()
+        if guest is None:
+            return False
         guest.delete()
-        count += 1
-    return count
+        return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -51,7 +51,13 @@ def create_table(*, user: User, options: TableOptions, now: datetime) -> Table:
 
     :raises Denied: `malformed`, with a sentence that says what to change.
     """
+    return _create(user, options, now)
+
+
+def _create(user: User, options: TableOptions, now: datetime, kinds: Sequence[str] | None = None) -> Table:
+    """A new table whose bots are of these `kinds`, as many as the options say; or all of the kind they name."""
     diff = _checked(options)
+    machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
         game = Game.objects.create(
             host=user,
@@ -68,13 +74,15 @@ def create_table(*, user: User, options: TableOptions, now: datetime) -> Table:
             created_at=now,
         )
         people = [_person(game, 0, user)]
-        names = chance.source.sample(BOT_NAMES, options.bots)
-        first_bot = options.players - options.bots
-        machines = [
-            Seat(game=game, index=first_bot + i, bot=options.bot, name=name, bank=game.terms.bank)
-            for i, name in enumerate(names)
-        ]
-        seats = Seat.objects.bulk_create(people + machines)
+        names = chance.source.sample(BOT_NAMES, len(machines))
+        first_bot = options.players - len(machines)
+        seats = Seat.objects.bulk_create(
+            people
+            + [
+                Seat(game=game, index=first_bot + i, bot=bot, name=name, bank=game.terms.bank)
+                for i, (bot, name) in enumerate(zip(machines, names, strict=True))
+            ]
+        )
         table = Table(game, seats, queries.options_of(game))
         if len(seats) == options.players:
             _start(table, user, now)
@@ -274,15 +282,14 @@ def rematch(*, code: str, user: User, now: datetime) -> Table:
 
 def _rematch_table(table: Table, user: User, now: datetime) -> Table:
     game = table.game
-    machines = [seat for seat in table.seats if seat.bot and seat.user_id is None]
-    again = create_table(
-        user=user,
-        options=TableOptions(
+    machines = [seat.bot for seat in table.seats if seat.bot and seat.user_id is None]
+    again = _create(
+        user,
+        TableOptions(
             preset=game.preset,
             options=game.options,
             players=game.players,
             bots=len(machines),
-            bot=machines[0].bot if machines else "careful",
             pace=game.pace,
             clock=game.custom_pace,
             misses_allowed=game.misses_allowed,
@@ -291,7 +298,8 @@ def _rematch_table(table: Table, user: User, now: datetime) -> Table:
             bot_pause=game.bot_pause,
             public=game.is_public,
         ),
-        now=now,
+        now,
+        machines,
     )
     again.game.rematch_of = game
     again.game.save(update_fields=["rematch_of"])
@@ -316,4 +324,12 @@ def move_seats(*, guest: User, user: User) -> int:
             moved += Seat.objects.filter(game=game, user=guest).update(user=user, name=user.name)
             Game.objects.filter(pk=game.pk, host=guest).update(host=user)
             announce.after_commit(game)
+        _move_invitations(guest, user)
         return moved
+
+
+def _move_invitations(guest: User, user: User) -> None:
+    """What the guest was asked to, the account is asked to, once."""
+    asked = Invitation.objects.filter(user=guest)
+    asked.exclude(game__in=Invitation.objects.filter(user=user).values("game")).update(user=user)
+    asked.delete()

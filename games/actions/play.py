@@ -25,6 +25,9 @@ from games.refusals import Denied, from_rules, not_found
 if TYPE_CHECKING:
     from accounts.models import User
 
+LONGEST_MOVE: Final = 40
+"""Characters that the text of a move may have."""
+
 _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,64}")
 
 
@@ -99,6 +102,8 @@ def _next_round(table: Table, now: datetime) -> Table:
 
 
 def _parse(text: str) -> rules.Move:
+    if len(text) > LONGEST_MOVE:
+        raise Denied("malformed", "That is not a move of this game.")
     try:
         move = rules.parse_move(text)
     except rules.Refused as refused:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from ninja import Field, Schema
 from pydantic import ConfigDict, StringConstraints
 
+from games.actions.play import LONGEST_MOVE
+
 Token = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\x20-\x7e]+$")]
 
 
@@ -42,7 +44,7 @@ class NewGame(Strict):
 
 
 class NewMove(Strict):
-    move: str = Field(max_length=40)
+    move: str = Field(max_length=LONGEST_MOVE)
     version: int | None = None
     token: Token | None = None
 

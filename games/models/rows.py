@@ -65,7 +65,8 @@ _BESIDE: Final = """
     (SELECT m.text FROM games_move m WHERE m.game_id = s.game_id AND m.seat = s."index" AND m.token = %s::text),
     CASE WHEN s."index" = 0 AND r.number > 1 THEN (
         SELECT json_agg(json_build_array(e.number, e.winner, e.points) ORDER BY e.number)::text
-        FROM games_round e WHERE e.game_id = r.game_id AND e.number < r.number AND e.ended_at IS NOT NULL
+        FROM games_round e
+        WHERE e.game_id = r.game_id AND e.number < r.number AND e.ended_at IS NOT NULL AND e.winner IS NOT NULL
     ) END
 """
 _HANDS: Final = (

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
-from accounts import actions, names, queries
+from accounts import actions, names
 from accounts.models import ApiToken, User
 from accounts.names import clean_display_name, username_validators, validate_display_name
 
@@ -98,7 +98,7 @@ def test_an_ordinary_username_is_fine(name: str) -> None:
 def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
     token = actions.create_token(user=alice, name="my bot")
 
-    assert queries.user_for_token(token) == alice
+    assert actions.use_token(token, now=NOW) == alice
     assert token not in str(ApiToken.objects.values())
 
 
@@ -106,7 +106,7 @@ def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
 def test_another_text_is_nobodys_token(alice: User, token: str) -> None:
     actions.create_token(user=alice, name="my bot")
 
-    assert queries.user_for_token(token) is None
+    assert actions.use_token(token, now=NOW) is None
 
 
 def test_a_token_of_somebody_locked_out_works_no_more(alice: User) -> None:
@@ -114,7 +114,7 @@ def test_a_token_of_somebody_locked_out_works_no_more(alice: User) -> None:
     alice.is_active = False
     alice.save(update_fields=["is_active"])
 
-    assert queries.user_for_token(token) is None
+    assert actions.use_token(token, now=NOW) is None
 
 
 def test_only_its_owner_revokes_a_token(alice: User, bob: User) -> None:
@@ -122,9 +122,9 @@ def test_only_its_owner_revokes_a_token(alice: User, bob: User) -> None:
     number = ApiToken.objects.get().pk
 
     assert not actions.revoke_token(user=bob, token_id=number)
-    assert queries.user_for_token(token) == alice
+    assert actions.use_token(token, now=NOW) == alice
     assert actions.revoke_token(user=alice, token_id=number)
-    assert queries.user_for_token(token) is None
+    assert actions.use_token(token, now=NOW) is None
 
 
 def test_the_use_of_a_token_is_noted_but_not_every_time(alice: User) -> None:
@@ -145,13 +145,13 @@ def test_tokens_are_not_without_number(alice: User) -> None:
 
 
 def test_the_command_prints_the_token_as_its_last_word(alice: User) -> None:
-    assert queries.user_for_token(create_token("Alice").split()[-1]) == alice
+    assert actions.use_token(create_token("Alice").split()[-1], now=NOW) == alice
 
 
 def test_the_command_makes_the_person_only_when_told(db: None) -> None:
     with pytest.raises(CommandError, match="There is no user tess; --create makes one"):
         create_token("tess")
-    user = queries.user_for_token(create_token("tess", "--create").split()[-1])
+    user = actions.use_token(create_token("tess", "--create").split()[-1], now=NOW)
 
     assert user is not None
     assert user.username == "tess"

@@ -6,7 +6,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from accounts import actions, queries
+from accounts import actions
 from accounts.models import ApiToken, User
 from tests.conftest import logged_in
 
@@ -168,13 +168,13 @@ def test_a_token_is_shown_once_and_can_be_taken_back(alice: User, as_alice: Clie
     token = made.context["new_token"]
 
     assert token in made.content.decode()
-    assert queries.user_for_token(token) == alice
+    assert actions.use_token(token, now=timezone.now()) == alice
     later = as_alice.get("/accounts/me/").content.decode()
     assert "my bot" in later
     assert token not in later
 
     assert as_alice.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 302
-    assert queries.user_for_token(token) is None
+    assert actions.use_token(token, now=timezone.now()) is None
 
 
 def test_anothers_token_is_not_there(alice: User, as_bob: Client) -> None:

@@ -130,17 +130,16 @@ def accepted_by(table: Table, outcomes: list[Outcome], after: Game) -> str:
     lines = list(Move.objects.filter(game=table.game, n__gt=table.game.version).order_by("n"))
     assert [line.n for line in lines] == list(range(table.game.version + 1, after.version + 1)), outcomes
     winners = [one for one in outcomes if one.said == "ok"]
-    if not winners:
-        assert lines, outcomes
-        assert all(line.text.startswith("clock ") for line in lines), lines
-    else:
-        assert [len(winners), len(lines)] == [1, 1], outcomes
+    assert len(winners) <= 1, outcomes
+    assert lines, outcomes
+    # The clock makes no move on a version: it may play on for whoever drew a card in time and then did no more.
+    assert all(line.text.startswith("clock ") for line in lines[len(winners) :]), lines
     too_late = {"stale", "over"} if after.status == Game.Status.OVER else {"stale"}
     person_waits = table.seats[table.playing[2].turn].bot != ""
     for one in outcomes:
         not_on_turn = {"not_your_turn", "out", "422"} if person_waits != (one.door == "bot") else set()
         assert one in winners or one.said in too_late | not_on_turn | {"acted", "nothing is due"}, outcomes
-        assert one.said != "stale" or one.version == after.version, outcomes
+        assert one.said != "stale" or (one.version or 0) > table.game.version, outcomes
     return winners[0].door if winners else "clock"
 
 

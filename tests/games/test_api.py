@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from psycopg.errors import LockNotAvailable
 
 from accounts.actions import create_token
 from accounts.models import User
-from games.actions import play
+from games.actions import lobby, play
+from games.api.schemas import NewGame
 from games.models import Game
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -277,3 +279,8 @@ def test_a_person_is_shown_under_the_name_of_now(a: Program, alice: User, bob: U
     assert [seat["name"] for seat in a.get(f"games/{table.game.code}").json()["seats"]] == ["Al", "Bobby"]
     assert a.get(f"games/{waiting}").json()["seats"][0]["name"] == "Al"
     assert [item["seats"][0]["name"] for item in a.get("games", mine=1).json()["items"]] == ["Al", "Al"]
+
+
+def test_a_new_table_takes_what_a_table_is_made_of() -> None:
+    made_of = {one.name: getattr(lobby.TableOptions(), one.name) for one in fields(lobby.TableOptions)}
+    assert NewGame().model_dump() == made_of

@@ -223,7 +223,7 @@ def test_a_roulette_aimed_at_me_asks_for_its_colour_at_once(alice: User, bob: Us
         ("fly", {}, 400, "That is not a move of this game.", None),
         ("", {}, 400, "That is not a move of this game.", None),
         ("play r5" * 900, {}, 400, "That is not a move of this game.", None),
-        ("play r5", {"token": "x" * 65}, 400, "That is not a move of this game.", None),
+        ("play r5", {"token": "x" * 65}, 400, "A token is 1 to 64 printable characters.", None),
         ("play r5\x00", {}, 400, "That is not a move of this game.", None),
     ],
 )

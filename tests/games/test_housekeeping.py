@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db.models import QuerySet
 
 from accounts.actions import create_guest
 from accounts.models import User
@@ -45,3 +46,17 @@ def test_guests_with_nothing_left_to_play_are_forgotten(alice: User) -> None:
     assert set(User.objects.all()) == {alice, busy, lately, fresh}
     assert not User.objects.filter(pk__in=[idle.pk, done.pk]).exists()
     assert Seat.objects.filter(user=None, name=done.name).exists()
+
+
+def test_a_guest_who_has_just_sat_down_is_not_forgotten(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the list of the idle and the deletion of one of them."""
+    guest = old_guest()
+    forget = housekeeping._forget
+
+    def sit_down_first(gone: QuerySet[User], number: int) -> bool:
+        table_at(TWO_HANDS, [guest, alice])
+        return forget(gone, number)
+
+    monkeypatch.setattr(housekeeping, "_forget", sit_down_first)
+    assert housekeeping.forget_guests(now=NOON) == 0
+    assert User.objects.filter(pk=guest.pk).exists()

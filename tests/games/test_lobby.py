@@ -158,6 +158,25 @@ def test_a_rematch_has_the_same_options_and_takes_the_second_asker_in(alice: Use
     assert Invitation.objects.filter(game=first.game, user=bob).exists()
 
 
+def test_a_rematch_keeps_each_bot_s_kind(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4"], ["g3"], ["W6"]]}, [alice, "sharp", bob, "random"])
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
+    again = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    assert [seat.bot for seat in again.seats] == ["", "sharp", "random"]
+
+
+def test_invitations_move_along_with_a_guest_s_seats(alice: User, bob: User, charlie: User) -> None:
+    ours, only_theirs = (table_at(TWO_HANDS, [charlie, "careful"], is_public=False) for _ in range(2))
+    Invitation.objects.create(game=ours.game, user=alice, at=NOON)
+    for table in (ours, only_theirs):
+        Invitation.objects.create(game=table.game, user=bob, at=NOON)
+    lobby.move_seats(guest=bob, user=alice)
+    assert sorted(Invitation.objects.values_list("user__username", "game")) == [
+        ("alice", ours.game.pk),
+        ("alice", only_theirs.game.pk),
+    ]
+
+
 def test_asking_twice_for_a_rematch_makes_one_table(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
     first = lobby.rematch(code=table.game.code, user=alice, now=NOON)

@@ -64,6 +64,9 @@ FAULTS: dict[str, Callable[[Table], object]] = {
     "do not count": lambda t: Move.objects.filter(game=t.game, n=t.game.version).delete(),
     "scores": lambda t: Seat.objects.filter(game=t.game, index=0).update(score=5),
     "have left": lambda t: Seat.objects.filter(game=t.game, index=1).update(left=True),
+    "options are not ones": lambda t: Game.objects.filter(pk=t.game.pk).update(options={"nonsense": 1}),
+    "poker": lambda t: Game.objects.filter(pk=t.game.pk).update(preset="poker"),
+    "not one for each": lambda t: Hand.objects.filter(round=t.round, seat__index=0).delete(),
     "whether the round is over": lambda t: Round.objects.filter(game=t.game).update(ended_at=NOON),
 }
 
