@@ -21,7 +21,7 @@ class User(AbstractUser):
     ends of the vacation that runs, or of the last one; `vacation_used` days of the year `vacation_year` are gone.
 
     `suspended_until` and `muted_until` are what staff decided last; `FOR_GOOD` has no end. `warned`: there is a warning
-    that this person has not acknowledged.
+    that this person has not acknowledged. `answered`: staff have settled a report of theirs, which they have not seen.
     """
 
     first_name = None  # type: ignore[assignment]  # one name is enough here; Django's two are switched off
@@ -41,6 +41,7 @@ class User(AbstractUser):
     suspended_until = models.DateTimeField(null=True, blank=True, editable=False)
     muted_until = models.DateTimeField(null=True, blank=True, editable=False)
     warned = models.BooleanField(default=False, editable=False)
+    answered = models.BooleanField(default=False, editable=False)
 
     class Meta:
         constraints = [

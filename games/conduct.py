@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Count, F, FloatField, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Suspension, Warned
@@ -22,6 +23,11 @@ def suspension_of(user: User, now: datetime) -> Suspension | None:
 def appeal_of(suspension: Suspension) -> Appeal | None:
     """What the person said against it, and what was answered."""
     return getattr(suspension, "appeal", None)
+
+
+def reports_by(user: User) -> QuerySet[Report]:
+    """What this person has reported, newest first."""
+    return Report.objects.filter(reporter=user).select_related("case__person", "game").order_by("-pk")
 
 
 def warnings_of(user: User) -> QuerySet[Warned]:
@@ -66,3 +72,29 @@ def record_of(person: User, now: datetime) -> ConductRecord:
         cases=list(Case.objects.filter(person=person).order_by("-pk")),
         audit=list(AuditEntry.objects.filter(person_id=person.pk).order_by("-pk")[:100]),
     )
+
+
+def _settled(outcome: str) -> Subquery:
+    """How many cases that the reporter of a report has reported in ended like this."""
+    cases = Report.objects.filter(reporter=OuterRef("reporter"), case__outcome=outcome).order_by()
+    return Subquery(cases.values("reporter").annotate(n=Count("case", distinct=True)).values("n"))
+
+
+def _with_record(reports: QuerySet[Report]) -> QuerySet[Report]:
+    """Each report with its reporter's record: `acted` and `nothing`, and the `trust` that follows, 1 for a newcomer."""
+    return reports.annotate(
+        acted=Coalesce(_settled(Case.Outcome.ACTED), 0), nothing=Coalesce(_settled(Case.Outcome.NOTHING), 0)
+    ).annotate(trust=(F("acted") + 1) * 2.0 / (F("acted") + F("nothing") + 2))
+
+
+def with_weight(cases: QuerySet[Case]) -> QuerySet[Case]:
+    """Each case with the number of its reports (`said`) and their `weight`: the sum of the trust in its reporters."""
+    own = Report.objects.filter(case=OuterRef("pk")).order_by()
+    weight = _with_record(own).values("case").annotate(w=Sum("trust", output_field=FloatField())).values("w")
+    said = own.values("case").annotate(n=Count("pk")).values("n")
+    return cases.annotate(weight=Subquery(weight, output_field=FloatField()), said=Coalesce(Subquery(said), 0))
+
+
+def reports_of(case: Case) -> QuerySet[Report]:
+    """The reports of a case, oldest first, each with its reporter's record."""
+    return _with_record(Report.objects.filter(case=case)).select_related("reporter", "game").order_by("pk")

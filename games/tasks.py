@@ -10,6 +10,7 @@ from django.utils import timezone
 from games.actions import bot_turn as bots_action
 from games.actions import chance, housekeeping, mailbox, notices, outbox
 from games.actions import sweep as sweep_action
+from games.actions.moderation import watch
 
 
 @shared_task(name="games.tasks.bot_turn", ignore_result=True)
@@ -34,7 +35,9 @@ def send_notices() -> int:
 
 @shared_task(name="games.tasks.housekeeping", ignore_result=True)
 def tidy() -> None:
-    """Close tables that never started and forget guests who are gone."""
+    """Close tables that never started, forget guests and marks of browsers, and open the site's own cases."""
     housekeeping.close_old_tables(now=timezone.now())
     housekeeping.forget_guests(now=timezone.now())
     mailbox.forget_old(now=timezone.now())
+    watch.forget_marks(now=timezone.now())
+    watch.watch(now=timezone.now())

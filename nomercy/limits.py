@@ -68,6 +68,8 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "start": SEATS,
     "add-bot": SEATS,
     "suspended": REPORTS,
+    "report": REPORTS,
+    "reports": SETTINGS,
     "warnings": SETTINGS,
     "me": SETTINGS,
     "me-token-create": SETTINGS,

@@ -3,6 +3,6 @@
 Nothing here writes: rows are shown read-only, without a card, and every change is an act with a reason.
 """
 
-from games.admin import games, people, rows
+from games.admin import cases, games, people, rows
 
-__all__ = ["games", "people", "rows"]
+__all__ = ["cases", "games", "people", "rows"]

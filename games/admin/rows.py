@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from games.models import Appeal, AuditEntry, Case, Move, Report, Round, Suspension, Warned
+from games.models import AuditEntry, Move, Report, Round, Suspension, Warned
 
 
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
@@ -57,16 +57,6 @@ class MoveAdmin(ReadOnly):
     show_full_result_count = False
 
 
-@admin.register(Case)
-class CaseAdmin(ReadOnly):
-    list_display = ("person", "kind", "opened_at", "holder", "outcome", "closed_at")
-    list_filter = ("kind", ("closed_at", admin.EmptyFieldListFilter), "outcome")
-    search_fields = ("person__username", "person__display_name", "=reports__game__code")
-    list_select_related = ("person", "holder")
-    fields = ("person", "kind", "opened_at", "holder", "closed_at", "outcome", "answer")
-    ordering = ("-pk",)
-
-
 @admin.register(Report)
 class ReportAdmin(ReadOnly):
     list_display = ("at", "case", "reporter", "game")
@@ -91,14 +81,4 @@ class WarnedAdmin(ReadOnly):
     search_fields = ("person__username", "person__display_name")
     list_select_related = ("person",)
     fields = ("person", "at", "text", "acknowledged_at")
-    ordering = ("-pk",)
-
-
-@admin.register(Appeal)
-class AppealAdmin(ReadOnly):
-    list_display = ("suspension", "at", "decision", "decided_at")
-    list_filter = ("decision",)
-    search_fields = ("suspension__person__username",)
-    list_select_related = ("suspension",)
-    fields = ("suspension", "at", "text", "decision", "answer", "decided_at")
     ordering = ("-pk",)

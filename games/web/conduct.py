@@ -6,16 +6,18 @@ from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
-from games import conduct
+from games import conduct, queries
 from games.actions.moderation import cases, people
 from games.refusals import Denied
 from games.web.answers import SeeOther
+from games.web.people import links
+from games.web.report_form import ReportForm
 
 
 @login_required
@@ -43,6 +45,42 @@ def suspended(request: HttpRequest) -> HttpResponse:
         "longest": cases.LONGEST,
     }
     return render(request, "conduct/suspended.html", context, status=refusal.status if refusal else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def report(request: HttpRequest, code: str) -> HttpResponse:
+    """Say what somebody at a table did; `?seat=` chooses the person."""
+    user = cast("User", request.user)
+    try:
+        table = queries.load_for(code, user, links(request))
+    except Denied as denied:
+        raise Http404(denied.message) from denied
+    form = ReportForm(request.POST if request.method == "POST" else None, table=table, user=user, data_of=request.GET)
+    status = 200
+    if form.is_valid():
+        try:
+            cases.report(code=code, reporter=user, now=timezone.now(), links=links(request), **form.cleaned_data)
+        except Denied as denied:
+            form.add_error(None, denied.message)
+            status = denied.status
+        else:
+            messages.success(request, "Thank you. Staff will look at it; you will read here what came of it.")
+            return SeeOther.to("reports")
+    elif request.method == "POST":
+        status = 422
+    return render(request, "conduct/report.html", {"form": form, "code": code}, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def reports(request: HttpRequest) -> HttpResponse:
+    """What this person has reported and what came of it; POST notes that it was read."""
+    user = cast("User", request.user)
+    if request.method == "POST":
+        cases.see_answers(person_id=user.pk, now=timezone.now())
+        return SeeOther.to("reports")
+    return render(request, "conduct/reports.html", {"reports": conduct.reports_by(user)})
 
 
 @login_required

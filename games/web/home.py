@@ -21,6 +21,7 @@ from games.actions import lobby
 from games.queries import GameView
 from games.render.words import listed
 from games.web.answers import SeeOther
+from games.web.marks import marks
 from games.web.people import left_guest, person, person_or_guest
 
 LISTED: Final = 100
@@ -99,6 +100,7 @@ def _open_card(view: GameView) -> dict[str, Any]:
 
 
 @require_POST
+@marks
 def play_now(request: HttpRequest) -> HttpResponse:
     """A table with three bots, started; a visitor is made a guest."""
     table = lobby.create_table(user=person_or_guest(request), options=PLAY_NOW, now=timezone.now())

@@ -19,10 +19,12 @@ from games.refusals import Denied
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.answers import SeeOther
+from games.web.marks import marks
 from games.web.people import links, person, person_or_guest
 
 
 @require_POST
+@marks
 def join(request: HttpRequest, code: str) -> HttpResponse:
     """Sit down; a visitor who may see the table is made a guest."""
 
@@ -89,6 +91,7 @@ def take_back(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_POST
+@marks
 def rematch(request: HttpRequest, code: str) -> HttpResponse:
     """Play again with the same options."""
     return _done(request, code, lambda user: lobby.rematch(code=code, user=user, now=timezone.now()))

@@ -18,6 +18,7 @@ from games.forms import NewTableForm
 from games.queries import GameView, SeatView, Table
 from games.refusals import Denied
 from games.web.answers import SeeOther
+from games.web.marks import marks
 from games.web.people import person, person_or_guest, remember_link
 
 Action = dict[str, Any]
@@ -25,6 +26,7 @@ UNPROCESSABLE: Final = 422
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@marks
 def new_table(request: HttpRequest) -> HttpResponse:
     """Choose a table's options; POST makes it, and makes a visitor a guest."""
     form = NewTableForm(request.POST if request.method == "POST" else None)

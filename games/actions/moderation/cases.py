@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
 from django.db import transaction
 
 from accounts.models import User
-from games import conduct
-from games.models import Appeal
-from games.models.moderation import WORDS_LENGTH
+from games import conduct, queries
+from games.actions.moderation.audit import Act, check, check_person, record
+from games.actions.moderation.people import end_suspensions
+from games.models import Appeal, AuditEntry, Case, Game, Report
+from games.models.moderation import REASON_LENGTH, WORDS_LENGTH
 from games.refusals import Denied
 
 SHORTEST: Final = 20
@@ -42,3 +45,125 @@ def appeal(*, person_id: int, text: str, now: datetime) -> Appeal:
         if conduct.appeal_of(suspension) is not None:
             raise Denied("forbidden", "You have appealed already; the answer will stand on this page.")
         return Appeal.objects.create(suspension=suspension, at=now, text=text)
+
+
+def report(
+    *,
+    code: str,
+    reporter: User,
+    seat: int,
+    kind: str,
+    text: str,
+    now: datetime,
+    links: Collection[str] = (),
+) -> Report:
+    """Say what somebody at a table did; it joins the open case about that person in that kind, or opens one.
+
+    :raises Denied: `not_found`, `malformed`; `forbidden` about oneself, about a bot, or twice.
+    """
+    text = _words(text)
+    if kind not in Case.Kind.values:
+        raise Denied("malformed", "Choose what it is about.")
+    table = queries.load_for(code, reporter, links)
+    row = next((row for row in table.seats if row.index == seat), None)
+    if row is None or row.user_id is None:
+        raise Denied("malformed", "Choose a person at this table.")
+    if row.user_id == reporter.pk:
+        raise Denied("forbidden", "You cannot report yourself.")
+    filed = file_report(person_id=row.user_id, kind=kind, reporter=reporter, game=table.game, text=text, now=now)
+    if filed is None:
+        raise Denied("forbidden", "You have reported this already: it is with the staff.")
+    return filed
+
+
+def file_report(
+    *, person_id: int, kind: str, reporter: User | None, game: Game, text: str, now: datetime
+) -> Report | None:
+    """Add to the open case about this person and kind, opening it if there is none; None if it is there already.
+
+    `reporter` is None for the site itself.
+    """
+    with transaction.atomic():
+        # Whoever else reports this person waits here, so that there is one case.
+        User.objects.select_for_update(of=("self",)).get(pk=person_id)
+        case, _ = Case.objects.get_or_create(
+            person_id=person_id, kind=kind, closed_at=None, defaults={"opened_at": now}
+        )
+        filed, new = Report.objects.get_or_create(
+            case=case, reporter=reporter, game=game, defaults={"at": now, "text": text}
+        )
+        return filed if new else None
+
+
+def _case(case_id: int, by: User) -> Case:
+    case = Case.objects.select_for_update(of=("self",)).select_related("person").filter(pk=case_id).first()
+    if case is None:
+        raise Denied("not_found", "There is no such case.")
+    if case.closed_at is not None:
+        raise Denied("over", "This case is closed.")
+    check_person(case.person, by=by)
+    if Report.objects.filter(case=case, reporter=by).exists():
+        raise Denied("forbidden", "You have reported this person yourself: leave the case to another member of staff.")
+    return case
+
+
+def hold(*, case_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Take a case, so that others see who works on it; from whoever held it before, too.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
+    """
+    with transaction.atomic():
+        reason = check(Act.HOLD, by=by, reason=reason, now=now)
+        case = _case(case_id, by)
+        case.holder = by
+        case.save(update_fields=["holder"])
+        return record(Act.HOLD, by=by, reason=reason, now=now, person=case.person, case=case.pk)
+
+
+def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
+    """Settle a case; everybody who reported is told the outcome, with the answer if there is one.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
+    """
+    with transaction.atomic():
+        reason = check(Act.CLOSE_CASE, by=by, reason=reason, now=now)
+        answer = " ".join(answer.split())
+        if outcome not in Case.Outcome.values or len(answer) > REASON_LENGTH:
+            raise Denied("malformed", f"Choose an outcome, and answer in at most {REASON_LENGTH} characters.")
+        case = _case(case_id, by)
+        case.closed_at, case.outcome, case.answer = now, outcome, answer
+        case.save(update_fields=["closed_at", "outcome", "answer"])
+        User.objects.filter(reports__case=case).update(answered=True)
+        return record(Act.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
+
+
+def see_answers(*, person_id: int, now: datetime) -> None:
+    """The person has read the outcomes of all own reports so far."""
+    with transaction.atomic():
+        Report.objects.filter(reporter_id=person_id, seen_at=None, case__closed_at__isnull=False).update(seen_at=now)
+        User.objects.filter(pk=person_id).update(answered=False)
+
+
+def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
+    """Answer an appeal, and lift the suspension if so decided. The person reads the answer.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it has been decided.
+    """
+    with transaction.atomic():
+        reason = check(Act.DECIDE_APPEAL, by=by, reason=reason, now=now)
+        answer = " ".join(answer.split())
+        if not SHORTEST <= len(answer) <= REASON_LENGTH:
+            raise Denied("malformed", f"Answer in {SHORTEST} to {REASON_LENGTH} characters.")
+        appeal = Appeal.objects.select_for_update(of=("self",)).filter(pk=appeal_id).first()
+        if appeal is None:
+            raise Denied("not_found", "There is no such appeal.")
+        if appeal.decided_at is not None:
+            raise Denied("over", "This appeal is decided.")
+        person = User.objects.select_for_update(of=("self",)).get(suspensions__appeal=appeal)
+        check_person(person, by=by)
+        appeal.decided_at, appeal.answer = now, answer
+        appeal.decision = Appeal.Answer.LIFTED if lift else Appeal.Answer.UPHELD
+        appeal.save(update_fields=["decided_at", "answer", "decision"])
+        if lift:
+            end_suspensions(person, now)
+        return record(Act.DECIDE_APPEAL, by=by, reason=reason, now=now, person=person, lifted=lift)

@@ -99,7 +99,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
         person = _locked(person_id)
         check_person(person, by=by)
         until = None if days is None else now + timedelta(days=days)
-        _end_suspensions(person, now)
+        end_suspensions(person, now)
         Suspension.objects.create(person=person, at=now, until=until, reason=reason)
         person.suspended_until = until or FOR_GOOD
         person.save(update_fields=["suspended_until"])
@@ -118,11 +118,12 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         check_person(person, by=by)
         if not person.suspended(now):
             raise Denied("not_found", f"{person.name} is not suspended.")
-        _end_suspensions(person, now)
-        person.suspended_until = None
-        person.save(update_fields=["suspended_until"])
+        end_suspensions(person, now)
         return record(Act.LIFT, by=by, reason=reason, now=now, person=person)
 
 
-def _end_suspensions(person: User, now: datetime) -> None:
+def end_suspensions(person: User, now: datetime) -> None:
+    """End the suspensions in force of a person whose row the caller has locked."""
     Suspension.objects.filter(person=person, lifted_at=None).exclude(until__lte=now).update(lifted_at=now)
+    person.suspended_until = None
+    person.save(update_fields=["suspended_until"])

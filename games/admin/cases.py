@@ -1,0 +1,197 @@
+"""The queue: cases by what stands behind them and how long they wait, and appeals."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.timesince import timesince
+
+from games import conduct
+from games.actions.moderation import cases
+from games.admin.acts import Act, ActPage, ReasonForm, act_page, buttons
+from games.admin.rows import ReadOnly
+from games.models import Appeal, Case
+from games.models.moderation import REASON_LENGTH
+
+
+class OutcomeForm(ReasonForm):
+    outcome = forms.ChoiceField(choices=Case.Outcome.choices, widget=forms.RadioSelect)
+    answer = forms.CharField(
+        required=False,
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
+        help_text="Read by everybody who reported. May be left empty.",
+    )
+
+
+class AppealForm(ReasonForm):
+    decision = forms.ChoiceField(choices=Appeal.Answer.choices, widget=forms.RadioSelect)
+    answer = forms.CharField(
+        min_length=cases.SHORTEST,
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
+        help_text="Read by the person.",
+    )
+
+
+CASE_PAGES: Final = {
+    page.act.value: page
+    for page in (
+        ActPage(
+            Act.HOLD,
+            ("The case is yours: others see that you look at it, and so do those who reported.",),
+            lambda doing: cases.hold(case_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now),
+        ),
+        ActPage(
+            Act.CLOSE_CASE,
+            (
+                "The case is closed. Everybody who reported is told the outcome and your answer.",
+                "Nothing happens to the person by this: warn, mute or suspend on the person's page first.",
+            ),
+            lambda doing: cases.close_case(
+                case_id=doing.subject,
+                by=doing.by,
+                outcome=doing.more["outcome"],
+                answer=doing.more["answer"],
+                reason=doing.reason,
+                now=doing.now,
+            ),
+            OutcomeForm,
+        ),
+    )
+}
+
+APPEAL_PAGES: Final = {
+    Act.DECIDE_APPEAL.value: ActPage(
+        Act.DECIDE_APPEAL,
+        ("The person reads the decision and your answer.", "If it is lifted, they can use everything again at once."),
+        lambda doing: cases.decide_appeal(
+            appeal_id=doing.subject,
+            by=doing.by,
+            lift=doing.more["decision"] == Appeal.Answer.LIFTED,
+            answer=doing.more["answer"],
+            reason=doing.reason,
+            now=doing.now,
+        ),
+        AppealForm,
+    )
+}
+
+
+class State(admin.SimpleListFilter):
+    """Open ones, unless asked for others."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("closed", "Closed"), ("all", "All")]
+
+    def choices(self, changelist: Any) -> Any:
+        default = {"selected": self.value() is None, "query_string": changelist.get_query_string(remove=["state"])}
+        yield default | {"display": "Open"}
+        yield from list(super().choices(changelist))[1:]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        field = "closed_at" if queryset.model is Case else "decided_at"
+        if self.value() == "all":
+            return queryset
+        return queryset.filter(**{f"{field}__isnull": self.value() != "closed"})
+
+
+@admin.register(Case)
+class CaseAdmin(ReadOnly):
+    list_display = ("person", "kind", "weight", "said", "age", "holder", "outcome")
+    list_filter = (State, "kind", "holder")
+    search_fields = ("person__username", "person__display_name", "=reports__game__code")
+    list_select_related = ("person", "holder")
+    ordering = ("opened_at",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Case]:
+        return conduct.with_weight(super().get_queryset(request))
+
+    @admin.display(description="weight", ordering="-weight")
+    def weight(self, case: Any) -> str:
+        return f"{case.weight or 0:.1f}"
+
+    @admin.display(description="reports", ordering="-said")
+    def said(self, case: Any) -> int:
+        return int(case.said)
+
+    @admin.display(description="age", ordering="opened_at")
+    def age(self, case: Case) -> str:
+        return timesince(case.opened_at, timezone.now(), depth=1)
+
+    def get_urls(self) -> list[URLPattern]:
+        act = path("<int:case_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_case_act")
+        return [act, *super().get_urls()]
+
+    def act(self, request: HttpRequest, case_id: int, act: str) -> HttpResponse:
+        page, case = CASE_PAGES.get(act), Case.objects.select_related("person").filter(pk=case_id).first()
+        if page is None or case is None:
+            raise Http404
+        back = reverse("admin:games_case_change", args=[case_id])
+        return act_page(request, page, subject=case_id, about=f"case about {case.person.name}", back=back)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        case = self.get_object(request, object_id) if self.has_view_permission(request) else None
+        if case is None:
+            raise Http404
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Case about {case.person.name}",
+            "case": case,
+            "reports": conduct.reports_of(case),
+            "acts": buttons(request, CASE_PAGES, "games_case_act", case.pk) if case.closed_at is None else [],
+        }
+        return render(request, "admin/staff/case.html", context)
+
+
+@admin.register(Appeal)
+class AppealAdmin(ReadOnly):
+    list_display = ("person", "at", "decision", "decided_at")
+    list_filter = (State,)
+    search_fields = ("suspension__person__username",)
+    list_select_related = ("suspension__person",)
+    ordering = ("at",)
+
+    @admin.display(ordering="suspension__person")
+    def person(self, appeal: Appeal) -> str:
+        return appeal.suspension.person.name
+
+    def get_urls(self) -> list[URLPattern]:
+        act = path("<int:appeal_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_appeal_act")
+        return [act, *super().get_urls()]
+
+    def act(self, request: HttpRequest, appeal_id: int, act: str) -> HttpResponse:
+        page = APPEAL_PAGES.get(act)
+        appeal = Appeal.objects.select_related("suspension__person").filter(pk=appeal_id).first()
+        if page is None or appeal is None:
+            raise Http404
+        back = reverse("admin:games_appeal_change", args=[appeal_id])
+        about = f"appeal of {appeal.suspension.person.name}"
+        return act_page(request, page, subject=appeal_id, about=about, back=back)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        appeal = self.get_object(request, object_id) if self.has_view_permission(request) else None
+        if appeal is None:
+            raise Http404
+        open_ = appeal.decided_at is None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Appeal of {appeal.suspension.person.name}",
+            "appeal": appeal,
+            "acts": buttons(request, APPEAL_PAGES, "games_appeal_act", appeal.pk) if open_ else [],
+        }
+        return render(request, "admin/staff/appeal.html", context)

@@ -1,0 +1,288 @@
+"""Reports, the queue of cases, outcomes, appeals, and the cases that the site opens by itself."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games import conduct
+from games.actions import lobby
+from games.actions.moderation import cases, people, tables, watch
+from games.actions.play import play_move
+from games.forms import NewTableForm
+from games.models import Appeal, AuditEntry, BrowserMark, Case, Game, Move, Report, Seat, Suspension
+from games.queries import Table
+from games.refusals import Denied
+from tests.conftest import logged_in, person
+from tests.support.codes import staff_browser
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+TEXT = "He wrote a rude word as his name, twice."
+REASON = "Seen in the log of the game"
+
+
+def refused(expected: str, act: Any, **arguments: Any) -> None:
+    with pytest.raises(Denied) as denied:
+        act(**arguments)
+    assert denied.value.code == expected
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob])
+
+
+def said(table: Table, reporter: User, **more: Any) -> dict[str, Any]:
+    fields = {"code": table.game.code, "reporter": reporter, "seat": 1, "kind": "name", "text": TEXT, "now": NOON}
+    return fields | more
+
+
+def test_a_report_is_sent_from_a_form_at_the_table(table: Table, as_alice: Client, alice: User, bob: User) -> None:
+    url = f"/games/{table.game.code}/report/"
+    assert url in as_alice.get(f"/games/{table.game.code}/").content.decode()
+    page = as_alice.get(f"{url}?seat=1").content.decode()
+    assert "bob" in page
+    assert 'value="0"' not in page
+    answer = as_alice.post(url, {"seat": 1, "kind": "name", "text": TEXT})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/reports/")
+    assert TEXT in as_alice.get("/reports/").content.decode()
+    case = Case.objects.get()
+    assert (case.person, case.kind, case.reports.get().reporter) == (bob, "name", alice)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"seat": 1, "kind": "name", "text": "Rude"},
+        {"seat": 0, "kind": "name", "text": TEXT},
+        {"seat": 9, "kind": "name", "text": TEXT},
+        {"seat": 1, "kind": "ugly", "text": TEXT},
+        {"seat": 1, "kind": "name", "text": TEXT + "x" * 2000},
+        {"seat": 1, "kind": "name", "text": TEXT + "\0"},
+        {"seat": 1, "kind": "name", "text": "xxxxxxxxxxxxxxxxxxxxxxxxxx"},
+    ],
+)
+def test_a_report_that_lacks_something_is_refused_and_loses_nothing(
+    table: Table, as_alice: Client, form: dict[str, str]
+) -> None:
+    answer = as_alice.post(f"/games/{table.game.code}/report/", form)
+    assert answer.status_code in (400, 422)
+    assert "errorlist" in answer.content.decode()
+    if form.get("text", "").isprintable():
+        assert str(form.get("text", "")) in answer.content.decode()
+    assert not Report.objects.exists()
+
+
+def test_reports_gather_in_one_open_case_a_person_and_kind(table: Table, alice: User, charlie: User, bob: User) -> None:
+    cases.report(**said(table, alice))
+    cases.report(**said(table, charlie))
+    cases.report(**said(table, alice, kind="abandon"))
+    refused("forbidden", cases.report, **said(table, alice))
+    assert [(case.kind, case.reports.count()) for case in Case.objects.order_by("pk")] == [("name", 2), ("abandon", 1)]
+
+
+def test_nobody_reports_themselves_a_bot_or_at_a_table_not_for_them(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(TWO_HANDS, [alice, "careful"], is_public=False)
+    refused("forbidden", cases.report, **said(table, alice, seat=0))
+    refused("malformed", cases.report, **said(table, alice, seat=1))
+    refused("not_found", cases.report, **said(table, charlie, seat=0))
+    assert logged_in(charlie).get(f"/games/{table.game.code}/report/").status_code == 404
+    assert Client().get(f"/games/{table.game.code}/report/").headers["Location"].startswith("/accounts/login/")
+    assert "bots cannot be reported" in logged_in(alice).get(f"/games/{table.game.code}/report/").content.decode()
+
+
+def close(case: Case, by: User, **more: Any) -> AuditEntry:
+    fields: dict[str, Any] = {"outcome": "acted", "answer": "The name is gone.", "reason": REASON, "now": NOON}
+    return cases.close_case(case_id=case.pk, by=by, **(fields | more))
+
+
+def test_whoever_reported_is_told_the_outcome(table: Table, mo: User, alice: User, bob: User) -> None:
+    cases.report(**said(table, alice))
+    close(Case.objects.get(), mo)
+    browser = logged_in(alice)
+    assert "Read what came of it" in browser.get("/rules/").content.decode()
+    body = browser.get("/reports/").content.decode()
+    assert "We agreed and acted on it" in body
+    assert "The name is gone." in body
+    assert REASON not in body
+    assert browser.post("/reports/").status_code == 303
+    assert "Read what came of it" not in browser.get("/rules/").content.decode()
+    assert Report.objects.get().seen_at is not None
+    assert "Read what came of it" not in logged_in(bob).get("/rules/").content.decode()
+    assert "The name is gone." not in logged_in(bob).get("/reports/").content.decode()
+
+
+def test_a_closed_case_stays_closed_and_the_next_report_opens_another(table: Table, mo: User, alice: User) -> None:
+    cases.report(**said(table, alice))
+    first = Case.objects.get()
+    close(first, mo)
+    refused("over", cases.hold, case_id=first.pk, by=mo, reason=REASON, now=NOON)
+    cases.report(**said(table, alice))
+    assert Case.objects.filter(closed_at=None).count() == 1
+
+
+def test_nobody_settles_a_case_that_they_are_part_of(table: Table, mo: User, ann: User, alice: User) -> None:
+    own = table_at(TWO_HANDS, [alice, mo])
+    cases.report(**said(own, alice))
+    refused("forbidden", close, case=Case.objects.get(person=mo), by=mo)
+    cases.report(**said(table, mo))
+    refused("forbidden", close, case=Case.objects.get(kind="name", person__username="bob"), by=mo)
+    close(Case.objects.get(kind="name", person__username="bob"), ann)
+
+
+def test_the_queue_weighs_reports_by_their_reporters_record(table: Table, mo: User, alice: User, charlie: User) -> None:
+    other = table_at(TWO_HANDS, [alice, person("dora")])
+    for n in range(3):
+        spurious = Case.objects.create(person=mo, kind="other", opened_at=NOON, closed_at=NOON, outcome="nothing")
+        right = Case.objects.create(person=mo, kind="other", opened_at=NOON, closed_at=NOON, outcome="acted")
+        Report.objects.create(case=spurious, reporter=charlie, game=table.game, at=NOON, text=f"{n}")
+        Report.objects.create(case=right, reporter=alice, game=table.game, at=NOON, text=f"{n}")
+    cases.report(**said(table, charlie))
+    cases.report(**said(other, alice))
+    weighed: Any = conduct.with_weight(Case.objects.filter(closed_at=None))
+    weights = dict(weighed.values_list("person__username", "weight"))
+    assert weights == {"bob": pytest.approx(0.4), "dora": pytest.approx(1.6)}
+    bob = Case.objects.get(kind="name", person__username="bob").person
+    cases.file_report(person_id=bob.pk, kind="name", reporter=None, game=other.game, text="x", now=NOON)
+    weights = dict(weighed.values_list("person__username", "weight"))
+    assert weights == {"bob": pytest.approx(1.4), "dora": pytest.approx(1.6)}
+
+
+def test_the_queue_shows_open_cases_and_a_case_is_taken_and_closed_there(table: Table, mo: User, alice: User) -> None:
+    cases.report(**said(table, alice))
+    case, browser = Case.objects.get(), staff_browser(mo)
+    assert "bob" in browser.get("/admin/games/case/").content.decode()
+    assert TEXT in browser.get(f"/admin/games/case/{case.pk}/change/").content.decode()
+    acts = f"/admin/games/case/{case.pk}/act"
+    assert browser.post(f"{acts}/hold/", {"reason": REASON}).status_code == 302
+    assert "Somebody of the staff looks at it" in logged_in(alice).get("/reports/").content.decode()
+    assert browser.post(f"{acts}/close_case/", {"reason": REASON}).status_code == 422
+    form = {"reason": REASON, "outcome": "nothing", "answer": ""}
+    assert browser.post(f"{acts}/close_case/", form).status_code == 302
+    assert browser.get("/admin/games/case/").context["cl"].result_count == 0
+    assert browser.get("/admin/games/case/?state=closed").context["cl"].result_count == 1
+    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["hold", "close_case"]
+
+
+@pytest.fixture
+def appeal(mo: User, alice: User) -> Appeal:
+    people.suspend(person_id=alice.pk, by=mo, days=9, reason=REASON, now=timezone.now())
+    return cases.appeal(person_id=alice.pk, text="It was my little brother.", now=timezone.now())
+
+
+@pytest.mark.parametrize("decision", ["upheld", "lifted"])
+def test_an_appeal_is_answered_on_the_persons_page(ann: User, alice: User, appeal: Appeal, decision: str) -> None:
+    browser = staff_browser(ann)
+    assert "It was my little brother." in browser.get(f"/admin/games/appeal/{appeal.pk}/change/").content.decode()
+    url = f"/admin/games/appeal/{appeal.pk}/act/decide_appeal/"
+    answer = "We looked at the log once more."
+    form = {"reason": REASON, "decision": decision, "answer": answer}
+    assert browser.post(url, form | {"answer": "No."}).status_code == 422
+    assert browser.post(url, form).status_code == 302
+    assert browser.post(url, form).status_code == 409
+    page = logged_in(alice).get("/suspended/")
+    if decision == "upheld":
+        assert answer in page.content.decode()
+    else:
+        assert page.headers["Location"] == "/"
+        assert Suspension.objects.get().lifted_at is not None
+
+
+def test_a_moderator_decides_no_appeal(mo: User, appeal: Appeal) -> None:
+    arguments = {"lift": True, "answer": "We looked at it again.", "reason": REASON, "now": NOON}
+    refused("forbidden", cases.decide_appeal, appeal_id=appeal.pk, by=mo, **arguments)
+
+
+def lines(table: Table, text: str, count: int, *, seat: int = 1, at: datetime = NOON) -> None:
+    round_, _, _ = table.playing
+    first = table.game.moves.count() + 1
+    Move.objects.bulk_create(
+        Move(game=table.game, round=round_, n=first + n, seat=seat, text=text, at=at) for n in range(count)
+    )
+
+
+def test_many_timeouts_open_a_case_once(table: Table, bob: User) -> None:
+    lines(table, "clock draw", 11)
+    lines(table, "clock uno", 5)
+    assert watch.watch(now=NOON) == 0
+    lines(table, "clock take", 1)
+    assert watch.watch(now=NOON) == 1
+    assert watch.watch(now=NOON) == 0
+    case = Case.objects.get()
+    assert (case.person, case.kind, case.reports.get().reporter) == (bob, "abandon", None)
+    assert "12 of this person's turns in 1 games" in case.reports.get().text
+    Case.objects.update(closed_at=NOON + timedelta(hours=1))
+    assert watch.watch(now=NOON + timedelta(hours=2)) == 0
+
+
+def test_old_timeouts_are_forgotten(table: Table) -> None:
+    lines(table, "clock draw", 20, at=NOON - timedelta(days=8))
+    assert watch.watch(now=NOON) == 0
+
+
+def test_resigning_at_once_again_and_again_opens_a_case(alice: User, bob: User, mo: User) -> None:
+    for n in range(4):
+        table = table_at(TWO_HANDS, [alice, bob])
+        if n == 0:  # not at once
+            lines(table, "draw", 3)
+        Game.objects.filter(pk=table.game.pk).update(version=table.game.moves.count())
+        if n == 1:  # not by itself
+            tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=False, reason=REASON, now=NOON)
+        else:
+            play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
+    assert watch.watch(now=NOON) == 0
+    table = table_at(TWO_HANDS, [alice, bob])
+    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
+    assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == bob
+
+
+def test_two_accounts_at_one_table_in_one_browser_open_a_case_about_each(alice: User, bob: User) -> None:
+    browser = logged_in(alice)
+    made = browser.post("/tables/new/", new_table())
+    code = made.headers["Location"].split("/")[2]
+    again = logged_in(bob)
+    again.cookies["browser"] = browser.cookies["browser"].value
+    again.post(f"/games/{code}/join/")
+    found = {case.person.username: case.reports.get().text for case in Case.objects.filter(kind="teaming")}
+    assert set(found) == {"alice", "bob"}
+    assert all("alice" in text and "bob" in text for text in found.values())
+
+
+def new_table() -> dict[str, Any]:
+    form = NewTableForm(None)
+    return {name: field.initial for name, field in form.fields.items() if field.initial is not None} | {
+        "players": 3,
+        "bots": 0,
+    }
+
+
+def test_two_accounts_in_two_browsers_are_nobodys_business(alice: User, bob: User) -> None:
+    made = logged_in(alice).post("/tables/new/", new_table())
+    code = made.headers["Location"].split("/")[2]
+    logged_in(bob).post(f"/games/{code}/join/")
+    assert Seat.objects.filter(user=bob).exists()
+    assert BrowserMark.objects.count() == 2
+    assert not Case.objects.exists()
+
+
+def test_a_forged_mark_is_none(alice: User) -> None:
+    browser = logged_in(alice)
+    browser.cookies["browser"] = "somebody-elses:forged"
+    assert browser.post("/play-now/").status_code == 303
+    assert browser.cookies["browser"].value != "somebody-elses:forged"
+    assert browser.cookies["browser"]["httponly"]
+
+
+def test_marks_are_forgotten_after_30_days(alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
+    for days in (29, 31):
+        BrowserMark.objects.create(game=table.game, user=alice, mark=f"{days}", at=NOON - timedelta(days=days))
+    assert watch.forget_marks(now=NOON) == 1
+    assert BrowserMark.objects.get().mark == "29"
