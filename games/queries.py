@@ -190,6 +190,12 @@ class RoundResult:
     winner: int
     points: int | list[int]
 
+    def gained(self, seat: int) -> int:
+        """What this round added to the score of a seat."""
+        if isinstance(self.points, list):
+            return self.points[seat]
+        return self.points if seat == self.winner else 0
+
 
 @dataclass(frozen=True, slots=True)
 class GameView:

@@ -142,6 +142,7 @@ def _over(view: GameView, again: Again | None) -> Context | None:
         "rematch_url": url,
         "rematch": label,
         "note": " ".join(filter(None, (note if view.you is not None else "", LOOKED if view.looked else ""))),
+        "replay_url": reverse("replay", args=code),
         "record_url": reverse("record", args=code),
     }
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from games import rules
-from games.queries import GameView, RoundResult, SeatView
+from games.queries import GameView, SeatView
 from games.render.move import next_seat
 from games.render.words import cards, color, moment
 
@@ -203,14 +203,8 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
     if not view.results:
         return ()
     order = [player.seat for player in players]
-    rows = [ScoreRow(str(result.number), tuple(_gained(result, seat) for seat in order)) for result in view.results]
+    rows = [ScoreRow(str(result.number), tuple(map(result.gained, order))) for result in view.results]
     return (*rows, ScoreRow("Total", tuple(view.seats[seat].score for seat in order)))
-
-
-def _gained(result: RoundResult, seat: int) -> int:
-    if isinstance(result.points, list):
-        return result.points[seat]
-    return result.points if seat == result.winner else 0
 
 
 def shown_hands(view: GameView, hands: Sequence[Sequence[str]]) -> list[Context]:

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template import loader
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_safe
@@ -230,6 +231,7 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     lines = rendering.log_of(view, queries.log_of(table, person(request)), timezone.now())
     over = view.status in (Game.Status.OVER, Game.Status.VOID)
     context = {"code": code, "name": rendering.table_name(view), "lines": lines, "over": over}
+    context["replay_url"] = reverse("replay", args=[code])
     context["staff"] = conduct.told_of_game(table.game)
     return render(request, "games/log.html", context)
 

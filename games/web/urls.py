@@ -8,6 +8,7 @@ from games.web import home as home_views
 from games.web import notices as notice_views
 from games.web import pages as page_views
 from games.web import people as people_views
+from games.web import replay as replay_views
 from games.web import rest as rest_views
 from games.web import seats as seat_views
 from games.web import table as table_views
@@ -39,6 +40,7 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/move/", game_views.move, name="move"),
     path("games/<slug:code>/log/", game_views.log, name="log"),
     path("games/<slug:code>/report/", conduct_views.report, name="report"),
+    path("games/<slug:code>/replay/", replay_views.replay, name="replay"),
     path("games/<slug:code>/record/", game_views.record, name="record"),
     path("games/<slug:code>/join/", seat_views.join, name="join"),
     path("games/<slug:code>/leave/", seat_views.leave, name="leave"),

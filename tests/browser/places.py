@@ -110,6 +110,14 @@ def _log(page: Page, cast: Cast) -> None:
     page.goto(f"/games/{going.game.code}/log/")
 
 
+def _replay(query: str) -> Callable[[Page, Cast], object]:
+    def replay(page: Page, cast: Cast) -> None:
+        ended = table_after([cast.alice, cast.bob, cast.charlie], 10_000, seed=3)
+        page.goto(f"/games/{ended.game.code}/replay/{query}")
+
+    return replay
+
+
 def _move_seats(page: Page, cast: Cast) -> None:
     page.goto("/")
     page.get_by_role("button", name="Play now").click()
@@ -165,6 +173,8 @@ PLACES: Final = (
     Place("bot-plays", _bot_plays),
     Place("over", _over),
     Place("log", _log),
+    Place("replay", _replay("?n=20")),
+    Place("replay-seat", _replay("?n=20&seat=1")),
     Place("rules", at("/rules/"), logged_in=False),
     Place("about", at("/about/"), logged_in=False),
     Place("log-in", at("/accounts/login/"), logged_in=False),

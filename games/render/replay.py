@@ -1,0 +1,135 @@
+"""A step of a replay as its page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from games import rules
+from games.queries import GameView, LogLine
+from games.render import words
+from games.render.table import players_of, sorted_hand, table_of
+from games.render.told import log_of, sentences
+from games.replays import Step
+
+Context = dict[str, Any]
+
+LINES: Final = 10
+"""So many lines of the round's log, up to the step's own, stand beside it."""
+
+
+class Card(NamedTuple):
+    """A card held at this step; `fits`: its holder could have played it now."""
+
+    text: str
+    name: str
+    fits: bool
+
+
+class Link(NamedTuple):
+    """An address within the replay; without one it leads nowhere from here."""
+
+    id: str
+    label: str
+    url: str
+    here: bool = False
+
+
+def replay_of(step: Step, view: GameView, *, seat: int | None, options: rules.Options, now: datetime) -> Context:
+    """The replay page as the reader of `view` is told it, seen from `seat` (None: with everybody's cards open)."""
+    lines = [_as_known(line, seat) for line in step.lines]
+    return {
+        "code": view.id,
+        "title": f"Move {step.n} of {step.last}" if lines else f"Round {step.round} is dealt",
+        "told": _told(step, view, lines),
+        "now": words.headline(view, now) if view.turn is not None or step.after is None else "",
+        "crumb": words.crumb(view),
+        "n": step.n,
+        "last": step.last,
+        "round": step.round,
+        "seat": seat,
+        "table": table_of(view),
+        "players": players_of(view, now),
+        "hands": _hands(step, view, seat, options),
+        "steps": _steps(step, view.id, seat),
+        "rounds": _rounds(step, view.id, seat),
+        "seats": _seats(step, view, seat),
+        "log": log_of(view, lines[-LINES:], now),
+        "url": _url(view.id),
+    }
+
+
+def _told(step: Step, view: GameView, lines: Sequence[LogLine]) -> str:
+    if lines:
+        return " ".join(sentences(view, lines[-1]))
+    whose = "You begin" if step.position.turn == view.you else f"{view.names[step.position.turn]} begins"
+    return f"Round {step.round} is dealt. {whose}."
+
+
+def _as_known(line: LogLine, seat: int | None) -> LogLine:
+    """A line with what this seat knew of it then; all of it for none."""
+    return line if seat is None else replace(line, events=rules.redact(line.events, seat, over=False))
+
+
+def _hands(step: Step, view: GameView, from_seat: int | None, options: rules.Options) -> list[Context]:
+    """The hand of the seat that is looked from, or everybody's."""
+    position = step.position
+    fitting = {move.card for move in rules.legal_moves(position, position.turn, options) if move.kind == "play"}
+    return [
+        {
+            "name": view.names[seat],
+            "count": words.cards(len(hand)),
+            "now": seat == view.turn,
+            "out": seat in position.out,
+            "cards": [
+                Card(card, rules.card_name(card), seat == view.turn and card in fitting)
+                for card in sorted_hand(hand, "color")
+            ],
+        }
+        for seat, hand in enumerate(position.hands)
+        if from_seat in (None, seat)
+    ]
+
+
+def _url(code: str, **query: int | None) -> str:
+    chosen = {name: value for name, value in query.items() if value is not None}
+    return reverse("replay", args=[code]) + (f"?{urlencode(chosen)}" if chosen else "")
+
+
+def _steps(step: Step, code: str, seat: int | None) -> list[Link]:
+    first, final = step.spans[0], step.spans[-1]
+    places: Sequence[tuple[str, str, tuple[int, int] | None]] = (
+        ("first", "First", (0, first.number) if step.before else None),
+        ("back", "Back", step.before),
+        ("on", "On", step.after),
+        ("last", "Last", (step.last, final.number) if step.after else None),
+    )
+    return [Link(name, label, _url(code, n=to[0], round=to[1], seat=seat) if to else "") for name, label, to in places]
+
+
+def _rounds(step: Step, code: str, seat: int | None) -> list[Link]:
+    if len(step.spans) == 1:
+        return []
+    return [
+        Link(
+            f"round-{span.number}",
+            f"Round {span.number}",
+            _url(code, n=span.start, round=span.number, seat=seat),
+            span.number == step.round,
+        )
+        for span in step.spans
+    ]
+
+
+def _seats(step: Step, view: GameView, chosen: int | None) -> list[Link]:
+    here = {"n": step.n, "round": step.round}
+    links = [Link("seat-all", "Everyone’s hands", _url(view.id, **here), chosen is None)]
+    for seat in view.seats:
+        label = f"{seat.name} (you)" if seat.seat == view.you else seat.name
+        links.append(Link(f"seat-from-{seat.seat}", label, _url(view.id, **here, seat=seat.seat), seat.seat == chosen))
+    return links

@@ -1,0 +1,156 @@
+"""Step by step through a game that is over, from any seat: its rounds dealt and played again from what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from games import queries, rules
+from games.models import Game, Move, Round
+from games.queries import GameView, LogLine, RoundResult, Table
+from games.refusals import Denied
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One round's part of the log: what was before its deal, and its last line."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A game after its first `n` lines; where one round ends and the next begins, `round` says which of the two.
+
+    `lines` are those of this round so far, oldest first, with everything that is known by now. `left` are the seats
+    whose players had left by then, `results` the rounds that had ended.
+    """
+
+    n: int
+    round: int
+    last: int
+    spans: tuple[Span, ...]
+    position: rules.Position
+    lines: tuple[LogLine, ...]
+    left: frozenset[int]
+    results: tuple[RoundResult, ...]
+
+    @property
+    def span(self) -> Span:
+        return next(span for span in self.spans if span.number == self.round)
+
+    @property
+    def after(self) -> tuple[int, int] | None:
+        """`n` and round of the next step, None at the end."""
+        if self.n < self.span.end:
+            return self.n + 1, self.round
+        following = next((span for span in self.spans if span.number > self.round), None)
+        return (self.n, following.number) if following else None
+
+    @property
+    def before(self) -> tuple[int, int] | None:
+        """`n` and round of the step before, None at the first deal."""
+        if self.n > self.span.start:
+            return self.n - 1, self.round
+        earlier = [span for span in self.spans if span.number < self.round]
+        return (self.n, earlier[-1].number) if earlier else None
+
+
+def step_of(table: Table, n: int, round_number: int | None = None) -> Step:
+    """The step after line `n`, or the nearest there is; the deal of `round_number` if that round begins there.
+
+    Two queries.
+
+    :raises Denied: `not_found` while the game runs, and for one that never began.
+    """
+    game = table.game
+    if game.status not in (Game.Status.OVER, Game.Status.VOID) or table.round is None:
+        raise Denied("not_found", "A game can be replayed once it is over.", version=game.version)
+    rounds = list(Round.objects.filter(game_id=game.pk).order_by("number"))
+    ends = [*(round_.from_version for round_ in rounds[1:]), game.version]
+    spans = tuple(Span(round_.number, round_.from_version, end) for round_, end in zip(rounds, ends, strict=True))
+    n = min(max(n, 0), game.version)
+    span = _span_at(spans, n, round_number)
+    round_ = next(round_ for round_ in rounds if round_.number == span.number)
+    moves = list(Move.objects.filter(round_id=round_.pk, n__lte=n).order_by("n"))
+    absent = frozenset(round_.absent)
+    ended = [row for row in rounds if row.number < span.number + (n == span.end)]
+    return Step(
+        n=n,
+        round=span.number,
+        last=game.version,
+        spans=spans,
+        position=_played(table, round_, moves),
+        lines=tuple(map(partial(_line, span.number), moves)),
+        left=absent.union(move.seat for move in moves if move.text == "leave"),
+        results=tuple(
+            RoundResult(row.number, row.winner, row.points)
+            for row in ended
+            if row.winner is not None and row.points is not None
+        ),
+    )
+
+
+def _span_at(spans: Iterable[Span], n: int, asked: int | None) -> Span:
+    here = [span for span in spans if span.start <= n <= span.end]
+    named = [span for span in here if span.number == asked]
+    played = [span for span in here if span.start < n]
+    return (named or played or here)[0]
+
+
+def _played(table: Table, round_: Round, moves: Iterable[Move]) -> rules.Position:
+    """The round dealt again from its secret, and these lines played."""
+    shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
+    absent = tuple(round_.absent)
+    position = rules.deal(table.options, len(table.seats), shuffle, dealer=round_.dealer, absent=absent)
+    for move in moves:
+        position, _ = rules.apply(position, move.seat, rules.parse_move(move.text), table.options, shuffle)
+    return position
+
+
+def _line(round_number: int, move: Move) -> LogLine:
+    return LogLine(move.n, round_number, move.seat, move.text, move.at, tuple(map(rules.Event.from_json, move.events)))
+
+
+def view_at(table: Table, step: Step, user: User | None, seat: int | None) -> GameView:
+    """The table at this step for `user`, as if the game were still going on and they saw what `seat` saw.
+
+    Seat None sees what everybody saw; who may see everybody's cards finds them in the step's position.
+    """
+    seen = rules.view_for(step.position, seat, table.options)
+    now = queries.view_of(table, user)
+    legal = () if now.you is None else rules.legal_moves(step.position, now.you, table.options)
+    seats = tuple(
+        replace(
+            there,
+            cards=seen.counts[there.seat],
+            uno=there.seat in seen.declared,
+            exposed=there.seat in seen.exposed,
+            out=there.seat in seen.out,
+            left=there.seat in step.left,
+            score=sum(result.gained(there.seat) for result in step.results),
+            owner=False,
+            misses=0,
+            away_until=None,
+        )
+        for there in now.seats
+    )
+    return replace(
+        now,
+        status="playing",
+        version=step.n,
+        round=step.round,
+        view=seen,
+        legal=tuple(legal),
+        seats=seats,
+        winner=now.winner if step.after is None else None,
+        results=step.results,
+        paused=(),
+    )

@@ -1,0 +1,45 @@
+"""The replay of a finished game: every step and every point of view has an address, and needs no script."""
+
+from __future__ import annotations
+
+import json
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from games import queries, replays
+from games.refusals import Denied
+from games.render.replay import replay_of
+from games.web.people import links, person
+
+DIGITS = 9
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def replay(request: HttpRequest, code: str) -> HttpResponse:
+    """The game after `?n=` lines, in `?round=` where one ends and the next begins, seen from `?seat=` or from all."""
+    user = person(request)
+    try:
+        table = queries.load_for(code, user, links(request))
+        step = replays.step_of(table, _number(request, "n") or 0, _number(request, "round"))
+    except Denied as denied:
+        raise Http404(denied.message) from denied
+    seat = _number(request, "seat")
+    seat = seat if seat is not None and seat < len(table.seats) else None
+    view = replays.view_at(table, step, user, seat)
+    page = replay_of(step, view, seat=seat, options=table.options, now=timezone.now())
+    response = render(request, "games/replay.html", {"page": page})
+    if request.headers.get("HX-Request") == "true":
+        said = {"polite": [f"{page['title']}.", page["told"], page["now"]], "assertive": []}
+        response.headers["HX-Trigger"] = json.dumps({"announce": said})
+    return response
+
+
+def _number(request: HttpRequest, name: str) -> int | None:
+    """A whole number of the address; None for anything else, as if it had not been asked for."""
+    text = request.GET.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= DIGITS else None

@@ -1,0 +1,10 @@
+// The arrow keys step through a replay: each presses the link that says so.
+const STEPS = { Home: "first", ArrowLeft: "back", ArrowRight: "on", End: "last" };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.target.closest("input")) return;
+  const link = document.querySelector(`[data-step="${STEPS[event.key]}"][href]`);
+  if (!link) return;
+  event.preventDefault();
+  link.click();
+});

@@ -1,0 +1,191 @@
+"""The replay of a finished game: every step has an address, and shows what the chosen seat saw."""
+
+from __future__ import annotations
+
+import html
+import random
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games import replays, rules
+from games.actions import lobby
+from games.actions.play import play_move
+from games.models import Game, Seat
+from games.queries import Table
+from games.refusals import Denied
+from tests.conftest import logged_in
+from tests.support.pages import open_table, text_of
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
+
+pytestmark = pytest.mark.django_db
+
+FOREVER = 10_000
+
+
+def match_of(alice: User, bob: User) -> Table:
+    """A finished match of several short rounds, really played."""
+    options = lobby.TableOptions(players=2, target=300, options={"hand_size": 2, "mercy_limit": 10}, public=False)
+    table = lobby.create_table(user=alice, options=options, now=NOON)
+    lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.code])
+    rng = random.Random(5)
+    while (here := now_of(table)).game.status == Game.Status.PLAYING:
+        position = here.playing[2]
+        move = rng.choice(rules.legal_moves(position, position.turn, here.options))
+        user = (alice, bob)[position.turn]
+        play_move(code=here.game.code, user=user, text=str(move), version=here.game.version, now=timezone.now())
+    return here
+
+
+def at(table: Table, **query: int) -> str:
+    return f"/games/{table.game.code}/replay/?{urlencode(query)}"
+
+
+def link(answer: Any, name: str) -> str | None:
+    """Where a step's link leads; None if it leads nowhere."""
+    found = re.search(rf'id="step-{name}" href="([^"]*)"', answer.content.decode())
+    return html.unescape(found[1]) if found else None
+
+
+def cards_shown(answer: Any) -> list[list[str]]:
+    """The hands of the page, each as the names of its cards."""
+    part = answer.content.decode().split('id="hands"')[1].split("</section>")[0]
+    return [re.findall(r'<span class="sr">([^<,]*)', hand) for hand in part.split("<h3>")[1:]]
+
+
+def test_every_step_of_a_match_leads_on_to_its_end_and_back_again(alice: User, bob: User) -> None:
+    table = match_of(alice, bob)
+    step = replays.step_of(table, 0)
+    forth = [(step.n, step.round)]
+    while step.after:
+        step = replays.step_of(table, *step.after)
+        forth.append((step.n, step.round))
+    rounds = table.playing[0].number
+    assert rounds > 1
+    assert len(forth) == table.game.version + rounds
+    assert step.position == table.playing[2]
+    assert sum(result.gained(0) for result in step.results) == table.seats[0].score
+    back = [(step.n, step.round)]
+    while step.before:
+        step = replays.step_of(table, *step.before)
+        back.append((step.n, step.round))
+    assert back == forth[::-1]
+
+
+def test_the_links_of_the_page_walk_the_same_way(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    browser = Client()
+    answer = browser.get(f"/games/{table.game.code}/replay/")
+    assert "Round 1 is dealt" in text_of(answer)
+    assert link(answer, "back") is None
+    for n in range(1, table.game.version + 1):
+        following = link(answer, "on")
+        assert following is not None
+        answer = browser.get(following)
+        assert f"Move {n} of {table.game.version}" in text_of(answer)
+    assert (link(answer, "on"), link(answer, "last")) == (None, None)
+    assert "wins the game" in text_of(answer)
+
+
+def test_a_seat_shows_its_own_cards_and_nobody_else_s(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    browser = logged_in(alice)
+    for n in range(0, table.game.version, 7):
+        hands = replays.step_of(table, n).position.hands
+        named = [sorted(map(rules.card_name, hand)) for hand in hands]
+        assert [sorted(hand) for hand in cards_shown(browser.get(at(table, n=n)))] == named
+        for seat in range(3):
+            assert [sorted(hand) for hand in cards_shown(browser.get(at(table, n=n, seat=seat)))] == [named[seat]]
+
+
+def test_what_a_seat_did_not_know_is_not_in_its_log(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    steps = [replays.step_of(table, n) for n in range(1, table.game.version + 1)]
+    step = next(s for s in steps if s.lines[-1].seat == 1 and s.lines[-1].events[0].kind == "drew")
+    cards = ", ".join(rules.card_name(card) for card in step.lines[-1].events[0].cards or ())
+    browser = logged_in(alice)
+    assert f"({cards})" in text_of(browser.get(at(table, n=step.n)))
+    assert f"({cards})" in text_of(browser.get(at(table, n=step.n, seat=1)))
+    assert f"({cards})" not in text_of(browser.get(at(table, n=step.n, seat=0)))
+
+
+def test_the_reader_is_spoken_to(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    lines = [replays.step_of(table, n).lines[-1] for n in range(1, table.game.version + 1)]
+    mine = next(line.n for line in lines if line.seat == 0 and line.text.startswith("play"))
+    assert "You play" in text_of(logged_in(alice).get(at(table, n=mine)))
+    assert "Alice plays" in text_of(logged_in(bob).get(at(table, n=mine)))
+
+
+@pytest.mark.parametrize(
+    ("query", "n"),
+    [
+        *(("n=999999999", -1), ("n=-3", 0), ("n=two", 0), ("n=%C2%B2", 0), ("n=99999999999", 0)),
+        *(("seat=9", 0), ("round=7", 0)),
+    ],
+)
+def test_an_address_that_is_no_step_shows_the_nearest(alice: User, bob: User, query: str, n: int) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    answer = Client().get(f"/games/{table.game.code}/replay/?{query}")
+    wanted = n if n >= 0 else table.game.version
+    assert answer.status_code == 200
+    assert f'name="n" type="number" min="0" max="{table.game.version}" value="{wanted}"' in answer.content.decode()
+
+
+def test_only_a_game_that_is_over_is_replayed(alice: User, bob: User, as_alice: Client) -> None:
+    running = table_at(TWO_HANDS, [alice, bob])
+    for game in (running.game, open_table(alice)):
+        assert as_alice.get(f"/games/{game.code}/replay/").status_code == 404
+    with pytest.raises(Denied) as denied:
+        replays.step_of(running, 0)
+    assert denied.value.code == "not_found"
+
+
+def test_a_game_that_was_called_off_is_replayed_to_where_it_stood(alice: User, bob: User) -> None:
+    table = table_after([alice, bob], 9, seed=3)
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.VOID)
+    answer = logged_in(alice).get(at(table, n=9))
+    assert (answer.status_code, link(answer, "on")) == (200, None)
+
+
+def test_an_outsider_does_not_find_the_replay_of_a_private_table(alice: User, bob: User, charlie: User) -> None:
+    table = table_after([alice, bob], FOREVER, seed=3, is_public=False)
+    for browser in (Client(), logged_in(charlie)):
+        assert browser.get(at(table)).status_code == 404
+    assert logged_in(bob).get(at(table)).status_code == 200
+
+
+def test_a_step_costs_the_same_wherever_it_is(alice: User, bob: User, django_assert_max_num_queries: Any) -> None:
+    table = match_of(alice, bob)
+    browser = logged_in(alice)
+    for n in (0, table.game.version // 2, table.game.version):
+        with django_assert_max_num_queries(8):
+            assert browser.get(at(table, n=n, seat=1)).status_code == 200
+
+
+def test_a_finished_game_and_its_log_lead_to_the_replay(alice: User, bob: User, as_alice: Client) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    address = f"/games/{table.game.code}/replay/"
+    assert f'href="{address}" id="replay"' in as_alice.get(f"/games/{table.game.code}/").content.decode()
+    assert f'href="{address}?n=3"' in as_alice.get(f"/games/{table.game.code}/log/").content.decode()
+    running = table_at(TWO_HANDS, [alice, bob])
+    assert "replay" not in as_alice.get(f"/games/{running.game.code}/log/").content.decode()
+
+
+def test_a_step_fetched_by_htmx_is_read_out(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    answer = Client().get(at(table, n=1), headers={"HX-Request": "true"})
+    assert f"Move 1 of {table.game.version}." in answer.headers["HX-Trigger"]
+
+
+def test_a_seat_given_up_in_the_first_round_had_not_left_before(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    Seat.objects.filter(game=table.game, index=1).update(left=True)
+    table = now_of(table)
+    view = replays.view_at(table, replays.step_of(table, 1), alice, 0)
+    assert not view.seats[1].left
