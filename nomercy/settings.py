@@ -95,7 +95,7 @@ CELERY_TIMEZONE = "UTC"
 
 # Clocks
 SWEEP_SECONDS = environment.number("SWEEP_SECONDS", 2, lowest=1, highest=60)
-SWEEP_GRACE_SECONDS = environment.number("SWEEP_GRACE_SECONDS", 120, lowest=5, highest=86_400)
+SWEEP_GRACE_SECONDS = environment.number("SWEEP_GRACE_SECONDS", 120, lowest=30, highest=86_400)
 VACATION_DAYS = environment.number("VACATION_DAYS", 28, highest=366)
 
 # Apps and middleware

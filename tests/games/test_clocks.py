@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from pytest_django.fixtures import DjangoAssertNumQueries
 
 from accounts.models import User
 from games import announce, queries
@@ -496,3 +497,13 @@ def test_a_game_that_fails_does_not_hold_up_the_others(
     assert log_of(broken) == []
     assert log_of(whole) != []
     assert "nonsense" not in caplog.text
+
+
+def test_an_idle_sweep_writes_nothing(
+    alice: User, bob: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
+    swept()
+    with django_assert_num_queries(6) as asked:  # the pulse, bots, windows, and a transaction around the next deadline
+        sweep.sweep(clock=lambda: NOON + SECOND)
+    assert not [query for query in asked.captured_queries if query["sql"].lstrip().startswith(("UPDATE", "INSERT"))]

@@ -1,0 +1,176 @@
+"""What the clocks cost: an idle sweep over a million games, and draining those that are due.
+
+    .venv/bin/python -m bench.timers [--games 1000000] [--due 10000]
+
+Each figure stands beside its baseline from the same run, on a database of its own, dropped again:
+
+- an idle sweep against the bare query for due deadlines, sent by psycopg (at most 5 ms over it);
+- games a second that one sweeper drains, with real default moves through the one `commit`, against the bare set-based
+  UPDATE of the same rows' deadlines (at least 150 games/s a sweeper);
+- the slowest of the moves that people make meanwhile (under 2 s).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from bench.moves import BENCH, Replica, admin, bench_database, new_replica
+
+PEOPLE = 2
+DUE = "SELECT id FROM games_game WHERE deadline <= now() AND status = 'playing' ORDER BY deadline LIMIT 1"
+
+
+def fill(games: int) -> Any:
+    """So many games whose deadlines lie ahead, rows of the game alone; gives a table of two people to copy."""
+    from django.db import connection
+    from django.utils import timezone
+
+    from games.actions import lobby
+    from games.models import Game
+
+    one, other = new_replica(1_000).users
+    options = lobby.TableOptions(players=2, public=False)
+    code = lobby.create_table(user=one, options=options, now=timezone.now()).game.code
+    own: dict[str | None, str] = {
+        "code": "'b' || lpad(n::text, 9, '0')",
+        "status": "'playing'",
+        "deadline": "now() + interval '1 day' + n * interval '1 second'",
+    }
+    fields = [field.column for field in Game._meta.concrete_fields if not field.primary_key]
+    columns = ", ".join(f'"{field}"' for field in fields)
+    values = ", ".join(own.get(field, f'g."{field}"') for field in fields)
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
+        cursor.execute(
+            f"INSERT INTO games_game ({columns})"  # noqa: S608  # columns of a model
+            f" SELECT {values} FROM games_game g, generate_series(1, %s) AS n WHERE g.code = %s",
+            [games, code],
+        )
+        cursor.execute("VACUUM (ANALYZE) games_game")
+    return lobby.join(code=code, user=other, now=timezone.now(), links=[code])
+
+
+def make_due(table: Any, due: int) -> None:
+    """So many whole games whose deadlines have passed, the last a second ago."""
+    from django.db import connection
+    from django.utils import timezone
+
+    from tests.support.copies import copy_table
+
+    now = timezone.now()
+    copy_table(table, due, deadline=lambda n: now - timedelta(seconds=due - n), turn=timedelta(days=1))
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM (ANALYZE)")
+
+
+def median_ms(call: Callable[[], object], times: int = 200) -> float:
+    """The median of so many calls, after a few that warm up."""
+    taken = []
+    for n in range(times + 5):
+        began = time.perf_counter()
+        call()
+        if n >= 5:
+            taken.append(time.perf_counter() - began)
+    return statistics.median(taken) * 1000
+
+
+def idle() -> None:
+    from django.utils import timezone
+
+    from games.actions.sweep import sweep
+
+    with admin(BENCH) as bare:
+        query = median_ms(lambda: bare.execute(DUE).fetchall())
+    ours = median_ms(lambda: sweep(clock=timezone.now))
+    print(f"idle sweep {ours:.2f} ms, bare query {query:.2f} ms: {ours - query:.2f} ms over it (at most 5)")
+
+
+def set_based(due: int) -> float:
+    """Rows a second of the least that any sweep must do: move the deadlines of the due games on. Rolled back."""
+    with admin(BENCH) as bare:
+        bare.execute("BEGIN")
+        began = time.perf_counter()
+        bare.execute("UPDATE games_game SET deadline = now() + interval '1 day' WHERE deadline <= now()")
+        taken = time.perf_counter() - began
+        bare.execute("ROLLBACK")
+    return due / taken
+
+
+def drain(replicas: list[Replica]) -> tuple[int, float, list[float]]:
+    """Games acted on and the seconds it took; and how long each move took that people made meanwhile."""
+    from django.utils import timezone
+
+    from games.actions.sweep import sweep
+
+    done, waits, total = threading.Event(), list[float](), 0
+    people = [threading.Thread(target=play, args=(replica, done, waits)) for replica in replicas]
+    for thread in people:
+        thread.start()
+    began = time.perf_counter()
+    while acted := sweep(clock=timezone.now).acted:
+        total += acted
+    taken = time.perf_counter() - began
+    done.set()
+    for thread in people:
+        thread.join()
+    return total, taken, waits
+
+
+def play(replica: Replica, done: threading.Event, waits: list[float]) -> None:
+    """Move in one game, ten times a second, until the sweep is done."""
+    from django.db import connection
+    from django.utils import timezone
+
+    from games.actions.play import play_move
+
+    while not done.wait(0.1):
+        user, move, version = replica.next_move()
+        began = time.perf_counter()
+        play_move(code=replica.code, user=user, text=move, version=version, now=timezone.now())
+        waits.append(time.perf_counter() - began)
+        if not replica.catch_up():
+            break
+    connection.close()
+
+
+def report(games: int, due: int) -> None:
+    from django.db import connection
+
+    replicas = [new_replica(n) for n in range(PEOPLE)]
+    table = fill(games)
+    idle()
+    make_due(table, due)
+    baseline = set_based(due)
+    acted, taken, waits = drain(replicas)
+    rate = acted / taken
+    print(f"{acted} of {due} due games, among {games}, drained in {taken:.1f} s: {rate:.0f} games/s (at least 150);")
+    print(f"bare set-based update {baseline:.0f} rows/s, ratio {rate / baseline:.4f}")
+    print(f"{len(waits)} moves of people meanwhile, the slowest {max(waits, default=0) * 1000:.0f} ms (under 2000)")
+    connection.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=1_000_000)
+    parser.add_argument("--due", type=int, default=10_000)
+    arguments = parser.parse_args()
+    with bench_database() as url:
+        os.environ |= {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "SECRET_KEY": "bench" * 12}
+        os.environ["LOG_LEVEL"] = "ERROR"
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        report(arguments.games, arguments.due)
+
+
+if __name__ == "__main__":
+    main()
