@@ -149,7 +149,7 @@ def _mail(name: str, context: dict[str, Any], reader: Reader, kind: str, *, now:
     message.extra_headers |= {
         "List-Unsubscribe": f"<{stop}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-        "List-Id": f"{KINDS[kind].title} <{kind.replace('_', '-')}.{_host()}>",
+        "List-Id": f"<{kind.replace('_', '-')}.{_host()}>",
     }
     return message
 

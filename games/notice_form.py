@@ -61,7 +61,8 @@ class NoticeForm(forms.Form):
 
     @property
     def channels(self) -> list[str]:
-        return list(CHANNELS.values())
+        """The heads of the columns, which are narrow: they do not break at a hyphen."""
+        return [name.replace("-", "‑") for name in CHANNELS.values()]
 
     def choices(self) -> dict[str, bool]:
         """The switches of a valid form, by `kind.channel`."""

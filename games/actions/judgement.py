@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from django.conf import settings
 
 from accounts.queries import MailAddress, mail_addresses
 from games import inbox, presence, queries
 from games.models import Game
-from games.models.notices import DEADLINE, DIGEST, EMAIL, KINDS, TURN, Notice
+from games.models.notices import DEADLINE, DIGEST, EMAIL, KINDS, TURN, Notice, Reason
 from games.queries import Table
 
 PAUSE_WAIT: Final = timedelta(minutes=15)
@@ -26,7 +26,7 @@ NEAR: Final = timedelta(hours=1)
 class Verdict:
     """Nothing: to be told now. A `reason`: not to be told; with `until`: not before then."""
 
-    reason: str = ""
+    reason: Reason | Literal[""] = ""
     until: datetime | None = None
 
 

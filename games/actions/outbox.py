@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import groupby
 from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
-from typing import Final
+from typing import Final, Literal
 
 import structlog
 from django.core.mail import EmailMultiAlternatives, get_connection
@@ -24,7 +24,7 @@ from django.db.models import F
 from games.actions import judgement, letters
 from games.actions.judgement import Verdict
 from games.actions.mailbox import mark_bounced
-from games.models.notices import CHANNELS, EMAIL, SITE, TURN, Notice, Outbox
+from games.models.notices import CHANNELS, EMAIL, SITE, TURN, Notice, Outbox, Reason
 
 log = structlog.get_logger(__name__)
 
@@ -175,7 +175,7 @@ def _hand_over(rows: list[Notice], now: datetime) -> bool:
     return ours.update(state=Notice.State.HANDED, since=now) == len(rows)
 
 
-def _move(rows: list[Notice], state: str, now: datetime, reason: str = "") -> None:
+def _move(rows: list[Notice], state: str, now: datetime, reason: Reason | Literal[""] = "") -> None:
     """Put the rows of one mail into another state."""
     Notice.objects.filter(pk__in=[row.pk for row in rows], claim=rows[0].claim).update(
         state=state, reason=reason, since=now

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Final, Literal
 
 from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
@@ -57,6 +57,13 @@ KINDS: Final[dict[str, Kind]] = {
     )
 }
 """Every kind, in the order of the page of preferences. The summary has an hour instead of switches, and only e-mail."""
+
+
+Reason = Literal[
+    "moved", "moved_on", "over", "later", "looking", "reminded", "off", "no_address", "unverified", "bounced", "closed",
+    "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up", "unsure",
+]  # fmt: skip
+"""Why a notice was not sent, or waits longer; `render/notices.py` has a sentence for each."""
 
 
 class Notice(models.Model):

@@ -11,10 +11,11 @@ from django.urls import reverse
 from accounts.models import User
 from games import queries
 from games.inbox import Told
-from games.models.notices import CHANNELS, DEADLINE, DIGEST, KINDS, SITE, TURN, Notice
+from games.models.notices import CHANNELS, KINDS, SITE, Notice
+from games.queries import GameView
 from games.render import words
 
-WHY: Final = {
+WHY: Final[dict[str, str]] = {
     "moved": "You moved before it was due.",
     "moved_on": "It was no longer your turn.",
     "over": "The game was over.",
@@ -56,7 +57,7 @@ class Item(NamedTuple):
 
     number: int
     title: str
-    text: str
+    where: str
     url: str
     when: str
     new: bool
@@ -71,11 +72,10 @@ def items_of(told: Iterable[Told], user: User, *, held: bool, now: datetime) -> 
 def _item(entry: Told, user: User, held: bool, now: datetime) -> Item:
     row, shown = entry.first, entry.shown
     view = queries.view_of(entry.table, user) if entry.table is not None else None
-    where = words.table_name(view) if view is not None and view.seats else "a closed table"
     return Item(
         number=shown.pk if shown else 0,
-        title=_title(row, where),
-        text=row.text,
+        title=row.text or KINDS[row.kind].title,
+        where=_where(view),
         url=reverse("game", args=[view.id]) if view is not None else "",
         when=words.moment(row.created_at, now),
         new=shown is not None and shown.read_at is None,
@@ -83,12 +83,12 @@ def _item(entry: Told, user: User, held: bool, now: datetime) -> Item:
     )
 
 
-def _title(row: Notice, where: str) -> str:
-    if row.kind in (TURN, DEADLINE):
-        return f"{KINDS[row.kind].title} at {'your own table' if where == words.YOUR_TABLE else where}"
-    if row.kind == DIGEST:
-        return KINDS[DIGEST].title
-    return where
+def _where(view: GameView | None) -> str:
+    """The table, and who else sits there."""
+    if view is None or not view.seats:
+        return ""
+    others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
+    return words.table_name(view) + (f", with {others}" if others else "")
 
 
 def _line(row: Notice, held: bool, now: datetime) -> Line:

@@ -12,7 +12,6 @@ from games import rules
 from games.queries import GameView
 
 PRESETS: Final = {"no-mercy": "No Mercy", "classic": "Classic"}
-YOUR_TABLE: Final = "Your table"
 MINUTE: Final = 60
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
@@ -73,7 +72,7 @@ def duration(seconds: int) -> str:
 def table_name(view: GameView) -> str:
     """What a table is called: after the person at its first seat."""
     if view.you == 0:
-        return YOUR_TABLE
+        return "Your table"
     return f"{whose(view.seats[0].name)} table"
 
 

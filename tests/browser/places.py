@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page
 
 from accounts.models import User
-from games import queries
-from games.actions import agreements, clocks, lobby
+from games import mail_links, queries
+from games.actions import agreements, clocks, letters, lobby, notices, outbox
 from games.actions.locks import lock_game
 from games.models import Game
 from games.queries import Table
@@ -157,6 +158,24 @@ def _bot_plays(page: Page, cast: Cast) -> None:
     page.goto(f"/games/{table.game.code}/")
 
 
+def _notices(page: Page, cast: Cast) -> None:
+    """A new notice, one that was read, one of a mail that went out, and one of a mail that did not."""
+    now, early = timezone.now(), timezone.now() - timedelta(hours=3)
+    table = cast.table(MANY)
+    notices.tell_deal(table, now=early)
+    notices.tell(table.game, [notices.Intent(cast.alice.pk, "caught", "Bob catches you without UNO.")], now=early)
+    outbox.deliver(clock=lambda: now)
+    table.game.version += 1
+    notices.tell(table.game, [notices.Intent(cast.alice.pk, "game_over", "Bob wins the game.")], now=now)
+    outbox.deliver(clock=lambda: now)
+    page.goto("/notices/")
+
+
+def _stop_mails(page: Page, cast: Cast) -> None:
+    key = letters.readers_of({cast.alice})[cast.alice.pk].key
+    page.goto(urlsplit(mail_links.address_of(mail_links.STOP, user_id=cast.alice.pk, what="turn", key=key)).path)
+
+
 PLACES: Final = (
     Place("landing", at("/"), logged_in=False),
     Place("home", _home),
@@ -181,6 +200,10 @@ PLACES: Final = (
     Place("sign-up", at("/accounts/signup/"), logged_in=False),
     Place("account", at("/accounts/me/")),
     Place("time-off", at("/accounts/me/rest/")),
+    Place("notices", _notices),
+    Place("no-notices", at("/notices/")),
+    Place("notice-settings", at("/notices/settings/")),
+    Place("stop-mails", _stop_mails, logged_in=False),
     Place("move-seats", _move_seats, logged_in=False),
     Place("not-found", at("/games/nothere/")),
 )

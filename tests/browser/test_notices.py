@@ -1,0 +1,81 @@
+"""The bell and what one wants to be told, by mouse, with JavaScript and without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from games import presence
+from games.actions import notices, outbox
+from games.models import NoticeSettings
+from tests.browser.places import MANY, Cast
+
+
+def tell(cast: Cast, text: str) -> str:
+    """Something happens to Alice at a table, and is shown; gives the table's code."""
+    table = cast.table({**MANY, "turn": 1})
+    notices.tell(table.game, [notices.Intent(cast.alice.pk, "caught", text)], now=timezone.now())
+    outbox.deliver(clock=timezone.now)
+    return table.game.code
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+def test_the_bell_leads_to_what_happened(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
+    cache.clear()
+    code = tell(cast, "Bob catches you without UNO.")
+    tell(cast, "Charlie catches you without UNO.")
+    page = new_page(cast.alice, java_script_enabled=scripts)
+    page.goto("/")
+    page.get_by_role("link", name="Notices, 2 new").click()
+    page.get_by_role("button", name="Bob catches you without UNO.").click()
+    page.wait_for_url(f"**/games/{code}/")
+    page.get_by_role("link", name="Notices, 1 new").click()
+    page.get_by_role("button", name="Mark all as read").click()
+    expect(page.get_by_role("link", name="Notices", exact=True)).to_be_visible()
+    expect(page.get_by_text("new", exact=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+def test_choices_are_kept(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
+    page = new_page(cast.alice, java_script_enabled=scripts)
+    page.goto("/accounts/me/")
+    page.get_by_role("link", name="What you are told").click()
+    page.get_by_role("checkbox", name="Your turn, by e-mail").uncheck()
+    page.get_by_role("checkbox", name="You were caught, by e-mail").check()
+    page.get_by_label("The day’s summary by e-mail, at").select_option("07:00")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Your turn, by e-mail")).not_to_be_checked()
+    expect(page.get_by_role("checkbox", name="Your turn, on this site")).to_be_checked()
+    chosen = NoticeSettings.objects.get(user=cast.alice)
+    assert (chosen.choices, chosen.digest_hour) == ({"turn.email": False, "caught.email": True}, 7)
+
+
+def test_an_open_page_hears_the_bell_and_says_that_its_reader_looks(new_page: Callable[..., Page], cast: Cast) -> None:
+    cache.clear()
+    table = cast.table({**MANY, "turn": 1})
+    page = new_page(cast.alice)
+    page.goto(f"/games/{table.game.code}/")
+    pair = (table.game.pk, cast.alice.pk)
+    assert presence.looking([pair]) == {pair}
+    tell(cast, "Bob catches you without UNO.")
+    page.evaluate("() => htmx.trigger('#main', 'poke')")
+    expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible()
+
+
+def test_a_page_in_the_background_does_not_count_as_looking(new_page: Callable[..., Page], cast: Cast) -> None:
+    table = cast.table({**MANY, "turn": 1})
+    page = new_page(cast.alice)
+    page.goto(f"/games/{table.game.code}/")
+    notices.tell_deal(table, now=timezone.now() - timedelta(minutes=6))
+    cache.clear()
+    page.evaluate("() => Object.defineProperty(document, 'hidden', { value: true })")
+    with page.expect_response(lambda answer: "since=" in answer.url) as fetched:
+        page.evaluate("() => htmx.trigger('#main', 'poke')")
+    assert fetched.value.request.headers["x-in-background"] == "1"
+    assert presence.looking([(table.game.pk, cast.alice.pk)]) == set()

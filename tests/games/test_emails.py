@@ -1,0 +1,120 @@
+"""What mails say: the game page's own sentence, in the reader's time zone, in text and HTML, and never a card."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from games import emails, queries, rules
+from games.emails import News, Reader
+from tests.support.mail import parsed, text_of
+from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
+
+pytestmark = pytest.mark.django_db
+
+FACES = sorted({card for deck in rules.DECKS.values() for card in deck.cards})
+DAY = timedelta(days=1)
+
+
+def reader(user: User, zone: str = "UTC") -> Reader:
+    return Reader(user.pk, user.name, user.email, zone, "key")
+
+
+def everything_in(mail: Any) -> str:
+    message = parsed(mail.message().as_bytes())
+    return "\n".join((message["Subject"], text_of(message), text_of(message, "html")))
+
+
+def cards_in(text: str) -> list[str]:
+    """The cards that a text names, by name or as NOTATION writes them."""
+    named = [card for card in FACES if rules.card_name(card).lower() in text.lower()]
+    return named + re.findall(r"\b(?:play|draw|take) [rgbyW][0-9A-Z+]\w*\b", text)
+
+
+def test_the_scan_finds_a_card() -> None:
+    assert cards_in("You drew Red 5.") == ["r5"]
+    assert cards_in("play r5 uno") == ["play r5"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) -> None:
+    people = [alice, bob, charlie]
+    table = table_after(people, 5 + 9 * seed, seed, deadline=NOON + DAY)
+    for user in people:
+        view, to = queries.view_of(table, user), reader(user)
+        for mail in (
+            emails.turn_mail(to, [view], now=NOON, number=1),
+            emails.turn_mail(to, [view, view], now=NOON, number=1),
+            emails.reminder_mail(to, [view], now=NOON, number=1),
+            emails.news_mail(to, "game_over", [News("Bob wins the game.", view)], now=NOON, number=1),
+            emails.digest_mail(to, [view], [News("Bob wins the game.", view)], now=NOON, number=1),
+        ):
+            assert cards_in(everything_in(mail)) == []
+
+
+def test_the_card_just_drawn_is_in_the_page_s_heading_but_in_no_mail(alice: User, bob: User) -> None:
+    position = {**TWO_HANDS, "hands": [["b1", "r7"], ["r4", "g3"]], "phase": "drawn", "drawn": "r7"}
+    view = queries.view_of(table_at(position, [alice, bob], deadline=NOON + DAY), alice)
+    mail = emails.turn_mail(reader(alice), [view], now=NOON, number=1)
+
+    assert mail.subject == "Your turn: play a card, by Sun 12:00 UTC."
+    assert cards_in(everything_in(mail)) == []
+
+
+@pytest.mark.parametrize(
+    ("zone", "when"),
+    [("UTC", "Sun 12:00 UTC"), ("Europe/Helsinki", "Sun 14:00"), ("Pacific/Auckland", "Mon 01:00")],
+)
+def test_times_are_the_reader_s(alice: User, bob: User, zone: str, when: str) -> None:
+    view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY), alice)
+    mail = emails.turn_mail(reader(alice, zone), [view], now=NOON, number=1)
+
+    assert mail.subject == f"Your turn: play a card or draw, by {when}."
+    assert timezone.get_current_timezone_name() == "UTC"
+
+
+def test_a_name_is_text_in_html(alice: User, bob: User) -> None:
+    User.objects.filter(pk=bob.pk).update(display_name="<b>Bob</b> & <script>")
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY)
+    mail = emails.turn_mail(reader(alice), [queries.view_of(table, alice)], now=NOON, number=1)
+    message = parsed(mail.message().as_bytes())
+
+    assert "with <b>Bob</b> & <script>" in text_of(message)
+    assert "with &lt;b&gt;Bob&lt;/b&gt; &amp; &lt;script&gt;" in text_of(message, "html")
+    assert "<script>" not in text_of(message, "html")
+
+
+def test_a_second_try_has_the_same_message_id_and_another_notice_another(alice: User, bob: User) -> None:
+    view = queries.view_of(table_at(TWO_HANDS, [alice, bob]), alice)
+    first, second, other = (
+        emails.turn_mail(reader(alice), [view], now=NOON, number=number).extra_headers["Message-ID"]
+        for number in (1, 1, 2)
+    )
+    assert first == second != other
+
+
+def test_a_mail_asks_nothing_of_other_servers(alice: User, bob: User) -> None:
+    view = queries.view_of(table_at(TWO_HANDS, [alice, bob]), alice)
+    html = text_of(parsed(emails.turn_mail(reader(alice), [view], now=NOON, number=1).message().as_bytes()), "html")
+
+    assert set(re.findall(r'(?:href|src)="(https?://[^/"]+)', html)) == {"http://127.0.0.1:8000"}
+    assert not re.search(r"<(img|link|script|iframe)|url\(|@import", html)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a\r\nb", "a b"),
+        (" a \t b ", "a b"),
+        ("a\u2028b\u2029c", "a b c"),
+        ("\u202ea\u2066b\ufeff", "ab"),
+        ("👩\u200d🚀 Ève", "👩\u200d🚀 Ève"),
+    ],
+)
+def test_a_line_is_one_line(text: str, line: str) -> None:
+    assert emails.one_line(text) == line

@@ -1,0 +1,332 @@
+"""The bell, its page, and the page of what one wants to be told; and what is done with an address that bounces."""
+
+from __future__ import annotations
+
+import io
+import re
+from datetime import timedelta
+from typing import Any, get_args
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+from django.test import Client, override_settings
+from django.utils import timezone
+
+from accounts.models import User
+from games import presence
+from games.actions import mailbox, notices, outbox
+from games.models import Notice, NoticeSettings
+from games.models.notices import CHANNELS, KINDS, Reason
+from games.queries import Table
+from games.render.notices import WHY
+from tests.conftest import logged_in
+from tests.support.mail import links_in, parsed
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+NEWS = "Bob catches you without UNO."
+
+
+@pytest.fixture(autouse=True)
+def nobody_looks() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob])
+
+
+def tell(table: Table, user: User, text: str = NEWS) -> None:
+    """Something happens to this person, and is shown."""
+    table.game.version += 1
+    notices.tell(table.game, [notices.Intent(user.pk, "caught", text)], now=timezone.now())
+    outbox.deliver(clock=timezone.now)
+
+
+def text_of(response: Any) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def bell(response: Any) -> str:
+    found = re.search(r'<a class="bell".*?</a>', response.content.decode(), re.DOTALL)
+    assert found is not None
+    return re.sub(r"<[^>]+>", " ", found[0]).strip()
+
+
+def fields(**changes: str) -> dict[str, str]:
+    """The form as it is sent with the usual choices, but for these; an empty value is a switch that is off."""
+    usual = {f"{kind.name}.{channel}": "on" for kind in KINDS.values() for channel in kind.channels}
+    sent = {**usual, "digest_hour": "", **changes}
+    return {name: value for name, value in sent.items() if value or name == "digest_hour"}
+
+
+def test_the_bell_counts_what_is_new_on_every_page(table: Table, alice: User, bob: User, as_alice: Client) -> None:
+    assert bell(as_alice.get("/rules/")) == "Notices"
+    tell(table, alice)
+    tell(table, alice)
+    for path in ("/", "/rules/", "/accounts/me/", table.game.get_absolute_url()):
+        assert bell(as_alice.get(path)).endswith("Notices, 2 new")
+    assert bell(logged_in(bob).get("/")) == "Notices"
+
+
+def test_the_bell_rings_in_the_fragment_of_an_open_page(table: Table, alice: User, as_alice: Client) -> None:
+    tell(table, alice)
+    part = as_alice.get(table.game.get_absolute_url(), headers={"HX-Request": "true"})
+
+    assert 'id="bell"' in part.content.decode()
+    assert bell(part).endswith("1 new")
+
+
+def test_a_visitor_has_no_bell(client: Client) -> None:
+    assert b'id="bell"' not in client.get("/").content
+    assert client.get("/notices/").status_code == 302
+
+
+def test_the_page_says_what_was_sent_and_why_not(table: Table, alice: User, as_alice: Client) -> None:
+    tell(table, alice)
+    page = text_of(as_alice.get("/notices/"))
+
+    assert f"{NEWS} new Your table, with bob" in page
+    assert "On this site: shown" in page
+    assert re.search(r"By e-mail: not sent \d\d:\d\d . You have switched this off\.", page)
+
+
+def test_every_reason_has_a_sentence() -> None:
+    assert set(WHY) == set(get_args(Reason))
+
+
+def test_what_was_not_needed_is_shown_when_asked_for(table: Table, alice: User, as_alice: Client) -> None:
+    notices.tell_deal(table, now=timezone.now())
+    Notice.objects.update(state="dropped", reason="looking")
+
+    assert "Show also what was not needed (1)" in text_of(as_alice.get("/notices/"))
+    assert "You were looking at the game." in text_of(as_alice.get("/notices/?all=1"))
+
+
+def test_all_is_read_by_one_post_but_what_came_after_the_page(table: Table, alice: User, as_alice: Client) -> None:
+    tell(table, alice)
+    page = as_alice.get("/notices/").content.decode()
+    tell(table, alice)
+    found = re.search(r'name="up_to" value="(\d+)"', page)
+    assert found is not None
+    assert as_alice.post("/notices/read/", {"up_to": found[1]}).status_code == 303
+
+    assert bell(as_alice.get("/")).endswith("1 new")
+
+
+@pytest.mark.parametrize("number", ["", "x", "-1", "9" * 30, "١"])
+def test_a_number_that_is_none_is_not_found(as_alice: Client, number: str) -> None:
+    assert as_alice.post("/notices/read/", {"up_to": number}).status_code == 404
+
+
+def test_opening_a_notice_reads_it_and_leads_to_its_game(table: Table, alice: User, as_alice: Client) -> None:
+    tell(table, alice)
+    number = Notice.objects.get(channel="site").pk
+    assert as_alice.get(f"/notices/{number}/open/").status_code == 405
+    answer = as_alice.post(f"/notices/{number}/open/")
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, table.game.get_absolute_url())
+    assert bell(as_alice.get("/")) == "Notices"
+
+
+def test_nobody_opens_or_reads_another_s_notice(table: Table, alice: User, bob: User) -> None:
+    tell(table, alice)
+    number, browser = Notice.objects.get(channel="site").pk, logged_in(bob)
+    assert browser.post(f"/notices/{number}/open/").status_code == 404
+    browser.post("/notices/read/", {"up_to": str(number)})
+
+    assert Notice.objects.get(channel="site").read_at is None
+    assert NEWS not in text_of(browser.get("/notices/?all=1"))
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_the_page_costs_the_same_with_many_notices(
+    table: Table, alice: User, bob: User, as_alice: Client, count: int, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(count):
+        tell(table_at(TWO_HANDS, [alice, bob], target=500), alice)
+    with django_assert_max_num_queries(10):
+        as_alice.get("/notices/")
+
+
+# Who looks
+
+
+def test_a_page_that_can_be_seen_says_that_its_reader_looks(
+    table: Table, alice: User, bob: User, charlie: User, as_alice: Client
+) -> None:
+    path = table.game.get_absolute_url()
+    pairs = [(table.game.pk, user.pk) for user in (alice, bob, charlie)]
+    as_alice.get(path, headers={"HX-Request": "true", "X-In-Background": "1"})
+    assert presence.looking(pairs) == set()
+    as_alice.get(path)
+    logged_in(charlie).get(path)
+    assert presence.looking(pairs) == {pairs[0]}
+
+
+# What one wants
+
+
+def test_the_page_of_choices_shows_and_keeps_them(alice: User, as_alice: Client) -> None:
+    page = as_alice.get("/notices/settings/").content.decode()
+    switches = re.findall(r'<input type="checkbox" name="([a-z_.]+)"', page)
+    assert set(switches) == {f"{kind}.{channel}" for kind in KINDS if kind != "digest" for channel in CHANNELS}
+    answer = as_alice.post("/notices/settings/", fields(**{"turn.email": "", "caught.email": "on", "digest_hour": "7"}))
+    assert answer.status_code == 303
+
+    chosen = NoticeSettings.objects.get(user=alice)
+    assert chosen.choices == {"turn.email": False, "caught.email": True}
+    assert (chosen.digest_hour, chosen.digest_at is not None) == (7, True)
+    again = as_alice.get("/notices/settings/").content.decode()
+    assert re.search(r'name="caught.email"[^>]*checked', again)
+    assert not re.search(r'name="turn.email"[^>]*checked', again)
+    assert '<option value="7" selected>' in again
+
+
+@pytest.mark.parametrize("hour", ["24", "-1", "x", "7.5"])
+def test_an_hour_that_is_none_is_refused_and_nothing_is_lost(alice: User, as_alice: Client, hour: str) -> None:
+    answer = as_alice.post("/notices/settings/", fields(**{"turn.email": "", "digest_hour": hour}))
+
+    assert answer.status_code == 422
+    assert not re.search(r'name="turn.email"[^>]*checked', answer.content.decode())
+    assert not NoticeSettings.objects.filter(user=alice).exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"is_guest": True}, "Guests get no mail"),
+        ({"email": ""}, "has no e-mail address"),
+        ({}, "alice@example.org is not confirmed yet"),
+    ],
+    ids=str,
+)
+def test_the_page_says_why_no_mail_comes(alice: User, as_alice: Client, change: dict[str, Any], says: str) -> None:
+    User.objects.filter(pk=alice.pk).update(**change)
+    with override_settings(MAIL_NEEDS_VERIFIED=True):
+        assert says in text_of(as_alice.get("/notices/settings/"))
+
+
+def test_held_mail_is_said_on_both_pages(table: Table, alice: User, as_alice: Client) -> None:
+    outbox.hold(why="restored", now=timezone.now())
+    notices.tell(table.game, [notices.Intent(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
+    outbox.deliver(clock=timezone.now)
+    for path in ("/notices/", "/notices/settings/"):
+        assert "mail is held back by those who run the site" in text_of(as_alice.get(path))
+
+
+# Addresses that bounce
+
+REPORT = b"""\
+From: MAILER-DAEMON@mx.example.org
+To: no-reply@cards.example.org
+Subject: Undelivered
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type=delivery-status; boundary="b"
+
+--b
+Content-Type: text/plain
+
+It did not arrive.
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.example.org
+
+Final-Recipient: rfc822; %s
+Action: %s
+Status: %s
+
+--b--
+"""
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Puts a report on standard input."""
+
+    def give(report: bytes) -> None:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(report)))
+
+    return give
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "bounced"),
+    [(b"failed", b"5.1.1", True), (b"Failed", b"5.7.1 (policy)", True), (b"delayed", b"4.4.1", False)],
+)
+def test_a_report_of_a_failure_for_good_marks_the_address(
+    alice: User, given: Any, action: bytes, status: bytes, bounced: bool
+) -> None:
+    given(REPORT % (b"Alice@example.org", action, status))
+    if bounced:
+        call_command("bounced", stdout=io.StringIO())
+    else:
+        with pytest.raises(CommandError, match="nothing was changed"):
+            call_command("bounced")
+    assert NoticeSettings.objects.filter(user=alice).exclude(bounced="").exists() == bounced
+
+
+@pytest.mark.parametrize("report", [b"", b"hello", b"\xff\xfe\x00", b"Content-Type: message/delivery-status\n\n"])
+def test_what_is_no_report_changes_nothing(alice: User, given: Any, report: bytes) -> None:
+    given(report)
+    with pytest.raises(CommandError):
+        call_command("bounced")
+
+
+def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
+    table: Table, alice: User, as_alice: Client
+) -> None:
+    out = io.StringIO()
+    call_command("bounced", "alice@example.org", "nobody@example.org", stdout=out)
+    assert out.getvalue().splitlines() == ["alice@example.org: 1 person", "nobody@example.org: 0 people"]
+    notices.tell(table.game, [notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
+    outbox.deliver(clock=timezone.now)
+    assert mail.outbox == []
+    assert "Mails to alice@example.org came back" in text_of(as_alice.get("/notices/settings/"))
+
+    assert as_alice.post("/notices/settings/works/").status_code == 303
+    (link,) = [link for link in links_in(parsed(mail.outbox[0].message().as_bytes())) if "/mail/works/" in link]
+    path = link.removeprefix("http://127.0.0.1:8000")
+    assert "it does" in text_of(Client().get(path))
+    assert NoticeSettings.objects.get(user=alice).bounced
+    assert "Mails go to alice@example.org again" in text_of(Client().post(path))
+    outbox.deliver(clock=timezone.now)
+    assert [message.subject for message in mail.outbox[1:]] == ["Bob wins the game."]
+
+
+def test_another_address_gets_mail_at_once(table: Table, alice: User) -> None:
+    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    EmailAddress.objects.create(user=alice, email="new@example.org", primary=True, verified=True)
+    notices.tell(table.game, [notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
+    outbox.deliver(clock=timezone.now)
+
+    assert [message.to for message in mail.outbox] == [["new@example.org"]]
+
+
+def test_mail_waits_two_weeks_for_an_address_and_no_longer(table: Table, alice: User) -> None:
+    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    start = timezone.now()
+    notices.tell(table.game, [notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=start)
+    for day in range(16):
+        outbox.deliver(clock=lambda day=day: start + timedelta(days=day, seconds=day))  # type: ignore[misc]
+
+    row = Notice.objects.get(channel="email")
+    assert (row.state, row.reason) == ("dropped", "bounced")
+    assert row.since - start > timedelta(days=14)
+
+
+def test_a_mail_server_that_is_away_is_said_when_one_tries_an_address(
+    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object) -> None:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", refuse)
+    answer = as_alice.post("/notices/settings/works/", follow=True)
+    assert "The mail server cannot be reached" in text_of(answer)
