@@ -53,8 +53,9 @@ class Game(models.Model):
         VOID = "void", "Void"
 
     PAUSED_BY_CONSENT: Final = "consent"
-    PAUSED_BY_RESTORE: Final = "restored"
     """The reason of a pause that all players have agreed to; every other reason is staff's."""
+    PAUSED_BY_RESTORE: Final = "restored"
+    """The reason of a pause that `manage.py release` ends."""
 
     class AfterMisses(models.TextChoices):
         """What becomes of a seat whose clock has acted `misses_allowed` turns in a row (CLOCK-3)."""

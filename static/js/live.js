@@ -1,8 +1,8 @@
 // The page's ear: a socket that says "there is a newer version", never what it is. The page then fetches itself.
 // While the socket is down a slow poll does the same.
 
-const POLL = 15000;
-const LOOK_ANYWAY = 4; // polls
+const POLL = 10000;
+const LOOK_ANYWAY = 6; // polls
 const LONGEST_WAIT = 30000;
 const NOT_FOR_YOU = 4404;
 const main = () => document.getElementById("main");

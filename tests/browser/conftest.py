@@ -11,14 +11,17 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from django.conf import settings
 from django.db import connection, connections
 from django.db.backends.utils import CursorWrapper
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from games.models import Game
@@ -56,14 +59,52 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     item.add_marker(pytest.mark.skip(reason="reaches into the server's process"))
 
 
+class Server(Protocol):
+    """A running site, which leaves the database alone from `hold` until `go_on`."""
+
+    @property
+    def url(self) -> str: ...
+
+    def hold(self) -> None: ...
+
+    def go_on(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The site in this process."""
+
+    url: str
+
+    def hold(self) -> None:
+        Game.objects.update(status=Game.Status.VOID, wake_at=None, deadline=None)
+        until = time.monotonic() + QUIET_SECONDS
+        with connection.cursor() as cursor:
+            while others := _others(cursor):
+                assert time.monotonic() < until, f"The site is still busy with the database: {others}"
+                cursor.execute("SELECT pg_sleep(0.02)")
+
+    def go_on(self) -> None:
+        """A game that a test starts wakes it."""
+
+
+def _others(cursor: CursorWrapper) -> list[tuple[str, str]]:
+    cursor.execute(
+        "SELECT state, query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    rows: list[tuple[str, str]] = cursor.fetchall()
+    return rows
+
+
 @pytest.fixture(scope="module")
-def server(django_db_setup: None) -> Iterator[str]:
-    """The address of a running site. One a module, so that nothing of it lives on beside other tests."""
-    if STACK:
-        # What the stack's processes keep open idles; these tests change nothing that a process would remember.
-        with stack(LOG_LEVEL="WARNING") as running:
-            yield running.url
-        return
+def server(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Server]:
+    """A running site. One a module, so that nothing of it lives on beside other tests."""
+    with django_db_blocker.unblock(), stack(LOG_LEVEL="WARNING") if STACK else _embedded() as running:
+        yield running
+
+
+@contextmanager
+def _embedded() -> Iterator[Embedded]:
     with pytest.MonkeyPatch.context() as patch:
         # A connection that outlived its request would keep the test database from being emptied and dropped.
         patch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
@@ -75,7 +116,7 @@ def server(django_db_setup: None) -> Iterator[str]:
             thread.start()
             try:
                 assert ready.wait(QUIET_SECONDS)
-                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+                yield Embedded(f"http://127.0.0.1:{listening.getsockname()[1]}")
             finally:
                 uvicorn.should_exit = True
                 thread.join()
@@ -83,25 +124,11 @@ def server(django_db_setup: None) -> Iterator[str]:
 
 
 @pytest.fixture
-def site(transactional_db: None, server: str) -> Iterator[str]:
-    """The site for one test; afterwards its games stop, so that the database can be emptied."""
-    yield server
-    Game.objects.update(status=Game.Status.VOID, wake_at=None, deadline=None)
-    until = time.monotonic() + QUIET_SECONDS
-    with connection.cursor() as cursor:
-        while others := _others(cursor):
-            assert time.monotonic() < until, f"The site is still busy with the database: {others}"
-            cursor.execute("SELECT pg_sleep(0.02)")
-
-
-def _others(cursor: CursorWrapper) -> list[tuple[str, str]]:
-    cursor.execute(
-        "SELECT state, query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        " AND NOT (state = 'idle' AND %s)",
-        [STACK],
-    )
-    rows: list[tuple[str, str]] = cursor.fetchall()
-    return rows
+def site(transactional_db: None, server: Server) -> Iterator[str]:
+    """The address of the site for one test; afterwards it stops for a moment, so that the database can be emptied."""
+    server.go_on()
+    yield server.url
+    server.hold()
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from nomercy.place import CHECKOUT
 from tests.support.ports import free_port
 
 START_SECONDS = 120
+QUIET_SECONDS = 20.0
 
 
 def database_url() -> str:
@@ -47,6 +49,39 @@ class RunningStack:
                 if program in command:
                     found.append(pid)
         return found
+
+    def kill(self, program: str, number: signal.Signals) -> None:
+        """Send a signal to the oldest of these processes: of a master and its workers, the master."""
+        os.kill(self.pids(program)[0], number)
+
+    def hold(self) -> None:
+        """Stop every process of the site while none is at work, so that the database can be emptied."""
+        until = time.monotonic() + QUIET_SECONDS
+        while True:
+            self._signal(signal.SIGSTOP)
+            if not (busy := _busy()):
+                return
+            self.go_on()
+            assert time.monotonic() < until, f"The site is still busy with the database: {busy}"
+            time.sleep(0.02)
+
+    def go_on(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        for pid in self.pids("nomercy"):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+
+def _busy() -> list[tuple[str, str]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT state, query FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
+        )
+        rows: list[tuple[str, str]] = cursor.fetchall()
+    return rows
 
 
 def _processes() -> Iterator[tuple[int, int, str]]:
@@ -84,6 +119,7 @@ def stack(**settings_: str) -> Iterator[RunningStack]:
             raise AssertionError("".join(running.said))
         yield running
     finally:
+        running.go_on()
         process.send_signal(signal.SIGINT)
         status = process.wait()
         reader.join()

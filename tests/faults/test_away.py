@@ -1,0 +1,203 @@
+"""Parts of the production processes are away, and come back. `bench/sockets.py` is the long form of the first test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from http.client import HTTPConnection
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoDbBlocker
+from pytest_django.fixtures import Settings
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin
+
+from accounts.models import User
+from bench.load import seat_people
+from bench.sockets import FAULTS, measure
+from games import queries
+from games.actions import lobby
+from games.models import Game, Move
+from games.verify import faults_of
+from nomercy import settings as site_settings
+from tests.conftest import logged_in
+from tests.support.stack import RunningStack, stack
+
+pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
+
+CSRF = "b" * 32
+BY_EVENT = 5.0
+PATIENCE = 60.0
+
+
+@pytest.fixture(scope="module")
+def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
+    with django_db_blocker.unblock(), stack(LOG_LEVEL="ERROR", RATE_LIMITS="1000000") as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def on_the_stack(transactional_db: None, running: RunningStack) -> Iterator[None]:
+    """The stack leaves the database alone while it is emptied."""
+    running.go_on()
+    yield
+    running.hold()
+
+
+def cookies_of(browser: Client) -> str:
+    session = browser.cookies[settings.SESSION_COOKIE_NAME].value
+    return f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={CSRF}"
+
+
+def post(running: RunningStack, path: str, browser: Client, **form: object) -> tuple[int, float]:
+    """The status of an answer, and how long it took."""
+    address = urlsplit(running.url)
+    headers = {
+        "Cookie": cookies_of(browser),
+        "X-CSRFToken": CSRF,
+        "Origin": running.url,
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    started = time.monotonic()
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=PATIENCE)
+    try:
+        connection.request("POST", path, urlencode(form), headers)
+        return connection.getresponse().status, time.monotonic() - started
+    finally:
+        connection.close()
+
+
+def until(what: str, is_so: Callable[[], bool]) -> None:
+    """Wait for other processes, by looking again and again."""
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}"
+        time.sleep(0.05)
+
+
+def test_pages_come_back_and_show_the_newest_when_redis_or_uvicorn_is_killed(running: RunningStack) -> None:
+    seated = seat_people(5)
+    some = [fault for fault in FAULTS if fault.name in ("Redis killed", "uvicorn killed")]
+
+    found = asyncio.run(measure(running.url, seated, moves=5, kill=running.kill, faults=some))
+
+    for one in found:
+        print(one.line())  # the figures, for whoever runs it with -s
+    assert [one.name for one in found if not one.good] == []
+
+
+def a_table_with_a_bot(person: User) -> Game:
+    options = lobby.TableOptions(players=2, bots=1, bot_pause=0.0, target=5000)
+    return lobby.create_table(user=person, options=options, now=timezone.now()).game
+
+
+def my_turn(game: Game, person: User) -> queries.GameView | None:
+    table = queries.load(Game.objects.get(pk=game.pk))
+    view = queries.view_of(table, person)
+    return view if view.my_turn else None
+
+
+@pytest.mark.parametrize("away", ["redis-server", "nomercy worker"])
+def test_moves_answer_while_a_process_hangs_and_the_bots_catch_up_once(
+    running: RunningStack, alice: User, away: str
+) -> None:
+    games = [a_table_with_a_bot(alice) for _ in range(3)]
+    browser = logged_in(alice)
+    for game in games:
+        until("my turn", lambda game=game: my_turn(game, alice) is not None)  # type: ignore[misc]  # a default to bind it
+    pids = running.pids(away)
+    assert pids
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        for game in games:
+            view = my_turn(game, alice)
+            assert view is not None
+            status, seconds = post(
+                running, f"/games/{game.code}/move/", browser, move="draw", version=view.version, token=game.code
+            )
+            assert (status, seconds < 5.0) == (303, True), seconds
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    for game in games:
+        until("my turn again", lambda game=game: _settled(game, alice))  # type: ignore[misc]
+        assert faults_of(game.pk) == []
+        numbers = list(Move.objects.filter(game=game).order_by("n").values_list("n", flat=True))
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+def _settled(game: Game, person: User) -> bool:
+    return my_turn(game, person) is not None or Game.objects.get(pk=game.pk).status != Game.Status.PLAYING
+
+
+def log_out(running: RunningStack, browser: Client) -> None:
+    assert post(running, "/accounts/logout/", browser)[0] == 302
+
+
+def change_password(running: RunningStack, browser: Client) -> None:
+    form = {"oldpassword": "alice", "password1": "quite another 1", "password2": "quite another 1"}
+    assert post(running, "/accounts/password/change/", browser, **form)[0] == 302
+
+
+@pytest.mark.parametrize("ending", [log_out, change_password])
+def test_a_socket_is_closed_within_seconds_when_its_session_ends(
+    running: RunningStack,
+    alice: User,
+    bob: User,
+    ending: Callable[[RunningStack, Client], None],
+    settings: Settings,
+) -> None:
+    settings.PASSWORD_HASHERS = site_settings.PASSWORD_HASHERS  # the stack knows no others
+    alice.set_password("alice")
+    alice.save(update_fields=["password"])
+    game = a_table_with_a_bot(alice)
+    mine, other = logged_in(alice), logged_in(bob)
+
+    async def scenario() -> float:
+        async with (
+            await open_socket(running, game, mine) as socket,
+            await open_socket(running, game, other) as bystander,
+        ):
+            await asyncio.to_thread(ending, running, mine)
+            started = time.monotonic()
+            frames = await frames_until_closed(socket)
+            assert frames <= 1  # one may have been on its way
+            assert socket.close_code == 4401
+            assert bystander.close_code is None
+            return time.monotonic() - started
+
+    seconds = asyncio.run(scenario())
+    print(f"closed after {seconds:.2f} s")
+    assert seconds < BY_EVENT
+
+
+def open_socket(running: RunningStack, game: Game, browser: Client) -> Awaitable[ClientConnection]:
+    address = f"{running.url.replace('http', 'ws', 1)}/ws/games/{game.code}/"
+    return _told(address, running.url, cookies_of(browser))
+
+
+async def _told(address: str, origin: str, cookies: str) -> ClientConnection:
+    socket = await connect(address, origin=Origin(origin), additional_headers={"Cookie": cookies})
+    assert "version" in json.loads(await socket.recv())
+    return socket
+
+
+async def frames_until_closed(socket: ClientConnection) -> int:
+    frames = 0
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                await socket.recv()
+                frames += 1
+    except ConnectionClosed:
+        return frames
