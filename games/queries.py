@@ -516,6 +516,13 @@ def plays_with(user: User, others: Collection[int]) -> bool:
     return Seat.objects.filter(game__in=mine.values("pk"), user_id__in=others, left=False).exists()
 
 
+def unseen_end(table: Table, user: User | None) -> bool:
+    """Whether this game is over and this person, who sat there, has not looked at its end."""
+    index = table.seat_of(user)
+    over = table.game.status in (Game.Status.OVER, Game.Status.VOID)
+    return over and index is not None and table.seats[index].seen < table.game.version
+
+
 def require_seat(table: Table, user: User) -> int:
     """This person's seat number.
 

@@ -46,15 +46,18 @@ class TableOptions:
     public: bool = True
 
 
-def create_table(*, user: User, options: TableOptions, now: datetime) -> Table:
+def create_table(*, user: User, options: TableOptions, now: datetime, form: str | None = None) -> Table:
     """Make a table and sit down as its host; with every seat filled it starts at once.
 
+    :raises IntegrityError: `form` has made a table already; see `create_table_once`.
     :raises Denied: `malformed`, with a sentence that says what to change.
     """
-    return _create(user, options, now)
+    return _create(user, options, now, form=form)
 
 
-def _create(user: User, options: TableOptions, now: datetime, kinds: Sequence[str] | None = None) -> Table:
+def _create(
+    user: User, options: TableOptions, now: datetime, kinds: Sequence[str] | None = None, form: str | None = None
+) -> Table:
     """A new table whose bots are of these `kinds`, as many as the options say; or all of the kind they name."""
     diff = _checked(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
@@ -71,6 +74,7 @@ def _create(user: User, options: TableOptions, now: datetime, kinds: Sequence[st
             after_misses=options.after_misses,
             bot_pause=options.bot_pause,
             is_public=options.public,
+            form=form,
             created_at=now,
         )
         people = [_person(game, 0, user)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from games.models import Game, Seat
+from games import queries
+from games.models import Seat
 from games.queries import Table
 
 if TYPE_CHECKING:
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
 def look(table: Table, user: User | None) -> None:
     """Note that this person has seen a finished game; writes at most once a seat."""
     index = table.seat_of(user)
-    if index is None or table.game.status not in (Game.Status.OVER, Game.Status.VOID):
-        return
-    seat = table.seats[index]
-    if seat.seen < table.game.version:
+    if index is not None and queries.unseen_end(table, user):
+        seat = table.seats[index]
         Seat.objects.filter(pk=seat.pk).update(seen=table.game.version)
         seat.seen = table.game.version

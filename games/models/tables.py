@@ -43,7 +43,8 @@ class Game(models.Model):
     `quiet_given` are the seconds that quiet hours have added to it. The clock stands still while `paused_reasons` holds
     anything: `paused_at` says since when, and `time_left` is what the turn had left then. Every deadline is null then.
     `pause_votes` are the seats that ask for a pause. `looked_at` is when staff last looked at hands. `custom_pace` are
-    the numbers of the pace `custom`.
+    the numbers of the pace `custom`. `form` tells the filled-in form that made the table from all others, so that
+    sending it twice makes no second one.
     """
 
     class Status(models.TextChoices):
@@ -97,6 +98,9 @@ class Game(models.Model):
     misses_allowed = models.PositiveSmallIntegerField(default=3)
     after_misses = models.CharField(max_length=8, choices=AfterMisses, default=AfterMisses.BOT)
     looked_at = models.DateTimeField(null=True, blank=True)
+    form = models.CharField(
+        max_length=64, null=True, blank=True, unique=True, editable=False
+    )  # nulls are exempt from uniqueness
     rematch_of = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="rematch")
 
     skew: timedelta = timedelta()

@@ -15,7 +15,7 @@ from django.template import loader
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
 from games import conduct, presence, queries, records, rules
@@ -108,6 +108,7 @@ def move(request: HttpRequest, code: str) -> HttpResponse:
         table = _play(request, code, user, text=text, uno=uno, version=version)
     except Denied as denied:
         return _refused(request, code, denied, text=text, uno=uno, version=version)
+    seen.look(table, user)
     if _wants_fragment(request):
         return _show(request, table, Asked(sort=request.COOKIES.get(SORT_COOKIE, "")), since=version)
     return SeeOther(f"{table.game.get_absolute_url()}#headline")
@@ -174,12 +175,12 @@ def _show(
     view = view or queries.view_of(table, user)
     if view.view is None:  # it has not started, or was closed before it did
         return table_views.lobby_page(request, table, view, status=status, refusal=asked.refusal)
-    seen.look(table, user)
     if user is not None and view.you is not None and IN_BACKGROUND not in request.headers:
         presence.look(game_id=table.game.pk, user_id=user.pk)
     lines = queries.log_of(table, user, last=READ_LINES)
     before, again = _ended_before(table, view, lines), _again(table, view, user)
     page = rendering.page_of(view, lines, asked=asked, now=now, ended=before, again=again)
+    page["unseen"] = queries.unseen_end(table, user)
     badges = queries.badges_of(user) if user else Badges()
     context = {
         "page": page,
@@ -221,6 +222,13 @@ def _again(table: Table, view: GameView, user: User | None) -> Again | None:
         return None
     seated = again.seats.filter(user=user).exists()
     return Again(again.host.name if again.host else "", seated, again.status == Game.Status.OPEN)
+
+
+@require_POST
+def look_at_end(request: HttpRequest, code: str) -> HttpResponse:
+    """Note that this person has seen how the game ended, and go home; the page itself asks for it where scripts run."""
+    seen.look(_table(request, code), person(request))
+    return HttpResponse(status=204) if _wants_fragment(request) else SeeOther.to("home")
 
 
 @require_safe

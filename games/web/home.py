@@ -22,7 +22,8 @@ from games.queries import GameView
 from games.render.words import listed
 from games.web.answers import SeeOther
 from games.web.marks import marks
-from games.web.people import left_guest, person, person_or_guest
+from games.web.once import make_table
+from games.web.people import left_guest, person
 
 LISTED: Final = 100
 """So many of my games are on the front page, the most urgent ones."""
@@ -103,8 +104,7 @@ def _open_card(view: GameView) -> dict[str, Any]:
 @marks
 def play_now(request: HttpRequest) -> HttpResponse:
     """A table with three bots, started; a visitor is made a guest."""
-    table = lobby.create_table(user=person_or_guest(request), options=PLAY_NOW, now=timezone.now())
-    return SeeOther.to("game", table.game.code)
+    return SeeOther.to("game", make_table(request, PLAY_NOW).game.code)
 
 
 @require_safe

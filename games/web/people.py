@@ -20,6 +20,8 @@ from games.actions import lobby
 from games.web.answers import SeeOther
 
 LINKS_KEPT: Final = 50
+BACKEND: Final = "accounts.backends.ByUsername"
+"""What a guest is logged in by."""
 
 
 def person(request: HttpRequest) -> User | None:
@@ -44,7 +46,7 @@ def person_or_guest(request: HttpRequest) -> User:
     user = person(request)
     if user is None:
         user = create_guest()
-        login(request, user, backend="accounts.backends.ByUsername")
+        login(request, user, backend=BACKEND)
     return user
 
 

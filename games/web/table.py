@@ -1,17 +1,17 @@
-"""A table before the first deal: making one, its page, and the way in by invitation link."""
+"""A table before the first deal: making one, and its page."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from games import bots, queries
+from games import bots
 from games import render as words
 from games.actions import lobby
 from games.forms import NewTableForm
@@ -19,7 +19,7 @@ from games.queries import GameView, SeatView, Table
 from games.refusals import Denied
 from games.web.answers import SeeOther
 from games.web.marks import marks
-from games.web.people import person, person_or_guest, remember_link
+from games.web.once import make_table
 
 Action = dict[str, Any]
 UNPROCESSABLE: Final = 422
@@ -32,7 +32,7 @@ def new_table(request: HttpRequest) -> HttpResponse:
     form = NewTableForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            table = lobby.create_table(user=person_or_guest(request), options=form.table_options(), now=timezone.now())
+            table = make_table(request, form.table_options())
         except Denied as denied:
             form.add_error(None, denied.message)
         else:
@@ -40,27 +40,26 @@ def new_table(request: HttpRequest) -> HttpResponse:
     return render(request, "games/new.html", {"form": form}, status=UNPROCESSABLE if form.errors else 200)
 
 
-@require_safe
-def invite(request: HttpRequest, key: str) -> HttpResponse:
-    """An invitation link: this browser may see the table from now on. Nobody is seated by opening it."""
-    try:
-        game = queries.game_by_invite(key)
-    except Denied as denied:
-        raise Http404 from denied
-    remember_link(request, game.code)
-    if game.status != game.Status.OPEN:
-        return redirect(game)
-    table = queries.load(game)
-    return lobby_page(request, table, queries.view_of(table, person(request)))
-
-
 @vary_on_headers("HX-Request")
 def lobby_page(
-    request: HttpRequest, table: Table, view: GameView, status: int = 200, refusal: Denied | None = None
+    request: HttpRequest,
+    table: Table,
+    view: GameView,
+    status: int = 200,
+    refusal: Denied | None = None,
+    *,
+    key: str = "",
 ) -> HttpResponse:
-    """The page of a table that has not started, or was closed before it did; for HTMX the part that changes."""
+    """The page of a table that has not started, or was closed before it did; for HTMX the part that changes.
+
+    With the `key` of an invitation the page lives at the address of that link, whose reader sees the table by it only.
+    """
+    lobby = _lobby(request, table, view, refusal)
+    if key:
+        here = reverse("invite", args=[key])
+        lobby |= {"fragment_url": here, "actions": [action | {"url": here} for action in lobby["actions"]]}
     template = "games/_lobby.html" if request.headers.get("HX-Request") else "games/lobby.html"
-    return render(request, template, {"lobby": _lobby(request, table, view, refusal)}, status=status)
+    return render(request, template, {"lobby": lobby, "login_next": key and request.path}, status=status)
 
 
 def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied | None) -> dict[str, Any]:

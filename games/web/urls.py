@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from games.web import conduct as conduct_views
 from games.web import game as game_views
 from games.web import home as home_views
+from games.web import invite as invite_views
 from games.web import notices as notice_views
 from games.web import pages as page_views
 from games.web import people as people_views
@@ -35,9 +36,10 @@ urlpatterns: list[URLPattern] = [
     path("mail/stop/<str:token>/", notice_views.mail_stop, name="mail-stop"),
     path("mail/works/<str:token>/", notice_views.mail_works, name="mail-works"),
     path("tables/new/", table_views.new_table, name="new-table"),
-    path("join/<slug:key>/", table_views.invite, name="invite"),
+    path("join/<slug:key>/", invite_views.invite, name="invite"),
     path("games/<slug:code>/", game_views.game, name="game"),
     path("games/<slug:code>/move/", game_views.move, name="move"),
+    path("games/<slug:code>/seen/", game_views.look_at_end, name="seen"),
     path("games/<slug:code>/log/", game_views.log, name="log"),
     path("games/<slug:code>/report/", conduct_views.report, name="report"),
     path("games/<slug:code>/replay/", replay_views.replay, name="replay"),

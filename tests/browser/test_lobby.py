@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game
+from tests.support.tables import table_after
 
 
 def test_a_table_fills_and_starts_without_a_reload(new_page: Callable[..., Page], alice: User) -> None:
@@ -54,3 +56,32 @@ def test_the_invitation_link_is_copied_by_one_click(new_page: Callable[..., Page
     expect(page.locator("#copy-link")).to_have_text("Copied")
     expect(page.locator("#live-polite")).to_have_text("Copied.")
     assert page.evaluate("() => navigator.clipboard.readText()") == f"{site}/join/{game.invite_key}/"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_double_click_makes_one_table(new_page: Callable[..., Page], site: str, scripts: bool) -> None:
+    page = new_page(java_script_enabled=scripts)
+    page.goto("/")
+    page.get_by_role("button", name="Play now").dblclick()
+    page.locator("#hand").wait_for()
+    assert Game.objects.count() == 1
+
+
+def test_an_end_is_seen_once_its_page_was_open(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    game = table_after([alice, bob], 10_000, seed=3).game
+    page = new_page(alice)
+    page.goto("/")
+    expect(page.locator("#group-over")).to_have_text("Finished, unseen (1)")
+    with page.expect_response("**/seen/"):
+        page.goto(game.get_absolute_url())
+    page.goto("/")
+    expect(page.locator("#group-over")).to_have_count(0)
+
+
+def test_without_scripts_an_end_is_seen_by_going_on(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    game = table_after([alice, bob], 10_000, seed=3).game
+    page = new_page(alice, java_script_enabled=False)
+    page.goto(game.get_absolute_url())
+    page.get_by_role("button", name="All games").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Games")
+    expect(page.locator("#group-over")).to_have_count(0)

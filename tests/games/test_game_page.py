@@ -345,11 +345,28 @@ def test_a_finished_game_shows_winner_hands_and_what_next(finished: Table, as_bo
 
 
 def test_looking_at_the_end_of_a_game_is_noted_once(finished: Table, as_bob: Client) -> None:
-    seat = Seat.objects.get(game=finished.game, index=1)
-    assert seat.seen == 0
-    as_bob.get(address(finished))
-    seat.refresh_from_db()
-    assert seat.seen == 1
+    def seen() -> int:
+        return Seat.objects.get(game=finished.game, index=1).seen
+
+    page = as_bob.get(address(finished)).content.decode()
+    assert seen() == 0
+    assert f'<form method="post" action="{address(finished, "seen/")}" hx-post=' in page
+    answer = as_bob.post(address(finished, "seen/"))
+    assert (answer.status_code, answer.headers["Location"], seen()) == (303, "/", 1)
+    assert "seen/" not in as_bob.get(address(finished)).content.decode()
+    assert as_bob.post(address(finished, "seen/"), headers={"HX-Request": "true"}).status_code == 204
+
+
+def test_who_makes_the_last_move_has_seen_the_end(alice: User, bob: User, as_alice: Client) -> None:
+    last = table_at({**TWO_HANDS, "hands": [["r5"], ["r4"]]}, [alice, bob])
+    as_alice.post(address(last, "move/"), {"move": "play r5", "version": "0"})
+    assert list(Seat.objects.filter(game=last.game).order_by("index").values_list("seen", flat=True)) == [1, 0]
+
+
+def test_the_end_of_a_game_is_not_seen_by_who_cannot_see_it(finished: Table, charlie: User, as_bob: Client) -> None:
+    Game.objects.filter(pk=finished.game.pk).update(is_public=False)
+    assert logged_in(charlie).post(address(finished, "seen/")).status_code == 404
+    assert as_bob.get(address(finished, "seen/")).status_code == 405
 
 
 def test_after_a_round_of_a_match_its_result_stays_until_one_moves(

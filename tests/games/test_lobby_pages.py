@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from accounts.models import User
@@ -145,36 +146,90 @@ def test_a_closed_table_says_so(as_alice: Client, alice: User) -> None:
     assert "This table was closed before it started." in text_of(page)
 
 
-def test_an_invitation_opens_a_private_table_and_seats_nobody(client: Client, alice: User) -> None:
+def rows() -> list[object]:
+    """What fetching a page could have changed: accounts, seats, invitations, sessions."""
+    found = (User.objects, Seat.objects, Invitation.objects, Session.objects)
+    return [list(table.order_by("pk").values()) for table in found]
+
+
+def test_an_invitation_shows_a_private_table_and_changes_nothing(client: Client, alice: User) -> None:
+    game = open_table(alice, public=False)
+    before = rows()
+    for _ in range(2):
+        invited = client.get(f"/join/{game.invite_key}/")
+        assert (invited.status_code, "Sit down" in text_of(invited)) == (200, True)
+    assert client.get(f"/games/{game.code}/").status_code == 404
+    assert rows() == before
+
+
+def test_who_sits_down_by_an_invitation_sees_the_table_from_then_on(client: Client, alice: User) -> None:
     game = open_table(alice, public=False)
     url = f"/games/{game.code}/"
-    assert client.get(url).status_code == 404
-    invited = client.get(f"/join/{game.invite_key}/")
-    assert (invited.status_code, "Sit down" in text_of(invited)) == (200, True)
+    page = client.get(f"/join/{game.invite_key}/").content.decode()
+    assert f'action="/join/{game.invite_key}/"' in page
+    answer = client.post(f"/join/{game.invite_key}/")
+    assert (answer.status_code, answer.headers["Location"]) == (303, url)
+    assert Seat.objects.get(game=game, index=1).user == User.objects.get(is_guest=True)
+    assert client.get(f"/join/{game.invite_key}/").headers["Location"] == url
+    client.post(f"{url}leave/")
     assert client.get(url).status_code == 200
-    assert Seat.objects.filter(game=game).count() == 1
-    assert not Invitation.objects.exists()
+
+
+def test_an_open_invitation_is_kept_up_to_date_at_its_own_address(client: Client, alice: User, bob: User) -> None:
+    game = open_table(alice, public=False, players=3)
+    here = f"/join/{game.invite_key}/"
+    htmx = {"HX-Request": "true"}
+    assert f'hx-get="{here}"' in client.get(here).content.decode()
+    assert "2 seats are free" in text_of(client.get(here, headers=htmx))
+    logged_in(bob).post(here)
+    part = client.get(here, headers=htmx)
+    assert ("1 seat is free" in text_of(part), "<html" in part.content.decode()) == (True, False)
+    assert f'content="10; url={here}"' in client.get(here).content.decode()
+    lobby.start(code=game.code, user=alice, now=NOON)
+    assert client.get(here, headers=htmx).headers["HX-Refresh"] == "true"
+
+
+def test_an_invitation_to_a_started_game_lets_one_watch(client: Client, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
+    before = rows()
+    page = client.get(f"/join/{game.invite_key}/")
+    assert (page.status_code, "Watch the game" in text_of(page)) == (200, True)
+    assert rows() == before
+    assert client.get(f"/games/{game.code}/").status_code == 404
+    answer = client.post(f"/join/{game.invite_key}/", {"watch": "1"})
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/games/{game.code}/")
+    assert client.get(f"/games/{game.code}/").status_code == 200
     assert not User.objects.filter(is_guest=True).exists()
 
 
-def test_an_invitation_to_a_started_game_leads_to_it(client: Client, alice: User, bob: User) -> None:
+def test_an_invitation_to_a_game_that_filled_up_meanwhile_says_so(client: Client, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
-    answer = client.get(f"/join/{game.invite_key}/")
-    assert (answer.status_code, answer.headers["Location"]) == (302, f"/games/{game.code}/")
-    assert client.get(f"/games/{game.code}/").status_code == 200
+    answer = client.post(f"/join/{game.invite_key}/")
+    assert (answer.status_code, "Every seat at this table is taken." in text_of(answer)) == (409, True)
 
 
-def test_an_invitation_outlives_logging_in(client: Client, alice: User, bob: User) -> None:
+def test_an_invitation_to_a_closed_table_says_so(client: Client, alice: User) -> None:
     game = open_table(alice, public=False)
-    client.get(f"/join/{game.invite_key}/")
-    client.post("/accounts/login/", {"login": "bob", "password": "bob"})
-    assert client.post(f"/games/{game.code}/join/").status_code == 303
+    lobby.leave_table(code=game.code, user=alice, now=NOON)
+    page = client.get(f"/join/{game.invite_key}/")
+    assert "This table was closed before it started." in text_of(page)
+    assert "Watch" not in text_of(page)
 
 
-def test_a_browser_keeps_the_newest_links_only(client: Client, alice: User) -> None:
-    games = [open_table(alice, public=False) for _ in range(52)]
+def test_who_logs_in_first_comes_back_to_the_invitation(client: Client, alice: User, bob: User) -> None:
+    game = open_table(alice, public=False)
+    here = f"/join/{game.invite_key}/"
+    assert f'href="/accounts/login/?next={here}"' in client.get(here).content.decode()
+    answer = client.post("/accounts/login/", {"login": "bob", "password": "bob", "next": here})
+    assert answer.headers["Location"] == here
+    assert client.post(here).status_code == 303
+    assert Seat.objects.filter(game=game, user=bob).exists()
+
+
+def test_a_browser_keeps_the_newest_links_only(client: Client, alice: User, bob: User) -> None:
+    games = [table_at(TWO_HANDS, [alice, bob], is_public=False).game for _ in range(52)]
     for game in games:
-        client.get(f"/join/{game.invite_key}/")
+        client.post(f"/join/{game.invite_key}/", {"watch": "1"})
     seen = [client.get(f"/games/{game.code}/").status_code for game in (games[1], games[2], games[-1])]
     assert seen == [404, 200, 200]
 

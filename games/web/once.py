@@ -1,0 +1,41 @@
+"""Making a table from a form that counts once."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from django.conf import settings
+from django.contrib.auth import login
+from django.http import HttpRequest
+from django.utils import timezone
+
+from games.actions.lobby import TableOptions
+from games.actions.once import create_table_once
+from games.queries import Table
+from games.web.people import BACKEND, person
+
+LONGEST: Final = 64
+
+
+def make_table(request: HttpRequest, options: TableOptions) -> Table:
+    """The table that this form asks for, made now or by the same form a moment ago; a visitor is its guest from now on.
+
+    :raises Denied: as `lobby.create_table`.
+    """
+    user = person(request)
+    table = create_table_once(user=user, options=options, form=_form(request), now=timezone.now())
+    if user is None and table.game.host is not None:
+        login(request, table.game.host, backend=BACKEND)
+    return table
+
+
+def _form(request: HttpRequest) -> str | None:
+    """What tells this form from every other: its token, bound to this browser by the secret of its CSRF cookie.
+
+    Without that secret a page kept by some cache, with one token for all, would make all its readers one guest.
+    """
+    token, secret = request.POST.get("form", ""), request.COOKIES.get(settings.CSRF_COOKIE_NAME, "")
+    if not token or len(token) > LONGEST or not secret:
+        return None
+    return hashlib.sha256(f"{secret}:{token}".encode()).hexdigest()
