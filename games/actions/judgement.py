@@ -12,7 +12,7 @@ from django.conf import settings
 from accounts.queries import MailAddress, mail_addresses
 from games import inbox, presence, queries
 from games.models import Game
-from games.models.notices import DEADLINE, DIGEST, EMAIL, KINDS, TURN, Notice, Reason
+from games.models.notices import DEADLINE, DIGEST, EMAIL, INVITED, KINDS, TURN, Notice, Reason
 from games.queries import Table
 
 PAUSE_WAIT: Final = timedelta(minutes=15)
@@ -65,6 +65,11 @@ def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:
             return Verdict("moved_on")
         if table.game.paused_at is not None:
             return Verdict("paused", facts.now + PAUSE_WAIT)
+    if row.kind == INVITED:
+        if table.seat_of(row.user) is not None:
+            return Verdict("joined")
+        if table.game.status != Game.Status.OPEN:
+            return Verdict("over")
     if row.kind == DEADLINE and (table.game.deadline is None or int(table.game.deadline.timestamp()) != row.mark):
         return Verdict("later")
     if (row.game_id, row.user_id) in facts.looking:

@@ -15,7 +15,7 @@ from django.db import transaction
 from accounts.rows import prepared
 from games import rules
 from games.models import Game, Seat
-from games.models.notices import CHANNELS, DEADLINE, KINDS, TURN
+from games.models.notices import CHANNELS, DEADLINE, INVITED, KINDS, TURN
 from games.queries import Table
 from games.render.words import listed
 
@@ -128,7 +128,14 @@ def tell_start(table: Table, *, by: int, now: datetime) -> None:
 
 def tell_invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> None:
     """Tell these people that they are asked to this table for a rematch."""
-    tell(game, [Intent(user_id, "invited", f"{host} asks you to a rematch.") for user_id in people], now=now)
+    tell(game, [Intent(user_id, INVITED, f"{host} asks you to a rematch.") for user_id in people], now=now)
+
+
+def tell_called_off(table: Table, *, now: datetime) -> None:
+    """Tell everybody who sits there that staff have ended the game without a winner. The caller holds the lock."""
+    text = "The staff called this game off: nobody wins."
+    people = [seat.user_id for seat in _people(table) if seat.user_id is not None]
+    tell(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
 
 
 def remind(*, now: datetime, batch: int = 100) -> int:

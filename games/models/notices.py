@@ -38,6 +38,7 @@ CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By e-mail"}
 
 TURN: Final = "turn"
 DEADLINE: Final = "deadline"
+INVITED: Final = "invited"
 DIGEST: Final = "digest"
 _BOTH: Final = frozenset({EMAIL, SITE})
 _SITE: Final = frozenset({SITE})
@@ -51,8 +52,8 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("out", "You are out", _SITE),
         Kind("round_over", "A round is over", _SITE),
         Kind("game_over", "A game is over", _BOTH),
-        Kind("invited", "You are invited", _BOTH),
-        Kind("table_full", "Your table is full", _BOTH),
+        Kind(INVITED, "You are invited", _BOTH, wait=timedelta(minutes=2)),
+        Kind("table_full", "Your table is full", _BOTH, wait=timedelta(minutes=1)),
         Kind(DIGEST, "The day’s summary", frozenset()),
     )
 }
@@ -60,8 +61,8 @@ KINDS: Final[dict[str, Kind]] = {
 
 
 Reason = Literal[
-    "moved", "moved_on", "over", "later", "looking", "reminded", "off", "no_address", "unverified", "bounced", "closed",
-    "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up", "unsure",
+    "moved", "moved_on", "joined", "over", "later", "looking", "reminded", "off", "no_address", "unverified", "bounced",
+    "closed", "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up", "unsure",
 ]  # fmt: skip
 """Why a notice was not sent, or waits longer; `render/notices.py` has a sentence for each."""
 

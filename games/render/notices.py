@@ -18,7 +18,8 @@ from games.render import words
 WHY: Final[dict[str, str]] = {
     "moved": "You moved before it was due.",
     "moved_on": "It was no longer your turn.",
-    "over": "The game was over.",
+    "joined": "You had sat down there already.",
+    "over": "The game was over, or had begun without you.",
     "later": "The deadline had been moved.",
     "looking": "You were looking at the game.",
     "reminded": "A reminder of the same turn went out instead.",

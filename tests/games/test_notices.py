@@ -246,3 +246,10 @@ def test_long_names_do_not_keep_a_game_from_starting(alice: User, bob: User, cha
     notices.tell_start(table, by=alice.pk, now=NOON)
 
     assert {len(text) for text in Notice.objects.filter(kind="table_full").values_list("text", flat=True)} == {300}
+
+
+def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    notices.tell_called_off(table, now=NOON)
+
+    assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]

@@ -12,12 +12,14 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
 from django.test import override_settings
+from django.utils import timezone
 
 from accounts.models import User
 from games import inbox, presence
-from games.actions import mailbox, notices, outbox
+from games.actions import lobby, mailbox, notices, outbox
 from games.models import Game, Notice, NoticeSettings, Outbox
 from games.queries import Table
+from tests.conftest import logged_in
 from tests.support.mail import links_in, parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -308,3 +310,36 @@ def test_what_is_due_for_longest_is_known(table: Table) -> None:
     assert inbox.oldest_due(DUE - MINUTE) is None
     assert inbox.oldest_due(DUE) == DUE
     assert not Outbox.objects.exists()
+
+
+@pytest.mark.parametrize(("answer", "reason"), [("sits down", "joined"), ("comes too late", "over"), ("waits", "")])
+def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, answer: str, reason: str) -> None:
+    game = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON).game
+    notices.tell_invited(game, [alice.pk], host="bob", now=NOON)
+    if answer == "sits down":
+        lobby.join(code=game.code, user=alice, now=NOON)
+    elif answer == "comes too late":
+        Game.objects.filter(pk=game.pk).update(status="void")
+    sent = deliver()
+
+    assert [found["Subject"] for found in sent] == ([] if reason else ["bob asks you to a rematch."])
+    assert states()["email"][1] == reason
+
+
+def test_moves_are_answered_while_nobody_sends_and_the_backlog_goes_out_once_and_in_order(
+    alice: User, bob: User, charlie: User
+) -> None:
+    people = [alice, bob, charlie]
+    for user in people:
+        other = people[people.index(user) - 1]
+        found = table_at(TWO_HANDS, [other, user], deadline=NOON + 24 * HOUR)
+        assert (
+            logged_in(other)
+            .post(f"{found.game.get_absolute_url()}move/", {"version": 0, "move": "play r5"})
+            .status_code
+            == 303
+        )
+    later = timezone.now() + HOUR
+
+    assert [found["To"] for found in deliver(later)] == [user.email for user in people]
+    assert deliver(later + HOUR) == []

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries, rules
-from games.actions import clocks, lobby
+from games.actions import clocks, lobby, notices
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.moderation.audit import Act, check, check_outside, record
@@ -118,6 +118,7 @@ def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEnt
     with _table(Act.VOID_GAME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         clocks.require_playing(table)
         _end_void(table, now)
+        notices.tell_called_off(table, now=now)
         return record(Act.VOID_GAME, by=by, reason=why, now=now, table=table)
 
 

@@ -1,0 +1,102 @@
+"""Senders are killed (`kill -9`) at random moments of their work: no notice makes two mails.
+
+The long form: `MAIL_KILLS=50 script/test tests/faults/test_mail_kills.py -s`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+from aiosmtpd.smtp import Envelope
+from allauth.account.models import EmailAddress
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from games.actions import notices
+from games.models import Notice
+from tests.support.mail import MailServer, serve
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+KILLS = int(os.environ.get("MAIL_KILLS", "3"))
+MAILS_A_KILL = 20
+STALE_MINUTES = 6
+
+
+@contextmanager
+def sender(port: int, minutes: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A sender whose clock stands so many minutes after now; it has been told to begin."""
+    at = connection.settings_dict
+    host = quote(str(at["HOST"]), safe="")
+    environment = os.environ | {
+        "DATABASE_URL": f"postgres://{at['USER']}:{at['PASSWORD']}@{host}:{at['PORT']}/{at['NAME']}",
+        "DJANGO_SETTINGS_MODULE": "nomercy.settings",
+        "EMAIL_URL": f"smtp://127.0.0.1:{port}",
+        "LOG_LEVEL": "ERROR",
+        "SECRET_KEY": "a key for tests, of no use to anybody else",
+    }
+    command = [sys.executable, "-m", "tests.support.sender", str(minutes)]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+        yield process
+
+
+def test_a_sender_that_is_killed_makes_no_second_mail(alice: User) -> None:
+    seed = random.SystemRandom().getrandbits(32)
+    rng = random.Random(seed)
+    people = [User.objects.create_user(f"p{n:04}", f"p{n:04}@example.org") for n in range(KILLS * MAILS_A_KILL)]
+    for user in people:
+        EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+        game = table_at(TWO_HANDS, [user, alice], deadline=timezone.now() + timedelta(days=90))
+        notices.tell_deal(game, now=timezone.now())
+
+    def answer(envelope: Envelope) -> str:
+        time.sleep(rng.random() * 0.02)  # as a server thinks: so kills fall into every part of the talk
+        return "250 OK"
+
+    server = MailServer(answer)
+    controller = serve(server)
+    minutes, kills, amid = STALE_MINUTES, 0, 0
+    try:
+        while kills < KILLS:
+            with sender(controller.port, minutes) as process:
+                before = len(server.taken)
+                time.sleep(rng.random() * 0.8)
+                process.kill()
+            amid += before < len(server.taken) < len(people)
+            kills, minutes = kills + 1, minutes + STALE_MINUTES
+        for _ in range(2):  # what the last one had claimed, and then what that one left
+            with sender(controller.port, minutes) as process:
+                assert process.wait(120) == 0
+            minutes += STALE_MINUTES
+    finally:
+        controller.stop()
+    mails = Counter(mail["To"] for mail in server.mails)
+    states = Counter(Notice.objects.filter(channel="email", user__in=people).values_list("state", "reason"))
+    unsure = states[("failed", "unsure")]
+    lost = len(people) - len(mails)
+    twice = [who for who, count in mails.items() if count > 1]
+    print(
+        f"\nseed {seed}: {kills} kills, {amid} of them amid mails, {len(people)} notices, {len(mails)} mails,"
+        f" {len(twice)} twice, {unsure} unsure, of which {lost} did not arrive"
+    )
+
+    assert twice == []
+    assert states[("sent", "")] + unsure == len(people)
+    assert lost <= unsure <= kills

@@ -1,0 +1,29 @@
+"""A sender in a process of its own, to be killed: `python -m tests.support.sender MINUTES`.
+
+It works on the database it is given. Its clock stands so many minutes after now. It says `ready`, is told to begin,
+sends what is due, and ends.
+"""
+
+import os
+import sys
+from datetime import timedelta
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
+
+
+def main() -> None:
+    django.setup()
+    from django.utils import timezone  # noqa: PLC0415  # after the setup
+
+    from games.actions import outbox  # noqa: PLC0415
+
+    ahead = timedelta(minutes=int(sys.argv[1]))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    outbox.deliver(clock=lambda: timezone.now() + ahead)
+
+
+if __name__ == "__main__":
+    main()
