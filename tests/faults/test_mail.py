@@ -99,7 +99,7 @@ def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User)
         eve.username = name
         for user, other in ((alice, eve), (eve, alice)):
             table = on_turn(user, other)
-            texts = [(kind, f"{name} wins the game.") for kind in ("game_over", "invited")]
+            texts = [(kind, f"{name} wins the game.") for kind in ("game_over", "table_full")]
             notices.tell(table.game, [notices.Intent(user.pk, *text) for text in texts], now=NOON)
     for user in User.objects.all():
         mailbox.choose(user=user, choices={}, digest_hour=13, now=NOON)

@@ -76,8 +76,11 @@ def test_a_sender_that_is_killed_makes_no_second_mail(alice: User) -> None:
     try:
         while kills < KILLS:
             with sender(controller.port, minutes) as process:
-                before = len(server.taken)
-                time.sleep(rng.random() * 0.8)
+                before, until = len(server.taken), time.monotonic() + 60
+                wanted = min(before + rng.randrange(MAILS_A_KILL), len(people))
+                while len(server.taken) < wanted and process.poll() is None and time.monotonic() < until:
+                    time.sleep(0.001)
+                time.sleep(rng.random() * 0.03)  # and then somewhere in the next mail
                 process.kill()
             amid += before < len(server.taken) < len(people)
             kills, minutes = kills + 1, minutes + STALE_MINUTES
@@ -100,3 +103,4 @@ def test_a_sender_that_is_killed_makes_no_second_mail(alice: User) -> None:
     assert twice == []
     assert states[("sent", "")] + unsure == len(people)
     assert lost <= unsure <= kills
+    assert amid > 0

@@ -15,10 +15,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
 
 def main() -> None:
     django.setup()
+    from django.db import connection  # noqa: PLC0415  # after the setup
     from django.utils import timezone  # noqa: PLC0415  # after the setup
 
     from games.actions import outbox  # noqa: PLC0415
 
+    connection.ensure_connection()
     ahead = timedelta(minutes=int(sys.argv[1]))
     print("ready", flush=True)
     sys.stdin.readline()
