@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib.auth.backends import ModelBackend
+from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.rows import read_user
@@ -23,3 +26,10 @@ class ByUsername(_FixedRead, ModelBackend):
 
 class ByAllauth(_FixedRead, AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
     """Whatever allauth takes, e-mail address and password among them."""
+
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:  # type: ignore[override]
+        """allauth gives an address as username too, and would check the password of its owner twice: the time tells."""
+        if credentials.get("email"):
+            credentials.pop("username", None)
+        found: User | None = super().authenticate(request, **credentials)
+        return found

@@ -56,7 +56,7 @@ MOVES: Final = Limit("moves", 6_000, None)
 TABLES: Final = Limit("tables", 30, 120, visitors=30)
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
-SETTINGS: Final = Limit("settings", 60, 240)
+OTHERS: Final = Limit("others", 120, 480)
 
 LIMITS: Final[Mapping[str, Limit]] = {
     "move": MOVES,
@@ -69,17 +69,14 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "add-bot": SEATS,
     "suspended": REPORTS,
     "report": REPORTS,
-    "reports": SETTINGS,
-    "warnings": SETTINGS,
-    "me": SETTINGS,
-    "me-token-create": SETTINGS,
-    "me-token-revoke": SETTINGS,
-    "move-seats": SETTINGS,
+    "pause": SEATS,
+    "go-on": SEATS,
+    "take-back": SEATS,
     "api-v1:create_game": API_TABLES,
     "api-v1:make_move": MOVES,
 }
-"""What is counted when something is sent (POST), by the name of the address. Calls of the API count as such as well;
-logging in, signing up and passwords have limits of allauth's own."""
+"""What is counted when something is sent (POST), by the name of the address; `OTHERS` if it is not here. Calls of the
+API count as such; logging in, signing up and passwords have limits of allauth's own as well."""
 
 
 class Counter:
@@ -216,9 +213,10 @@ class Limits:
         match = request.resolver_match
         if match is None or not settings.RATE_LIMITS:
             return None
-        limits = [API_CALLS] if match.namespace == "api-v1" else []
-        if request.method == "POST" and match.view_name in LIMITS:
-            limits.append(LIMITS[match.view_name])
+        by_api = match.namespace == "api-v1"
+        limits = [API_CALLS] if by_api else []
+        if request.method == "POST" and (match.view_name in LIMITS or not by_api):
+            limits.append(LIMITS.get(match.view_name, OTHERS))
         refused = _refused(request, limits) if limits else None
         return None if refused is None else too_many(request, *refused)
 

@@ -1,0 +1,39 @@
+"""What every answer of the site carries."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpResponseBase
+
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+
+def faults(answer: HttpResponseBase) -> list[str]:
+    """What is wrong with the headers of an answer."""
+    found = []
+    policy = dict(part.strip().split(" ", 1) for part in answer.get("Content-Security-Policy", "x ").split(";"))
+    if policy != POLICY:
+        found.append(f"policy {policy}")
+    for name, value in (
+        ("X-Frame-Options", "DENY"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+    ):
+        if answer.get(name) != value:
+            found.append(f"{name}: {answer.get(name)}")
+    kept = {name: cookie for name, cookie in answer.cookies.items() if cookie["max-age"] != 0}
+    for name, cookie in kept.items():
+        if cookie["samesite"] != "Lax" or (name != settings.CSRF_COOKIE_NAME and not cookie["httponly"]):
+            found.append(f"cookie {cookie.OutputString()}")
+    return found

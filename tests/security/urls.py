@@ -1,0 +1,58 @@
+"""Every address of the site, from the resolver itself, with something to put where it takes an argument."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import LocalePrefixPattern, RegexPattern, RoutePattern
+
+
+@dataclass(frozen=True)
+class Address:
+    """One address: its name with its namespaces (what `reverse` takes), its route, and the arguments it takes."""
+
+    name: str
+    route: str
+    arguments: tuple[str, ...]
+    pattern: RoutePattern | RegexPattern | LocalePrefixPattern
+
+    @property
+    def key(self) -> str:
+        """What stands in the table: the route as the resolver has it."""
+        return f"/{self.route}"
+
+    def url(self, values: dict[str, Any]) -> str:
+        """The address with these values, or an error that says which argument the tests do not know."""
+        missing = [name for name in self.arguments if name not in values]
+        assert not missing, f"{self.key} takes {missing}: give the tests a value in `arguments`"
+        if isinstance(self.pattern, RegexPattern):
+            path = re.sub(r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)", lambda m: str(values[m[1]]), self.route)
+            return "/" + re.sub(r"\(\?:[^)]*\)|[\^$]|\\Z|\\", "", path)
+        return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda m: str(values[m[1]]), self.route)
+
+
+def addresses() -> list[Address]:
+    return sorted(_walk(get_resolver().url_patterns, "", "", ()), key=lambda address: address.key)
+
+
+def _walk(
+    patterns: list[URLPattern | URLResolver], route: str, namespace: str, arguments: tuple[str, ...]
+) -> Iterator[Address]:
+    for entry in patterns:
+        here = route + str(entry.pattern).removeprefix("^")
+        taken = (*arguments, *_arguments(entry.pattern))
+        if isinstance(entry, URLResolver):
+            inner = f"{namespace}{entry.namespace}:" if entry.namespace else namespace
+            yield from _walk(entry.url_patterns, here, inner, taken)
+        else:
+            yield Address(f"{namespace}{entry.name}", here, taken, entry.pattern)
+
+
+def _arguments(pattern: RoutePattern | RegexPattern | LocalePrefixPattern) -> list[str]:
+    if isinstance(pattern, RegexPattern):
+        return list(pattern.regex.groupindex)
+    return list(pattern.converters)
