@@ -18,6 +18,7 @@ QUIET = {
     "channels_redis.pubsub": "CRITICAL",  # a traceback a second while Redis is away; the watch of the sockets says so
     "uvicorn": "WARNING",
     "uvicorn.error": "WARNING",  # below that it repeats addresses
+    "uvicorn.access": "WARNING",
 }
 SERVERS = ("gunicorn.error", "uvicorn", "uvicorn.error", "uvicorn.access")
 

@@ -14,9 +14,9 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from games import queries
-from games.actions import clocks
+from games.actions import clocks, outbox
 from games.actions.locks import lock_game
-from games.models import Game, Heartbeat, Outbox
+from games.models import Game, Heartbeat
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
 """What no two restored copies share: the number of the database server, and that of a table in it."""
@@ -49,7 +49,7 @@ def freeze_if_restored(*, now: datetime) -> int | None:
 
 def freeze(*, now: datetime) -> int:
     """Hold all mail and stop every game as of the last sign of life before now; gives the number of games stopped."""
-    Outbox.objects.update_or_create(pk=1, defaults={"held_since": now, "held_why": WHY})
+    outbox.hold(why=WHY, now=now)
     alive = Heartbeat.objects.filter(pk=1).values_list("at", flat=True).first()
     moment = min(alive or now, now)
     stopped = 0
@@ -71,8 +71,7 @@ def release(*, now: datetime) -> Released:
             table = queries.load(lock_game(pk=game_id))
             if table.game.status == Game.Status.PLAYING:
                 games += clocks.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
-    held = Outbox.objects.filter(pk=1, held_since__isnull=False).update(held_since=None, held_why="")
-    return Released(games, bool(held))
+    return Released(games, mail=outbox.release())
 
 
 def _playing() -> QuerySet[Game]:

@@ -159,14 +159,9 @@ def read_results(game_ids: list[int]) -> list[tuple[int, int, int, int, Any]]:
         ]
 
 
-# A subquery is looked up by an index whatever the planner believes of the tables' sizes: a million games are not read.
 _WINDOWS: Final = """
-SELECT DISTINCT id FROM (
-    SELECT (
-        SELECT g.id FROM games_game g WHERE g.round_id = h.round_id AND g.status = 'playing' AND g.paused_at IS NULL
-    ) AS id
-    FROM games_hand h WHERE h.callout_until <= %s
-) AS closing WHERE id IS NOT NULL LIMIT %s
+SELECT DISTINCT g.id FROM games_hand h JOIN games_game g ON g.round_id = h.round_id
+WHERE h.callout_until <= %s AND g.status = 'playing' AND g.paused_at IS NULL LIMIT %s
 """
 
 

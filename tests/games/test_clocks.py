@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from typing import Any
@@ -12,9 +11,8 @@ from django.db import transaction
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from accounts.models import User
-from games import announce, queries, records, rules
-from games.actions import agreements, clocks, lobby, sweep
-from games.actions.bot_turn import play_bots
+from games import announce, queries
+from games.actions import agreements, clocks, sweep
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
@@ -110,29 +108,6 @@ def test_games_the_clock_has_played_follow_from_their_log(alice: User, bob: User
             swept(NOON + turns * 80 * HOUR)
         assert any("clock" in line for line in log_of(table))
         assert faults_of(table.game.pk) == []
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("fate", ["leave", "bot"])
-def test_a_match_that_everybody_has_forgotten_ends_and_its_record_replays(
-    alice: User, bob: User, charlie: User, fate: str
-) -> None:
-    options = lobby.TableOptions(players=3, target=200, after_misses=fate, misses_allowed=4, bot_pause=0.0)
-    table = lobby.create_table(user=alice, options=options, now=NOON)
-    for user in (bob, charlie):
-        lobby.join(code=table.game.code, user=user, now=NOON)
-    at = NOON
-    while now_of(table).game.status == Game.Status.PLAYING:
-        at += 80 * HOUR
-        swept(at)
-        play_bots(game_id=table.game.pk, clock=lambda: at, rng=random.Random(1))  # noqa: B023  # called at once
-        assert at < NOON + 2000 * 80 * HOUR
-    assert faults_of(table.game.pk) == []
-    record = records.record_of(now_of(table))
-    assert list(rules.replay_record(rules.parse_record(rules.print_record(record))))
-    texts = [line.split(" ", 1)[1] for line in log_of(table)]
-    assert texts.count("leave") == (2 if fate == "leave" else 0)
-    assert any(text.startswith("clock ") for text in texts)
 
 
 @pytest.mark.rule("CLOCK-2")

@@ -19,6 +19,7 @@ from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.utils import timezone
 from pytest_django.fixtures import Settings
+from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 import nomercy
@@ -30,6 +31,7 @@ from nomercy.mail import FolderAndConsole
 from nomercy.middleware import Busy, busy
 from nomercy.place import CHECKOUT
 from nomercy.sessions import SessionStore
+from tests.support.tables import TWO_HANDS, table_at
 
 POLICY = {
     "default-src 'none'",
@@ -270,3 +272,34 @@ def test_a_fetch_with_a_session_that_is_gone_leaves_the_newer_one_alone(client: 
     client.cookies["session"] = "gone00000000000000000000000000000"
     fetch = client.get("/", headers={"HX-Request": "true"})
     assert "session" not in fetch.cookies
+
+
+def request_lines(ask: Callable[[], object]) -> list[Any]:
+    """What is logged of a request, with what its lines are named by."""
+    with capture_logs(processors=[merge_contextvars]) as lines:
+        ask()
+    return [line for line in lines if line["event"] == "request"]
+
+
+def test_the_log_tells_who_asked_and_about_which_table(as_alice: Client, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+
+    [page] = request_lines(lambda: as_alice.get(f"/games/{game.code}/"))
+    [call] = request_lines(lambda: as_alice.get(f"/api/v1/games/{game.code}"))
+    [token] = request_lines(
+        lambda: Client().get(
+            "/api/v1/me", headers={"Authorization": f"Bearer {actions.create_token(user=bob, name='x')}"}
+        )
+    )
+    [nobody] = request_lines(lambda: Client().get("/"))
+
+    assert (page["user"], page["game"]) == (call["user"], call["game"]) == (alice.pk, game.code)
+    assert token["user"] == bob.pk
+    assert not {"user", "game"} & set(nobody)
+    assert len({line["request_id"] for line in (page, call, token, nobody)}) == 4
+
+
+def test_what_somebody_writes_into_an_address_is_no_code_of_a_table(as_alice: Client) -> None:
+    [line] = request_lines(lambda: as_alice.get("/api/v1/games/canary%20token"))
+
+    assert "canary" not in str(line)
