@@ -1,10 +1,9 @@
 """The forms of the account page."""
 
-from zoneinfo import available_timezones
-
 from django import forms
 
 from accounts.models import ApiToken, User
+from accounts.zones import zone_choices
 
 
 class ProfileForm(forms.Form):
@@ -15,7 +14,10 @@ class ProfileForm(forms.Form):
         help_text="What others call you. Empty: your username.",
     )
     time_zone = forms.ChoiceField(
-        label="Time zone", choices=lambda: [(zone, zone) for zone in sorted(available_timezones())]
+        label="Time zone",
+        choices=zone_choices,
+        widget=forms.Select({"data-zone": ""}),
+        help_text="What times on the pages and in mails are told in, and when your quiet hours are.",
     )
 
 

@@ -19,6 +19,7 @@ from ninja.parser import Parser
 
 from games import refusals
 from games.api.auth import SessionAuth, TokenAuth
+from games.api.page import ReadablePage
 from games.refusals import RETRY_SECONDS, Denied
 
 BODY_TYPES: Final = frozenset({"application/json", "application/x-www-form-urlencoded", ""})
@@ -50,6 +51,7 @@ api = NinjaAPI(
     urls_namespace="api-v1",
     auth=[TokenAuth(), SessionAuth()],
     parser=StrictJson(),
+    docs=ReadablePage(),
     description="Turn-based play over days, for programs. Moves and cards are written as docs/notation.md says.",
 )
 

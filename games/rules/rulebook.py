@@ -60,8 +60,8 @@ RULEBOOK: Final[tuple[Rule, ...]] = (
         "Deck and setup",
         "168 cards. In each of red, yellow, green, blue: two each of 0-9 (20), 3 Discard All, 3 Draw Two, 2 Draw "
         "Four, 3 Reverse, 3 Skip, 2 Skip Everyone (36 a colour). Wild: 8 Color Roulette, 4 Draw Six, 4 Draw Ten, 8 "
-        "Reverse Draw Four (24). Test every count: several wrong decks also sum to 168.",
-        "total S, kinds G",
+        "Reverse Draw Four (24).",
+        "total S, kinds G. Test every count: several wrong decks also sum to 168",
     ),
     Rule(
         "SETUP-1",
@@ -136,9 +136,8 @@ RULEBOOK: Final[tuple[Rule, ...]] = (
         "TURN-6",
         "A turn",
         "If no card is left anywhere, the draw stops, what is still owed is forgiven, and the turn passes as if "
-        "drawn; a roulette's colour stays named. (With 2-6 players and MERCY-1 a whole game never reaches this; "
-        "short positions in the console do.)",
-        "O",
+        "drawn; a roulette's colour stays named.",
+        "O. With 2-6 players and MERCY-1 a whole game never reaches this; short positions in the console do",
     ),
     Rule(
         "TURN-7",
@@ -224,10 +223,9 @@ RULEBOOK: Final[tuple[Rule, ...]] = (
     Rule(
         "ROUL-2",
         "Cards",
-        "The colour so named becomes the active colour, also when that player is knocked out or leaves. (G's card "
-        "section says the player of the card names it; its FAQ and S say the victim: the victim it is. Option "
+        "The colour so named becomes the active colour, also when that player is knocked out or leaves. (Option "
         "`roulette_color`.)",
-        "G",
+        "G. Its card section says the player of the card names it; its FAQ and S say the victim: the victim it is",
     ),
     Rule(
         "TWO-1",
@@ -342,8 +340,8 @@ RULEBOOK: Final[tuple[Rule, ...]] = (
         "knocks one out), the player who went out wins, and the cards taken count for SCORE-1. If the stack comes "
         "back to a player who went out, that player draws it at once, without a move and without stacking (MERCY-1 "
         "applies), is no longer one who went out, and loses the turn; the round goes on. That draw is no turn: it "
-        "closes no UNO window. (S alone reads: the last card wins. Option `last_draw_card`.)",
-        "D",
+        "closes no UNO window. (Option `last_draw_card`.)",
+        "D. S alone reads: the last card wins",
     ),
     Rule(
         "END-3",
@@ -374,10 +372,9 @@ RULEBOOK: Final[tuple[Rule, ...]] = (
     Rule(
         "SCORE-3",
         "Score and match",
-        "The first to reach 1,000 wins the match. A table may also play a single round. (One copy of the sheet ends "
-        '"the player with the lowest points is the winner": an error against S and G; the penalty-points way is the '
-        "option `scoring`.)",
-        "S",
+        "The first to reach 1,000 wins the match. A table may also play a single round. (Playing for the fewest points "
+        "is the option `scoring`.)",
+        'S. One copy of the sheet ends "the player with the lowest points is the winner": an error against S and G',
     ),
     Rule(
         "CLOCK-1",

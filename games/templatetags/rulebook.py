@@ -6,11 +6,12 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from games.rules import RULEBOOK
+from games.rules import OPTIONS, RULEBOOK
 
 register = template.Library()
 
 MARKS = (
+    (re.compile(rf"`({'|'.join(spec.name for spec in OPTIONS)})`"), r'<a href="#option-\1"><code>\1</code></a>'),
     (re.compile(r"`([^`]+)`"), r"<code>\1</code>"),
     (re.compile(r"\*\*([^*]+)\*\*"), r"<b>\1</b>"),
     (re.compile(r"\*([^*]+)\*"), r"<em>\1</em>"),

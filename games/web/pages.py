@@ -12,7 +12,6 @@ from django.views.decorators.http import require_safe
 
 from games import rules
 from games.forms import preset_values
-from games.rules.rulebook import SOURCES
 
 
 @require_safe
@@ -40,4 +39,4 @@ def _rulebook() -> dict[str, Any]:
         }
         for spec in rules.OPTIONS
     ]
-    return {"sections": sections, "options": options, "sources": SOURCES}
+    return {"sections": sections, "options": options}

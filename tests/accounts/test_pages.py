@@ -1,5 +1,7 @@
 """Signing up, logging in and the account page, as a browser sees them."""
 
+from zoneinfo import available_timezones
+
 import pytest
 from django.contrib.auth import get_user
 from django.core import mail
@@ -11,6 +13,15 @@ from accounts.models import ApiToken, User
 from tests.conftest import logged_in
 
 SIGN_UP = {"username": "quietotter", "password1": "a long way to Bergen", "password2": "a long way to Bergen"}
+
+
+def test_time_zones_stand_by_region_and_every_one_is_there(alice: User) -> None:
+    html = logged_in(alice).get("/accounts/me/").content.decode()
+    assert html.index('<option value="UTC" selected>') < html.index('<optgroup label="Africa">')
+    europe = html[html.index('<optgroup label="Europe">') : html.index('<optgroup label="Indian">')]
+    assert '<option value="Europe/Berlin">Berlin</option>' in europe
+    assert '<option value="America/Argentina/Buenos_Aires">Argentina: Buenos Aires</option>' in html
+    assert {zone for zone in available_timezones() if f'<option value="{zone}"' not in html} == set()
 
 
 @pytest.mark.parametrize("url", ["/accounts/signup/", "/accounts/login/"])

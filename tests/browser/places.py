@@ -111,6 +111,10 @@ def _log(page: Page, cast: Cast) -> None:
     page.goto(f"/games/{going.game.code}/log/")
 
 
+def _invitation(page: Page, cast: Cast) -> None:
+    page.goto(f"/join/{cast.table(MANY, is_public=False).game.invite_key}/")
+
+
 def _replay(query: str) -> Callable[[Page, Cast], object]:
     def replay(page: Page, cast: Cast) -> None:
         ended = table_after([cast.alice, cast.bob, cast.charlie], 10_000, seed=3)
@@ -196,6 +200,8 @@ PLACES: Final = (
     Place("replay-seat", _replay("?n=20&seat=1")),
     Place("rules", at("/rules/"), logged_in=False),
     Place("about", at("/about/"), logged_in=False),
+    Place("api", at("/api/v1/docs"), logged_in=False),
+    Place("invitation", _invitation, logged_in=False),
     Place("log-in", at("/accounts/login/"), logged_in=False),
     Place("sign-up", at("/accounts/signup/"), logged_in=False),
     Place("account", at("/accounts/me/")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -237,7 +238,14 @@ def test_a_browser_s_session_needs_the_csrf_token(alice: User, bob: User) -> Non
 def test_openapi_and_its_page_are_served(client: Client) -> None:
     document = client.get("/api/v1/openapi.json").json()
     assert "/api/v1/games/{code}/moves" in document["paths"]
-    assert client.get("/api/v1/docs").status_code == 200
+    page = client.get("/api/v1/docs")
+    html = page.content.decode()
+    assert page.status_code == 200
+    assert [path for path in document["paths"] if f"<code>{path}</code>" not in html] == []
+    assert [name for name in document["components"]["schemas"] if f'id="object-{name}"' not in html] == []
+    anchors = set(re.findall(r'href="#([^"]+)"', html))
+    assert {anchor for anchor in anchors if f'id="{anchor}"' not in html} == set()
+    assert 'href="/rules/"' in html  # it stands in the site, with its way back
 
 
 def test_a_move_request_needs_at_most_ten_statements(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -17,6 +18,24 @@ def test_the_rules_page_has_every_rule_under_its_number(client: Client) -> None:
     html = client.get("/rules/").content.decode()
     assert [rule.id for rule in rules.RULEBOOK if f'id="{rule.id}"' not in html] == []
     assert [spec.name for spec in rules.OPTIONS if f'id="option-{spec.name}"' not in html] == []
+
+
+def test_the_rules_page_begins_with_how_to_play_and_links_to_the_rules(client: Client) -> None:
+    html = client.get("/rules/").content.decode()
+    start = html[html.index('id="how-to-play"') : html.index('id="TERM-1"')]
+    linked = re.findall(r'href="#([A-Z0-9]+-[0-9]+)"', start)
+    assert len(linked) >= 10
+    assert [rule for rule in linked if f'id="{rule}"' not in html] == []
+
+
+def test_the_rules_page_speaks_to_players_not_to_its_makers(client: Client) -> None:
+    text = text_of(client.get("/rules/"))
+    made_for_makers = r"Source:|Test every count|console|G's|S and G|\bcolors?\b"
+    assert re.findall(made_for_makers, text) == []
+
+
+def test_an_option_named_by_a_rule_is_a_link_to_it(client: Client) -> None:
+    assert '<a href="#option-roulette_color"><code>' in client.get("/rules/").content.decode()
 
 
 def test_every_rule_that_a_refusal_names_is_an_anchor(client: Client) -> None:

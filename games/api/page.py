@@ -1,0 +1,95 @@
+"""The readable page of the API, made from its own OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from ninja import NinjaAPI
+from ninja.openapi.docs import DocsBase
+
+Schema = Mapping[str, Any]
+REF: Final = "#/components/schemas/"
+REFUSED: Final = 400
+
+
+class ReadablePage(DocsBase):
+    """Every call with what it takes and gives, within the site's own pages; it needs no script."""
+
+    def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
+        document = api.get_openapi_schema()
+        return render(request, "api.html", {"calls": list(_calls(document)), "objects": list(_objects(document))})
+
+
+def _calls(document: Schema) -> Iterator[dict[str, Any]]:
+    for path, methods in document["paths"].items():
+        for method, call in methods.items():
+            yield {
+                "id": f"{method}-{path.removeprefix('/api/v1/').translate(str.maketrans('/', '-', '{}'))}",
+                "method": method.upper(),
+                "path": path,
+                "summary": call.get("summary", ""),
+                "description": call.get("description", ""),
+                "parameters": [_parameter(parameter) for parameter in call.get("parameters") or ()],
+                "body": _content(call.get("requestBody")),
+                "answers": [
+                    _answer(status, answer) for status, answer in call["responses"].items() if int(status) < 400
+                ],
+                "refusals": [int(status) for status in call["responses"] if int(status) >= 400],
+            }
+
+
+def _parameter(parameter: Schema) -> dict[str, Any]:
+    field = _field(parameter["name"], parameter["schema"], required=parameter["required"])
+    return field | {"where": "in the path" if parameter["in"] == "path" else "after the ?"}
+
+
+def _answer(status: object, answer: Schema) -> dict[str, Any]:
+    return {"status": f"{status} {HTTPStatus(int(str(status))).phrase}", "gives": _content(answer)}
+
+
+def _content(part: Schema | None) -> dict[str, str] | None:
+    """What a body is: its kind, and the name of the object it holds, if it is one."""
+    for kind, content in (part or {}).get("content", {}).items():
+        return {"kind": kind, "object": content.get("schema", {}).get("$ref", "").removeprefix(REF)}
+    return None
+
+
+def _objects(document: Schema) -> Iterator[dict[str, Any]]:
+    for name, schema in document["components"]["schemas"].items():
+        required = schema.get("required", ())
+        fields = [_field(field, about, required=field in required) for field, about in schema["properties"].items()]
+        yield {"name": name, "description": schema.get("description", ""), "fields": fields}
+
+
+def _field(name: str, about: Schema, *, required: bool) -> dict[str, Any]:
+    notes = [about.get("description", "")]
+    if "minimum" in about or "maximum" in about:
+        notes.append(f"{about.get('minimum', '…')} to {about.get('maximum', '…')}")
+    if "maxLength" in about:
+        notes.append(f"at most {about['maxLength']} characters")
+    if about.get("default") is not None:
+        notes.append(
+            f"{str(about['default']).lower() if isinstance(about['default'], bool) else about['default']} if left out"
+        )
+    elif required:
+        notes.append("always there")
+    return {"name": name, "type": _type(about), "notes": "; ".join(filter(None, notes))}
+
+
+def _type(about: Schema) -> str:
+    """A type in words: `integer or null`, `list of SeatOut`."""
+    if "$ref" in about:
+        return str(about["$ref"]).removeprefix(REF)
+    if "anyOf" in about:
+        return " or ".join(map(_type, about["anyOf"]))
+    if "enum" in about:
+        return " or ".join(map(str, about["enum"]))
+    if about.get("type") == "array":
+        return f"list of {_type(about.get('items', {}))}"
+    words = {"string": "text", "integer": "whole number", "boolean": "true or false", "date-time": "time, ISO 8601"}
+    kind = str(about.get("format") or about.get("type") or "anything")
+    return words.get(kind, kind)
