@@ -188,7 +188,11 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # a guest is logged in, and signs up to keep the games
-ACCOUNT_EMAIL_VERIFICATION = environment.choice("EMAIL_VERIFICATION", ("none", "optional", "mandatory"))
+mail = environment.mail("EMAIL_URL")
+# The first is the default: where mail leaves this machine, people are asked to confirm their address, for only then do
+# they get notices there.
+verifications = ("optional", "none", "mandatory") if mail else ("none", "optional", "mandatory")
+ACCOUNT_EMAIL_VERIFICATION = environment.choice("EMAIL_VERIFICATION", verifications)
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = [
     "username*",
@@ -209,7 +213,6 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = SITE.scheme
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES  # whose word is taken for the address that limits count
 
 # Mail
-mail = environment.mail("EMAIL_URL")
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if mail else "nomercy.mail.FolderAndConsole"
 EMAIL_FILE_PATH = CHECKOUT / "var" / "mail"
 EMAIL_HOST = mail.get("EMAIL_HOST", "")

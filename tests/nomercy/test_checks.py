@@ -74,9 +74,27 @@ def test_a_mail_address_is_taken_apart() -> None:
     assert settings.stdout.split() == ["me@home", "pass/word", "mail.example.org", "587", "True", "False"]
 
 
-def read_settings(**variables: str) -> subprocess.CompletedProcess[str]:
-    """Import the settings in a new process and print how mail is sent."""
-    shown = ["EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD", "EMAIL_HOST", "EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_USE_SSL"]
+@pytest.mark.parametrize(
+    ("variables", "asked", "needed"),
+    [
+        ({}, "none", "False"),
+        ({"EMAIL_URL": "smtp://mail.example.org"}, "optional", "True"),
+        ({"EMAIL_URL": "smtp://mail.example.org", "EMAIL_VERIFICATION": "none"}, "none", "True"),
+    ],
+    ids=str,
+)
+def test_where_mail_leaves_this_machine_addresses_are_confirmed(
+    variables: dict[str, str], asked: str, needed: str
+) -> None:
+    settings = read_settings("ACCOUNT_EMAIL_VERIFICATION", "MAIL_NEEDS_VERIFIED", **variables)
+
+    assert settings.stdout.split() == [asked, needed]
+
+
+def read_settings(*shown: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Import the settings in a new process and print some of them: how mail is sent, unless told otherwise."""
+    connection = ("HOST_USER", "HOST_PASSWORD", "HOST", "PORT", "USE_TLS", "USE_SSL")
+    shown = shown or tuple(f"EMAIL_{name}" for name in connection)
     code = f"from nomercy import settings\nprint(*(getattr(settings, name) for name in {shown}))"
     return subprocess.run(
         [sys.executable, "-c", code],
