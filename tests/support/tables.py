@@ -79,24 +79,41 @@ TWO_HANDS: Mapping[str, Any] = {
 """Seat 0 to move on a red 3; red 5 fits, and red 4 answers it."""
 
 
-def table_after(people: Sequence[User | str], moves: int, seed: int, **game_fields: Any) -> Table:
-    """A single round after so many random moves, stored with its log just as if they had been played here."""
+def table_after(people: Sequence[User | str], moves: int, seed: int, *, earlier: int = 0, **game_fields: Any) -> Table:
+    """A round after so many random moves, stored with its log just as if they had been played here.
+
+    It is a single round, or that of a match that comes after `earlier` rounds.
+    """
     rng = random.Random(seed)
-    secret = rng.randbytes(32)
-    options = rules.options_from("no-mercy", {"target": 0})
+    target = 5000 if earlier else 0
+    options = rules.options_from("no-mercy", {"target": target})
+    game, seats = _game_of(people, target=target, **game_fields)
+    for number in range(1, earlier + 2):
+        most = moves if number > earlier else 10_000
+        game.round, position = _random_round(game, seats, options, rng, number=number, most=most)
+    if position.winner is not None and not earlier:
+        game.status, game.winner = Game.Status.OVER, position.winner
+    game.save()
+    return queries.load(Game.objects.get(pk=game.pk))
+
+
+def _random_round(
+    game: Game, seats: Sequence[Seat], options: rules.Options, rng: random.Random, *, number: int, most: int
+) -> tuple[Round, rules.Position]:
+    """Play and store a round of at most so many random moves."""
+    secret, dealer = rng.randbytes(32), (number - 2) % len(seats)
     shuffle = rules.Shuffler(secret).shuffle
-    position = rules.deal(options, len(people), shuffle, dealer=len(people) - 1)
+    position = rules.deal(options, len(seats), shuffle, dealer=dealer)
     log: list[tuple[int, str, list[dict[str, object]]]] = []
-    while len(log) < moves and position.phase != "over":
-        choices = [(seat, move) for seat in range(len(people)) for move in rules.legal_moves(position, seat, options)]
+    while len(log) < most and position.phase != "over":
+        choices = [(seat, move) for seat in range(len(seats)) for move in rules.legal_moves(position, seat, options)]
         seat, move = rng.choice(choices)
         position, events = rules.apply(position, seat, move, options, shuffle)
         log.append((seat, str(move), [event.to_json() for event in events]))
     over = position.phase == "over"
-    game, seats = _game_of(people, **game_fields)
     round_ = Round.objects.create(
-        game=game, number=1, dealer=len(people) - 1, secret=secret, commitment=rules.commitment(secret),
-        deal=" ".join(shuffle(rules.DECKS[options.deck].cards, 0)), from_version=0, started_at=NOON,
+        game=game, number=number, dealer=dealer, secret=secret, commitment=rules.commitment(secret),
+        deal=" ".join(shuffle(rules.DECKS[options.deck].cards, 0)), from_version=game.version, started_at=NOON,
         ended_at=NOON if over else None, **position_columns(position),
     )  # fmt: skip
     Hand.objects.bulk_create(
@@ -104,11 +121,12 @@ def table_after(people: Sequence[User | str], moves: int, seed: int, **game_fiel
     )
     Move.objects.bulk_create(
         Move(game=game, round=round_, n=n, seat=seat, text=text, at=NOON, events=events)
-        for n, (seat, text, events) in enumerate(log, 1)
+        for n, (seat, text, events) in enumerate(log, game.version + 1)
     )
-    game.round, game.version = round_, len(log)
-    if position.winner is not None:
-        game.status, game.winner = Game.Status.OVER, position.winner
-        Seat.objects.filter(game=game, index=position.winner).update(score=position.points)
-    game.save()
-    return queries.load(Game.objects.get(pk=game.pk))
+    game.version += len(log)
+    outcome = rules.outcome(position)
+    if outcome is not None:
+        for mine in seats:
+            mine.score += rules.points_of(outcome, mine.index)
+        Seat.objects.bulk_update(seats, ["score"])
+    return round_, position
