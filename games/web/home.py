@@ -42,7 +42,11 @@ def home(request: HttpRequest) -> HttpResponse:
     open_tables = [_open_card(queries.view_of(table, user)) for table in tables]
     if user is None:
         return render(request, "home.html", {"open_tables": open_tables})
-    context = {"groups": _groups(user, open_tables, now), "left_guest": left_guest(request)}
+    context = {
+        "groups": _groups(user, open_tables, now),
+        "left_guest": left_guest(request),
+        "away_until": user.vacation_until if user.rest.away(now) else None,
+    }
     return render(request, "home.html", context)
 
 
@@ -80,7 +84,11 @@ def _what(view: GameView, now: datetime) -> str:
         free = view.players - len(view.seats)
         return f"Waiting for {free} more player{'' if free == 1 else 's'}."
     sentence = words.headline(replace(view, deadline=None), now).removeprefix(YOUR_TURN)
-    return sentence[:1].upper() + sentence[1:]
+    sentence = sentence[:1].upper() + sentence[1:]
+    kept = view.status == "playing" and view.you is not None and view.seats[view.you].owner
+    if kept:
+        return "A bot plays for you." if view.turn == view.you else f"A bot plays for you. {sentence}"
+    return sentence
 
 
 def _length(view: GameView) -> str:

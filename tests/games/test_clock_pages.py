@@ -108,6 +108,7 @@ def test_the_owner_takes_a_seat_back_by_one_button(table: Table, as_alice: Clien
     assert "Take your seat back" not in other
     home = as_alice.get("/").content.decode()
     assert "No game waits for you." in home
+    assert "A bot plays for you.</p>" in home
     assert press(as_alice, table, "take-back") == 303
     assert "Your turn: " in page(as_alice, table)
     assert Seat.objects.get(game=table.game, index=0).bot == ""
@@ -283,8 +284,10 @@ def test_a_vacation_begins_and_ends_by_buttons(table: Table, as_alice: Client, a
     assert deadline is not None
     assert timedelta(seconds=-5) < deadline - before - 3 * DAY < timedelta(seconds=5)
     assert "You are on vacation until" in as_alice.get(REST).content.decode()
+    assert "Come back early?" in as_alice.get("/").content.decode()
     assert "2 days of vacation came back" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
     assert "You have <b>27 days</b>" in as_alice.get(REST).content.decode()
+    assert "Come back early?" not in as_alice.get("/").content.decode()
     assert "not on vacation" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
 
 
