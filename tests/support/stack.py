@@ -41,14 +41,7 @@ class RunningStack:
 
     def pids(self, program: str) -> list[int]:
         """The processes of this stack whose command line holds `program`, the oldest first."""
-        parents = {self.process.pid}
-        found = []
-        for pid, parent, command in sorted(_processes()):
-            if parent in parents:
-                parents.add(pid)
-                if program in command:
-                    found.append(pid)
-        return found
+        return descendants(self.process.pid, program)
 
     def kill(self, program: str, number: signal.Signals) -> None:
         """Send a signal to the oldest of these processes: of a master and its workers, the master."""
@@ -72,6 +65,18 @@ class RunningStack:
         for pid in self.pids("nomercy"):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
+
+
+def descendants(ancestor: int, program: str = "") -> list[int]:
+    """The children of a process and theirs whose command line holds `program`, the oldest first."""
+    parents = {ancestor}
+    found = []
+    for pid, parent, command in sorted(_processes()):
+        if parent in parents:
+            parents.add(pid)
+            if program in command:
+                found.append(pid)
+    return found
 
 
 def _busy() -> list[tuple[str, str]]:

@@ -53,15 +53,25 @@ class Site:
         raise AssertionError("gunicorn did not answer within 60 seconds")
 
     def send(self, request: Request, when: Callable[[], object] = lambda: None) -> Answer:
-        """Send all but the last byte, wait for `when`, and send that."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=120) as line:
-            sent = request.bytes(self.port)
-            line.sendall(sent[:-1])
-            when()
-            line.sendall(sent[-1:])
-            response = HTTPResponse(line, method=request.method)
-            response.begin()
-            return Answer(response.status, dict(response.getheaders()), response.read())
+        return exchange(self.port, request, when)
+
+
+def exchange(
+    port: int, request: Request, when: Callable[[], object] = lambda: None, *, patience: float = 120
+) -> Answer:
+    """Send all but the last byte to a server of this machine, wait for `when`, and send that.
+
+    :raises OSError: the line broke, or `patience` seconds brought no answer.
+    :raises http.client.HTTPException: the answer is not HTTP, or ends too early.
+    """
+    with socket.create_connection(("127.0.0.1", port), timeout=patience) as line:
+        sent = request.bytes(port)
+        line.sendall(sent[:-1])
+        when()
+        line.sendall(sent[-1:])
+        response = HTTPResponse(line, method=request.method)
+        response.begin()
+        return Answer(response.status, dict(response.getheaders()), response.read())
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,200 @@
+"""The checker of histories finds what crashes must not do: each fault is made on purpose, and named.
+
+A history is played in this process here, by the write path itself.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import NamedTuple
+
+import pytest
+from django.db import transaction
+from django.db.models import F
+
+from accounts.models import User
+from games import queries, rules
+from games.actions import lobby
+from games.actions.play import play_move
+from games.models import Game, Hand, Move, Round
+from games.queries import Table
+from games.refusals import Denied
+from tests.support.history import Attempt, HandShown, History, faults_in, observe, positions_of
+from tests.support.tables import NOON, now_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Played(NamedTuple):
+    """A match of two people with its history; `tick` is the clients' clock."""
+
+    table: Table
+    users: tuple[User, User]
+    history: History
+    rng: random.Random
+    tick: Callable[[], float]
+
+    def move(self) -> Attempt:
+        """One random move of the seat on turn, noted as clients do."""
+        here = now_of(self.table)
+        seat = here.playing[2].turn
+        moves = rules.legal_moves(here.playing[2], seat, here.options)
+        version, text = here.game.version, str(self.rng.choice(moves))
+        attempt = Attempt(here.game.code, seat, f"t{version}", text, version, sent=self.tick())
+        self.history.attempts.append(attempt)
+        self.send(attempt)
+        return attempt
+
+    def send(self, attempt: Attempt) -> None:
+        try:
+            after = play_move(
+                code=attempt.game, user=self.users[attempt.seat], text=attempt.move, version=attempt.version,
+                token=attempt.token, now=NOON,
+            )  # fmt: skip
+        except Denied:
+            attempt.acknowledged = False
+        else:
+            round_, _, position = after.playing
+            attempt.acknowledged, attempt.shown = True, after.game.version
+            shown = HandShown(attempt.game, (round_.number, attempt.shown), attempt.seat, position.hands[attempt.seat])
+            self.history.hands.append(shown)
+        attempt.answered = self.tick()
+
+    def kinds(self) -> set[str]:
+        """The kinds of the faults that the checker finds."""
+        return {fault.kind for fault in faults_in(self.history)}
+
+
+@pytest.fixture
+def played(alice: User, bob: User) -> Played:
+    options = lobby.TableOptions(players=2, target=5000)
+    table = lobby.create_table(user=alice, options=options, now=NOON)
+    table = lobby.join(code=table.game.code, user=bob, now=NOON)
+    clock = count()
+    match = Played(table, (alice, bob), History(), random.Random(3), lambda: float(next(clock)))
+    for _ in range(24):
+        match.move()
+        observe(match.history, table.game.code)
+    return match
+
+
+def test_a_sound_history_has_no_fault(played: Played) -> None:
+    repeated = played.history.attempts[-1]
+    played.send(replace(repeated))
+    refused = replace(repeated, token="another", version=0)
+    played.history.attempts.append(refused)
+    played.send(refused)
+    assert refused.acknowledged is False
+    assert faults_in(played.history) == []
+    assert played.history.figures().startswith("24 moves acknowledged, 1 refused; 0 unknown at first")
+    assert len(played.history.observed) == len(played.history.hands) - 1 == 24
+
+
+def lose_a_move(played: Played) -> None:
+    """As if PostgreSQL had answered before the commit was on the disk."""
+    with transaction.atomic():
+        played.move()
+        transaction.set_rollback(True)
+    played.history.hands.pop()  # a program that looks at nothing but the status
+
+
+def double_a_move(played: Played) -> None:
+    """As if a client that has no answer made its move again on what it saw next, not knowing that it was made."""
+    while True:
+        made = played.move()
+        here = now_of(played.table)
+        legal = map(str, rules.legal_moves(here.playing[2], made.seat, here.options))
+        if made.move in legal:
+            again = replace(made, token="again", version=here.game.version)
+            played.send(again)
+            return
+
+
+def swap_two_moves(played: Played) -> None:
+    """As if the later of two moves had come first."""
+    earlier, later = played.history.attempts[10:12]
+    (earlier.sent, earlier.answered), (later.sent, later.answered) = (
+        (later.sent, later.answered),
+        (earlier.sent, earlier.answered),
+    )
+
+
+def change_the_position(played: Played) -> None:
+    """A crash between two writes that belong together."""
+    Round.objects.filter(game=played.table.game).update(direction=F("direction") * -1)
+
+
+def double_a_card(played: Played) -> None:
+    hand = Hand.objects.filter(round__game=played.table.game).order_by("-round__number", "pk")[0]
+    Hand.objects.filter(pk=hand.pk).update(cards=f"{hand.cards} r5")
+    observe(played.history, played.table.game.code)
+
+
+def lose_the_game(played: Played) -> None:
+    Game.objects.filter(pk=played.table.game.pk).delete()
+
+
+def take_a_refusal_back(played: Played) -> None:
+    played.move().acknowledged = False
+
+
+def leave_a_move_unanswered(played: Played) -> None:
+    played.move().acknowledged = None
+
+
+def save_another_move(played: Played) -> None:
+    line = Move.objects.filter(game=played.table.game).latest("n")
+    Move.objects.filter(pk=line.pk).update(text="draw" if line.text != "draw" else "take")
+
+
+def number_too_high(played: Played) -> None:
+    played.history.attempts[5].shown = 3
+
+
+def show_another_hand(played: Played) -> None:
+    shown = played.history.hands[7]
+    played.history.hands[7] = shown._replace(cards=("r5", *shown.cards[1:], "W10"))
+
+
+def go_back(played: Played) -> None:
+    """As if a position had been seen and then undone: others have moved on from before it."""
+    with transaction.atomic():
+        attempt = played.move()
+        table = now_of(played.table)
+        transaction.set_rollback(True)
+    played.history.attempts.remove(attempt)
+    seen = played.history.observed[-1]
+    when = (table.playing[0].number, table.game.version)
+    played.history.observed.append(seen._replace(when=when, position=table.playing[2]))
+
+
+@pytest.mark.parametrize(
+    ("seed", "kind"),
+    [
+        (lose_a_move, "lost"),
+        (double_a_move, "doubled"),
+        (swap_two_moves, "order"),
+        (change_the_position, "stored"),
+        (double_a_card, "cards"),
+        (lose_the_game, "lost"),
+        (take_a_refusal_back, "refused"),
+        (leave_a_move_unanswered, "unsettled"),
+        (save_another_move, "changed"),
+        (number_too_high, "order"),
+        (show_another_hand, "changed"),
+        (go_back, "changed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_it_finds_a_seeded_fault(played: Played, seed: Callable[[Played], None], kind: str) -> None:
+    assert played.kinds() == set()
+    seed(played)
+    assert kind in played.kinds()
+
+
+def test_the_positions_of_the_log_are_those_that_were_stored(played: Played) -> None:
+    here = queries.load(Game.objects.get())
+    assert positions_of(here.game)[here.playing[0].number, here.game.version] == here.position

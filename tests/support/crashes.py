@@ -1,0 +1,115 @@
+"""`kill -9` for the processes of a stack and for its PostgreSQL, at random instants."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from nomercy.place import Place
+from nomercy.postgres import postmaster_pid, running
+from tests.support.stack import RunningStack, descendants
+
+PROGRAMS: Final = {
+    "web": "gunicorn",
+    "worker": "nomercy worker",
+    "beat": "nomercy beat",
+    "Redis": "redis-server",
+}
+"""How the processes of a stack are told from each other on their command lines."""
+
+POSTGRESQL: Final = "PostgreSQL"
+VICTIMS: Final = (*PROGRAMS, POSTGRESQL)
+PATIENCE: Final = 180.0
+"""Seconds after a kill within which what was killed is back and moves are made again."""
+
+
+class Supervised:
+    """A PostgreSQL that is started again when it was killed, as under any supervisor."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._said = ""
+        self._shares = ExitStack()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._shares.close()
+
+    def start(self) -> None:
+        """Start it, which recovers what was committed."""
+        self._said = self.said  # each start begins the log anew
+        self._shares.enter_context(running(self.place))
+
+    @property
+    def said(self) -> str:
+        """Its log from the first start on."""
+        return self._said + (self.place.log.read_text() if self.place.log.exists() else "")
+
+    def processes(self) -> list[int]:
+        """The server and its children; nothing while it is down."""
+        server = postmaster_pid(self.place)
+        return [] if server is None else [server, *descendants(server)]
+
+
+def until(true: str, check: Callable[[], object]) -> None:
+    """Wait for other processes, by asking them again and again."""
+    end = time.monotonic() + PATIENCE
+    while not check():
+        assert time.monotonic() < end, f"not {true} within {PATIENCE} s"
+        time.sleep(0.02)
+
+
+@dataclass
+class Crashes:
+    """Kills, and waits until what was killed is there again. `killed` counts."""
+
+    stack: RunningStack
+    postgres: Supervised
+    rng: random.Random
+    killed: Counter[str] = field(default_factory=Counter)
+
+    def kill(self, victim: str) -> None:
+        """SIGKILL one process of `victim`: a server, or one of the children that do its work."""
+        pid = 0
+
+        def hit() -> bool:
+            nonlocal pid
+            pids = self._pids(victim)
+            pid = self.rng.choice(pids) if pids else 0
+            return bool(pid) and _kill(pid)
+
+        until(f"a process of {victim} to kill", hit)
+        self.killed[victim] += 1
+        if victim == POSTGRESQL and postmaster_pid(self.postgres.place) is None:
+            self.postgres.start()
+
+    def _pids(self, victim: str) -> list[int]:
+        return self.postgres.processes() if victim == POSTGRESQL else self.stack.pids(PROGRAMS[victim])
+
+    def ended(self) -> dict[str, int]:
+        """How often script/stack found each of its processes ended."""
+        said = "".join(self.stack.said)
+        return dict(Counter(re.findall(r"^stack: (.+) ended with .+; it is started again", said, re.MULTILINE)))
+
+    def all_up(self) -> bool:
+        """Whether there is a process of everything."""
+        return all(self._pids(victim) for victim in VICTIMS)
+
+
+def _kill(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False  # it has just ended by itself
+    return True
