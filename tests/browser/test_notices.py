@@ -56,6 +56,7 @@ def test_choices_are_kept(new_page: Callable[..., Page], cast: Cast, scripts: bo
     assert (chosen.choices, chosen.digest_hour) == ({"turn.email": False, "caught.email": True}, 7)
 
 
+@pytest.mark.in_process
 def test_an_open_page_hears_the_bell_and_says_that_its_reader_looks(new_page: Callable[..., Page], cast: Cast) -> None:
     cache.clear()
     table = cast.table({**MANY, "turn": 1})
