@@ -32,7 +32,10 @@ def test_every_vendored_file_is_listed_or_a_licence() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "templates")))
 def test_a_template_has_nothing_inline(page: Path) -> None:
-    assert [what for what, pattern in INLINE if pattern.search(page.read_text())] == []
+    found = [what for what, pattern in INLINE if pattern.search(page.read_text())]
+    # A mail is under no policy of ours, and mail programs read no other styles; anything else is as wrong there.
+    allowed = {"style attribute", "style element"} if "emails" in page.parts else set()
+    assert set(found) <= allowed
 
 
 @pytest.mark.parametrize(
