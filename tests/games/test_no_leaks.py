@@ -36,7 +36,7 @@ from tests.support.tables import NOON, now_of, table_after
 
 pytestmark = pytest.mark.django_db
 
-GAMES = int(os.environ.get("LEAK_GAMES", "150"))
+GAMES = int(os.environ.get("LEAK_GAMES", "200"))
 VARYING = re.compile(rb'(name="(?:csrfmiddlewaretoken|token)" value=")[^"]*|("X-CSRFToken": ?")[^"]*')
 
 

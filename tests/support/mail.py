@@ -67,6 +67,6 @@ def serve(server: MailServer) -> Controller:
     """Start the server on a free port; the caller stops it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    controller = Controller(server, hostname="127.0.0.1", port=port)
+    controller = Controller(server, hostname="127.0.0.1", port=port, server_hostname="mail.test")  # or it asks DNS
     controller.start()
     return controller

@@ -1,0 +1,254 @@
+"""The month itself: a queue of visits, and the beat between them, all on one fake clock."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
+from typing import Final
+from unittest.mock import patch
+from zoneinfo import ZoneInfo
+
+from allauth.account.models import EmailAddress
+from django.db.models import F, Min
+
+from accounts import actions as accounts_actions
+from accounts.models import User
+from accounts.rest import LONGEST_QUIET
+from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
+from games import announce, bots, queries, rules
+from games.actions import agreements, bot_turn, lobby, mailbox, notices, outbox, play, sweep, vacations
+from games.models import Game, Hand, Heartbeat, Move
+from games.models.notices import Notice
+from games.queries import Table
+from games.refusals import Denied
+from tests.support.mail import MailServer
+
+START: Final = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)
+"""Europe and America change their clocks within the month that follows."""
+BEAT: Final = timedelta(seconds=2)
+PACES: Final = ("fast", "fast", "standard", "standard", "slow")
+EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothing_owed", "nobody_to_catch"})
+"""What a move may be answered because the game had moved on."""
+
+
+@dataclass(slots=True)
+class Told:
+    """What the month was like; `faults` must stay empty."""
+
+    visits: int = 0
+    lateness: list[float] = field(default_factory=list)
+    events: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+
+class Month:
+    """So many games, with a person for every second seat of a person."""
+
+    def __init__(self, *, games: int, days: int, seed: int, server: MailServer) -> None:
+        self.days, self.games, self.server = days, games, server
+        self.rng = random.Random(seed)
+        self.now = START
+        self.told = Told()
+        self.woken: list[int] = []
+        self._order = count()
+        self._queue: list[tuple[datetime, int, Callable[[], None]]] = []
+        self._mails = 0
+        self.people = [self._person(n) for n in range(max(12, games // 2))]
+        self._by_address = {person.user.email: person for person in self.people}
+
+    def _person(self, n: int) -> Person:
+        character = self.rng.choices(CHARACTERS, [one.share for one in CHARACTERS])[0]
+        zone = ZONES[n % len(ZONES)]
+        sleeps = self.rng.random() < 0.8
+        user = User.objects.create_user(username=f"person{n}", email=f"person{n}@example.org")
+        EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+        accounts_actions.update_profile(user, display_name="", time_zone=zone, now=START)
+        accounts_actions.update_rest(
+            user_id=user.pk,
+            quiet_from=BED if sleeps else None,
+            quiet_to=RISE if sleeps else None,
+            auto_vacation=character.automatic,
+        )
+        return Person(User.objects.get(pk=user.pk), character, ZoneInfo(zone), sleeps)
+
+    def run(self) -> Told:
+        """Let the month pass."""
+        for n in range(self.games):
+            self._at(START + timedelta(hours=self.rng.uniform(0, 120)), partial(self._open_table, n))
+        for person in self.people:
+            for day in range(self.days):
+                for at in person.visits_of_day(START + timedelta(days=day), self.rng):
+                    self._at(at, partial(self._visit, person))
+            if person.character.away and person.character.says_so:
+                first, length = person.character.away
+                self._at(START + timedelta(days=first), partial(self._leave_for, person, length))
+        end = START + timedelta(days=self.days)
+        with self._one_machine():
+            while (tick := self._next_tick()) < end:
+                if self._queue and self._queue[0][0] < tick:
+                    self.now, _, happen = heapq.heappop(self._queue)
+                    happen()
+                else:
+                    self.now = tick
+                    self._beat()
+                    self._read_mail()
+        self.now = end
+        self._look_for_the_stuck()
+        return self.told
+
+    def _at(self, moment: datetime, what: Callable[[], None]) -> None:
+        heapq.heappush(self._queue, (moment, next(self._order), what))
+
+    @contextmanager
+    def _one_machine(self) -> Iterator[None]:
+        """Nobody has a page open, and the worker hears only what the sweep asks: whatever is due it must find."""
+        with (
+            patch.object(announce, "after_commit", lambda game, wake=True: None),
+            patch.object(announce, "wake_bots", lambda game_id, wake_at: self.woken.append(game_id)),
+        ):
+            yield
+
+    def _next_tick(self) -> datetime:
+        """The next beat at which anything is due; beats at which nothing is are passed over."""
+        running = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None)
+        due = running.aggregate(a=Min("deadline"), b=Min("wake_at"), c=Min("remind_at"))
+        windows = Hand.objects.filter(round__game__status=Game.Status.PLAYING, round_id=F("round__game__round_id"))
+        moments = [
+            due["a"],
+            due["b"] + sweep.GRACE if due["b"] else None,
+            due["c"],
+            windows.aggregate(at=Min("callout_until"))["at"],
+            Notice.objects.filter(state=Notice.State.WAITING).aggregate(at=Min("due_at"))["at"],
+            self.now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1),  # summaries go out on the hour
+        ]
+        soonest: datetime = min(moment for moment in moments if moment is not None)
+        return START + max(math.floor((self.now - START) / BEAT) + 1, math.ceil((soonest - START) / BEAT)) * BEAT
+
+    def _beat(self) -> None:
+        """One run of what beat starts: the sweep, the bots it asks for, reminders, summaries and the mails."""
+        late = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None, deadline__lte=self.now)
+        self.told.lateness += [(self.now - game.deadline).total_seconds() for game in late if game.deadline]
+        # The beats passed over would have said that the sweep is alive.
+        Heartbeat.objects.update_or_create(pk=1, defaults={"at": self.now - BEAT})
+        swept = sweep.sweep(clock=lambda: self.now)
+        if swept.failed:
+            self.told.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")
+        woken, self.woken = set(self.woken), []
+        for game_id in sorted(woken):
+            bot_turn.play_bots(game_id=game_id, clock=lambda: self.now, rng=self.rng)
+        notices.remind(now=self.now)
+        mailbox.write_digests(now=self.now)
+        outbox.deliver(clock=lambda: self.now)
+        if self.now.minute == self.now.second == 0:
+            self._look_into_the_night()
+
+    def _open_table(self, n: int) -> None:
+        seats = self.rng.randint(2, 6)
+        machines = self.rng.randint(0, seats - 2)
+        options = lobby.TableOptions(
+            players=seats,
+            bots=machines,
+            pace=self.rng.choice(PACES),
+            bot_pause=self.rng.choice((0.0, 3.0)),
+            after_misses=self.rng.choice(("bot", "leave")),
+            target=500 if n % 20 == 0 else 0,
+        )
+        host, *guests = self.rng.sample(self.people, seats - machines)
+        table = lobby.create_table(user=host.user, options=options, now=self.now)
+        for guest in guests:
+            lobby.join(code=table.game.code, user=guest.user, now=self.now)
+
+    def _leave_for(self, person: Person, days: int) -> None:
+        vacations.start(user=person.user, days=days, now=self.now)
+        self.told.events["vacations begun"] += 1
+
+    def _visit(self, person: Person) -> None:
+        """Look in: take seats back from bots, then play wherever it is this person's turn."""
+        if not person.present(self.now, START):
+            return
+        self.told.visits += 1
+        seats = person.user.seats.filter(left=False, game__status=Game.Status.PLAYING).exclude(bot="")
+        for code in list(seats.values_list("game__code", flat=True)):
+            agreements.take_back(code=code, user=person.user, now=self.now)
+            self.told.events["seats taken back"] += 1
+        for _ in range(3):  # a turn may come round again at once
+            for game in queries.waiting_for(person.user):
+                self._play(person, game)
+
+    def _play(self, person: Person, game: Game) -> None:
+        table = queries.load(game)
+        seat = queries.require_seat(table, person.user)
+        while table.game.status == Game.Status.PLAYING and table.playing[2].turn == seat:
+            text = self._choice(person, table, seat)
+            try:
+                table = play.play_move(
+                    code=game.code,
+                    user=person.user,
+                    text=text,
+                    version=table.game.version,
+                    token=f"{table.game.version}",
+                    now=self.now,
+                )
+            except Denied as denied:
+                if denied.code not in EXPECTED:
+                    self.told.faults.append(f"{self.now} {game.code}: {text} was refused: {denied.code}")
+                return
+            if text == "leave":
+                self.told.events["resigned"] += 1
+                return
+
+    def _choice(self, person: Person, table: Table, seat: int) -> str:
+        position = table.playing[2]
+        if self.rng.random() < person.character.resigns:
+            return "leave"
+        legal = rules.legal_moves(position, seat, table.options)
+        view = rules.view_for(position, seat, table.options)
+        move = bots.BOTS["careful"].choose(view, legal, self.rng)
+        return str(move or next(move for move in legal if move.kind != "catch"))
+
+    def _read_mail(self) -> None:
+        """Whoever got a mail may look in soon after; mail that comes in the night is counted."""
+        taken = self.server.taken
+        for envelope in taken[self._mails :]:
+            person = self._by_address[envelope.rcpt_tos[0]]
+            if person.sleeps and not person.awake(self.now):
+                self.told.events["mails in the night"] += 1
+            if self.rng.random() < person.character.answers:
+                later = timedelta(minutes=self.rng.uniform(5, 120))
+                self._at(self.now + later, partial(self._visit, person))
+        self._mails = len(taken)
+
+    def _look_into_the_night(self) -> None:
+        """No deadline may lie in its player's night, unless the nights of this turn have given it all they may."""
+        cap = int(LONGEST_QUIET.total_seconds())
+        running = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False, quiet_given__lt=cap)
+        for table in queries.with_tables(running):
+            game, position = table.game, table.playing[2]
+            user = table.seats[position.turn].user
+            if user is not None and game.deadline is not None and user.rest.quiet_end(game.deadline) != game.deadline:
+                self.told.faults.append(f"{game.code}: the deadline {game.deadline} lies in the night of {user}")
+
+    def _look_for_the_stuck(self) -> None:
+        for game in Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING)):
+            due = game.deadline or game.wake_at
+            if game.status == Game.Status.OPEN or due is None or due < self.now - BEAT * 2:
+                self.told.faults.append(f"{game.code} is stuck: {game.status}, due {due}")
+
+    def summary(self) -> Iterator[str]:
+        """The figures, a line each."""
+        states = Counter(Game.objects.values_list("status", flat=True))
+        texts = Move.objects.values_list("text", "seat")
+        by_clock = sum(text.startswith("clock ") for text, _ in texts)
+        yield f"games: {self.games}, finished {states[Game.Status.OVER]}, running {states[Game.Status.PLAYING]}"
+        yield f"people: {len(self.people)}, visits {self.told.visits}"
+        yield f"log lines: {len(texts)}, of the clock {by_clock}"
+        for name, number in sorted(self.told.events.items()):
+            yield f"{name}: {number}"

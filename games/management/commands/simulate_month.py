@@ -1,0 +1,66 @@
+"""`manage.py simulate_month`: a month of people, clocks and mails, on a fake clock and a database of its own."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+
+from games.models import Game
+from games.verify import faults_of
+
+
+class Command(BaseCommand):
+    help = (
+        "Let a month pass on a fake clock, through the real sweep and the real mail path, and print what it was like."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--games", type=int, default=200)
+        parser.add_argument("--days", type=int, default=30)
+        parser.add_argument("--seed", type=int, default=1)
+
+    def handle(self, *args: Any, games: int, days: int, seed: int, **options: Any) -> None:
+        try:
+            from bench.month.month import Month  # noqa: PLC0415  # not there on a site that only runs
+            from bench.month.post import faults_in, follow, mail_server  # noqa: PLC0415
+        except ImportError as error:
+            raise CommandError("This needs a development checkout: run script/bootstrap dev there first.") from error
+        name = connection.settings_dict["NAME"]
+        connection.settings_dict["TEST"]["NAME"] = f"{name}_month"
+        connection.creation.create_test_db(verbosity=0, autoclobber=True)
+        with connection.cursor() as cursor:
+            cursor.execute("SET synchronous_commit TO off")  # what a power cut would take is not the question here
+        try:
+            with mail_server() as server:
+                month = Month(games=games, days=days, seed=seed, server=server)
+                told = month.run()
+            mails = server.mails
+            links, broken = follow(mails)
+            unsound = {game.code: faults_of(game.pk) for game in Game.objects.all()}
+            faults = [*told.faults, *faults_in(mails), *broken]
+            faults += [f"{code}: {fault}" for code, found in unsound.items() for fault in found]
+            self._print(month, told.lateness, [str(mail["To"]) for mail in mails], days)
+            self.stdout.write(f"links followed: {links}; games replayed: {len(unsound)}; seed {seed}")
+        finally:
+            connection.creation.destroy_test_db(str(name), verbosity=0)
+        for fault in faults[:50]:
+            self.stdout.write(f"FAULT {fault}")
+        if faults:
+            raise CommandError(f"{len(faults)} faults")
+        self.stdout.write(
+            "No game stuck, no mail twice, no deadline in the night, every link good, every game replays."
+        )
+
+    def _print(self, month: Any, lateness: list[float], readers: list[str], days: int) -> None:
+        for line in month.summary():
+            self.stdout.write(line)
+        if len(lateness) > 1:
+            cuts = statistics.quantiles(lateness, n=100)
+            self.stdout.write(f"timeouts: {len(lateness)}, lateness p50 {cuts[49]:.1f} s, p99 {cuts[98]:.1f} s")
+        each = [readers.count(person.user.email) / days for person in month.people]
+        self.stdout.write(
+            f"mails: {len(readers)}; a person and day: mean {statistics.mean(each):.2f}, most {max(each):.2f}"
+        )

@@ -1,0 +1,68 @@
+"""A few days of the month that `manage.py simulate_month` lets pass: people, clocks and mails on a fake clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from bench.month.month import Month
+from bench.month.post import faults_in, follow, mail_server
+from games.actions import outbox
+from games.models import Game, Move
+from games.models.notices import Notice
+from tests.faults.state import faulty_games
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass
+class Passed:
+    """What a month left behind."""
+
+    faults: list[str]
+    mails: int
+    clock_moves: int
+
+
+def days_pass(games: int, days: int) -> Passed:
+    with mail_server() as server:
+        told = Month(games=games, days=days, seed=3, server=server).run()
+    mails = server.mails
+    links, broken = follow(mails)
+    assert links >= len(mails)
+    assert faulty_games() == {}
+    return Passed(
+        [*told.faults, *faults_in(mails), *broken], len(mails), Move.objects.filter(text__startswith="clock ").count()
+    )
+
+
+def test_days_pass_and_nothing_is_stuck_or_told_twice() -> None:
+    passed = days_pass(6, 6)
+    assert passed.faults == []
+    assert passed.mails > 20
+    assert Game.objects.exclude(version=0).count() == 6
+
+
+def test_it_would_see_a_game_that_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = Month._look_for_the_stuck
+
+    def forgotten(month: Month) -> None:
+        Game.objects.filter(status=Game.Status.PLAYING).update(deadline=None, wake_at=None)
+        honest(month)
+
+    monkeypatch.setattr(Month, "_look_for_the_stuck", forgotten)
+    assert any("is stuck" in fault for fault in days_pass(3, 2).faults)
+
+
+def test_it_would_see_a_mail_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = outbox.deliver
+
+    def doubling(**rest: object) -> int:
+        done = honest(**rest)  # type: ignore[arg-type]  # passed on as it came
+        again = Notice.objects.filter(state=Notice.State.SENT, channel="email", tries=0)[:1]
+        Notice.objects.filter(pk__in=[row.pk for row in again]).update(state=Notice.State.WAITING, tries=1, claim=None)
+        return done + honest(**rest)  # type: ignore[arg-type]  # as above
+
+    monkeypatch.setattr(outbox, "deliver", doubling)
+    assert any(fault.startswith("sent 2 times") for fault in days_pass(3, 2).faults)
