@@ -16,7 +16,8 @@ from accounts.models import User
 from games import mail_links, queries
 from games.actions import agreements, clocks, letters, lobby, notices, outbox
 from games.actions.locks import lock_game
-from games.models import Game
+from games.actions.moderation import cases
+from games.models import Case, Game, Suspension, Warned
 from games.queries import Table
 from tests.support.tables import table_after, table_at
 
@@ -180,6 +181,35 @@ def _stop_mails(page: Page, cast: Cast) -> None:
     page.goto(urlsplit(mail_links.address_of(mail_links.STOP, user_id=cast.alice.pk, what="turn", key=key)).path)
 
 
+def _report(page: Page, cast: Cast) -> None:
+    page.goto(f"/games/{cast.table(MANY).game.code}/report/?seat=1")
+
+
+def _reports(page: Page, cast: Cast) -> None:
+    code, now = cast.table(MANY).game.code, timezone.now()
+    for kind in ("name", "abandon"):
+        text = "Their name is a rude word, and they said another."
+        cases.report(code=code, reporter=cast.alice, seat=1, kind=kind, text=text, now=now)
+    Case.objects.filter(kind="name").update(closed_at=now, outcome="acted", answer="The name is gone.")
+    User.objects.filter(pk=cast.alice.pk).update(answered=True)
+    page.goto("/reports/")
+
+
+def _suspended(page: Page, cast: Cast) -> None:
+    now = timezone.now()
+    why = "Rude words at two tables, after a warning"
+    Suspension.objects.create(person=cast.alice, at=now, until=now + timedelta(days=7), reason=why)
+    User.objects.filter(pk=cast.alice.pk).update(suspended_until=now + timedelta(days=7))
+    page.goto("/")
+
+
+def _warnings(page: Page, cast: Cast) -> None:
+    why = "Rude words at two tables: the next ones end in a suspension"
+    Warned.objects.create(person=cast.alice, at=timezone.now(), text=why)
+    User.objects.filter(pk=cast.alice.pk).update(warned=True)
+    page.goto("/warnings/")
+
+
 PLACES: Final = (
     Place("landing", at("/"), logged_in=False),
     Place("home", _home),
@@ -211,5 +241,9 @@ PLACES: Final = (
     Place("notice-settings", at("/notices/settings/")),
     Place("stop-mails", _stop_mails, logged_in=False),
     Place("move-seats", _move_seats, logged_in=False),
+    Place("report", _report),
+    Place("reports", _reports),
+    Place("suspended", _suspended),
+    Place("warnings", _warnings),
     Place("not-found", at("/games/nothere/")),
 )

@@ -45,8 +45,8 @@ def entry_of(table: Table) -> AuditEntry:
 @pytest.fixture
 def dealt(alice: User, bob: User, charlie: User) -> Table:
     """A match of three people, seven moves old, that follows from its deal; seat 0 is Alice's."""
-    table = table_after([alice, bob, charlie], 7, seed=0, target=500)
-    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + timedelta(hours=10), turn_since=NOON)
+    table = table_after([alice, bob, charlie], 7, seed=0)
+    Game.objects.filter(pk=table.game.pk).update(target=500, deadline=NOON + timedelta(hours=10), turn_since=NOON)
     return now_of(table)
 
 

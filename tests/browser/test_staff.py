@@ -1,0 +1,211 @@
+"""Every act of the staff once in a browser: it asks a reason, players see what it did, it is audited, games replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as RECORDS_OF
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as RECORDS
+from django.conf import settings
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games.actions import lobby
+from games.actions.moderation import cases, people, tables
+from games.models import Appeal, AuditEntry, Case, Game, Seat
+from games.queries import Table
+from games.verify import faults_of
+from tests.support.codes import totp
+from tests.support.tables import now_of, table_after
+
+REASON = "Asked for by the players themselves"
+SAID = "It was my little brother who did it."
+Pages = Callable[..., Page]
+
+
+@pytest.fixture
+def dealt(site: str, alice: User, bob: User, charlie: User) -> Table:
+    """A match that follows from its deal, with hours to think."""
+    table = table_after([alice, bob, charlie], 7, seed=0)
+    later = timezone.now() + timedelta(hours=9)
+    Game.objects.filter(pk=table.game.pk).update(target=500, deadline=later, turn_since=timezone.now())
+    Seat.objects.filter(game=table.game, index=1).update(misses=1)
+    return now_of(table)
+
+
+@pytest.fixture
+def staff(new_page: Pages, ann: User) -> Page:
+    """The browser of Ann, an admin, who has shown her second factor."""
+    page = new_page(ann)
+    [cookie] = [cookie for cookie in page.context.cookies() if cookie.get("name") == settings.SESSION_COOKIE_NAME]
+    session = import_module(settings.SESSION_ENGINE).SessionStore(cookie.get("value"))
+    session[RECORDS] = [{"method": "mfa", "at": timezone.now().timestamp(), "type": "totp"}]
+    session[RECORDS_OF] = str(ann.pk)
+    session.save()
+    return page
+
+
+def do(staff: Page, address: str, label: str, fill: Callable[[Page], object] | None = None) -> None:
+    """Go to a page of the staff, press the act's button, see that it asks a reason, give one, and confirm."""
+    staff.goto(address)
+    staff.get_by_role("link", name=label, exact=True).click()
+    expect(staff.get_by_text("What will happen:")).to_be_visible()
+    confirm = staff.get_by_role("button", name=label, exact=True)
+    if fill is not None:
+        fill(staff)
+    confirm.click()
+    assert staff.locator("#id_reason").evaluate("(field) => field.matches(':invalid')")
+    staff.locator("#id_reason").fill(REASON)
+    confirm.click()
+
+
+def bob_goes_to(instead: str) -> Callable[[Page], object]:
+    def fill(page: Page) -> None:
+        page.locator("#id_seat").select_option("1")
+        page.get_by_label(instead).check()
+
+    return fill
+
+
+def to_dora(page: Page) -> None:
+    page.locator("#id_seat").select_option("1")
+    page.locator("#id_username").fill("dora")
+
+
+AT_THE_TABLE = (
+    ("pause", "Pause a game", None, "paused"),
+    ("resume", "Resume a game", None, "What staff did"),
+    ("extend", "Extend a clock", None, "Extend a clock"),
+    ("forgive", "Forgive a miss", lambda page: page.locator("#id_seat").select_option("1"), "Forgive a miss"),
+    ("void_round", "Void a round", None, "Void a round"),
+    ("void_game", "Void a game", None, "Void a game"),
+    ("remove", "Remove a player", bob_goes_to("goes to a bot"), "Remove a player"),
+    ("remove", "Remove a player", bob_goes_to("is out"), "Bob has left the game"),
+    ("move_seat", "Give a seat to somebody else", to_dora, "dora"),
+    ("look", "Look at hands", None, None),
+)
+
+
+@pytest.mark.parametrize(("act", "label", "fill", "seen"), AT_THE_TABLE)
+def test_an_act_at_a_table(
+    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User,
+    act: str, label: str, fill: Callable[[Page], object] | None, seen: str | None,
+) -> None:  # fmt: skip
+    User.objects.create_user(username="dora")
+    if act == "resume":
+        tables.pause(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
+    do(staff, f"/admin/games/game/{dealt.game.pk}/change/", label, fill)
+    if act == "look":
+        assert dealt.hands is not None
+        expect(staff.locator("code")).to_have_count(sum(len(hand.cards.split()) for hand in dealt.hands))
+    else:
+        expect(staff.get_by_text("Done:")).to_be_visible()
+    entry = AuditEntry.objects.latest("pk")
+    assert (entry.act, entry.reason, entry.actor, entry.game_code) == (act, REASON, ann, dealt.game.code)
+    assert faults_of(dealt.game.pk) == []
+    player = new_page(alice)
+    player.goto(f"/games/{dealt.game.code}/{'' if act == 'pause' else 'log/'}")
+    if seen is None:
+        expect(player.locator("main")).not_to_contain_text("Look at hands")
+    else:
+        expect(player.locator("main")).to_contain_text(seen)
+    expect(player.locator("main")).not_to_contain_text(REASON)
+
+
+def test_a_table_is_closed(staff: Page, new_page: Pages, alice: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now())
+    do(staff, f"/admin/games/game/{table.game.pk}/change/", "Close a table")
+    expect(staff.get_by_text("Done:")).to_be_visible()
+    player = new_page(alice)
+    player.goto(f"/games/{table.game.code}/")
+    expect(player.get_by_role("heading", level=1)).to_contain_text("closed")
+    assert AuditEntry.objects.get().act == "close"
+
+
+def test_a_person_is_warned_muted_suspended_and_let_in_again(
+    staff: Page, new_page: Pages, ann: User, alice: User
+) -> None:
+    User.objects.filter(pk=alice.pk).update(display_name="Rude Word")
+    person, address = new_page(alice), f"/admin/accounts/user/{alice.pk}/change/"
+    do(staff, address, "Warn")
+    person.goto("/")
+    person.get_by_role("link", name="Read the warning").click()
+    expect(person.get_by_text(REASON)).to_be_visible()
+    person.get_by_role("button", name="I have read this").click()
+    expect(person.get_by_text("Read the warning")).to_have_count(0)
+    do(staff, address, "Mute")
+    person.goto("/accounts/me/")
+    expect(person.get_by_role("heading", level=1)).to_have_text("alice")
+    do(staff, address, "End a mute")
+    for label in ("Suspend", "Suspend for good"):
+        do(staff, address, label)
+        person.goto("/rules/")
+        expect(person.get_by_role("heading", level=1)).to_have_text("Your account is suspended")
+        expect(person.get_by_text(REASON)).to_be_visible()
+    person.locator("#id_text").fill(SAID)
+    person.get_by_role("button", name="Send the appeal").click()
+    expect(person.get_by_text("It is with the staff.")).to_be_visible()
+    do(staff, address, "Lift a suspension")
+    person.goto("/rules/")
+    expect(person.get_by_role("heading", level=1)).not_to_have_text("Your account is suspended")
+    acts = ["warn", "mute", "unmute", "suspend", "suspend_for_good", "lift"]
+    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == acts
+
+
+def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt: Table, alice: User) -> None:
+    player = new_page(alice)
+    player.goto(f"/games/{dealt.game.code}/")
+    player.get_by_role("link", name="Report somebody").click()
+    player.get_by_label("bob").check()
+    player.get_by_label("An offensive name").check()
+    player.get_by_label("What happened").fill(SAID)
+    player.get_by_role("button", name="Report").click()
+    expect(player.get_by_text("It waits for the staff.")).to_be_visible()
+    address = f"/admin/games/case/{Case.objects.get().pk}/change/"
+    do(staff, address, "Take a case")
+    player.reload()
+    expect(player.get_by_text("Somebody of the staff looks at it.")).to_be_visible()
+    do(staff, address, "Close a case", lambda page: page.get_by_label("We agreed and acted on it").check())
+    player.goto("/")
+    player.get_by_role("link", name="Read what came of it").click()
+    expect(player.get_by_text("We agreed and acted on it.")).to_be_visible()
+    player.get_by_role("button", name="I have read this").click()
+    expect(player.get_by_text("Read what came of it")).to_have_count(0)
+    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["hold", "close_case"]
+
+
+def test_an_appeal_is_answered(staff: Page, new_page: Pages, ann: User, alice: User) -> None:
+    people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=timezone.now())
+    cases.appeal(person_id=alice.pk, text=SAID, now=timezone.now())
+
+    def fill(page: Page) -> None:
+        page.get_by_label("The suspension stays").check()
+        page.locator("#id_answer").fill("We looked at the log once more.")
+
+    do(staff, f"/admin/games/appeal/{Appeal.objects.get().pk}/change/", "Decide an appeal", fill)
+    person = new_page(alice)
+    person.goto("/")
+    expect(person.get_by_text("We looked at the log once more.")).to_be_visible()
+    assert AuditEntry.objects.latest("pk").act == "decide_appeal"
+
+
+def test_staff_set_a_second_factor_up_and_get_in(new_page: Pages, site: str, mo: User) -> None:
+    page = new_page()
+    page.goto("/admin/")
+    page.locator("#id_login").fill("mo")
+    page.locator("#id_password").fill("mo")
+    page.get_by_role("button", name="Log in").click()
+    page.locator("#id_password").fill("mo")
+    page.locator("main form button[type=submit]").first.click()
+    qr = page.locator("img.qr")
+    expect(qr).to_be_visible()
+    assert qr.evaluate("(image) => image.naturalWidth") > 0
+    page.locator("#id_code").fill(totp(page.locator("#authenticator_secret").input_value()))
+    page.get_by_role("button", name="Activate").click()
+    expect(page.get_by_text("Unused codes")).to_be_visible()
+    page.goto("/admin/games/game/")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
