@@ -113,13 +113,18 @@ def running(place: Place | None = None) -> Iterator[Place]:
 
 def postmaster_pid(place: Place) -> int | None:
     """The live server on this data, or None, as for a stale pid file or one whose number is another program's now."""
-    pid = _recorded_pid(place)
+    pid = _recorded_pid(_pid_file(place))
     return pid if pid is not None and str(place.data) in _command_line(pid) else None
 
 
-def _recorded_pid(place: Place) -> int | None:
+def _pid_file(place: Place) -> Path:
+    return place.data / "postmaster.pid"
+
+
+def _recorded_pid(file: Path) -> int | None:
+    """The number in the first line of one of PostgreSQL's two files about itself."""
     try:
-        return int((place.data / "postmaster.pid").read_text().split("\n", 1)[0])
+        return int(file.read_text().split("\n", 1)[0])
     except (FileNotFoundError, ValueError):
         return None
 
@@ -183,18 +188,30 @@ def _comes_up(place: Place, child: subprocess.Popen[bytes]) -> bool:
 
 
 def _disown_reused_pid(place: Place) -> None:
-    """After a crash PostgreSQL refuses to start while the old number belongs to some other program of its user.
+    """After a crash PostgreSQL refuses to start while the old number belongs to some program of its user.
 
-    Its own parent's number it takes for stale. Removing the file instead would switch off PostgreSQL's check that no
+    It may be another program's by now, or still the killed server's own, whose parent lives on and has not collected
+    it. Its own parent's number PostgreSQL takes for stale. Removing the file instead would switch off its check that no
     process of the killed server is still writing.
     """
-    pid_file = place.data / "postmaster.pid"
-    pid = _recorded_pid(place)
-    if pid is not None and _command_line(pid):
-        rest = pid_file.read_text().split("\n", 1)[1:]
-        with pid_file.open("r+") as file:
-            file.write("\n".join([str(os.getpid()), *rest]))
-            file.truncate()
+    for left_behind in (_pid_file(place), place.sockets / f".s.PGSQL.{PORT}.lock"):
+        pid = _recorded_pid(left_behind)
+        if pid is not None and _taken(pid):
+            rest = left_behind.read_text().split("\n", 1)[1:]
+            with left_behind.open("r+") as file:
+                file.write("\n".join([str(os.getpid()), *rest]))
+                file.truncate()
+
+
+def _taken(pid: int) -> bool:
+    """Whether there is a process of this number, be it a dead one that nobody has collected."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _stop(place: Place) -> None:

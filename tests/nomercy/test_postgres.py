@@ -127,6 +127,21 @@ def test_a_killed_server_recovers_what_it_had_acknowledged(initialised: Place) -
         connection.execute("DROP TABLE kept")
 
 
+def test_a_killed_server_starts_again_while_the_process_that_started_it_lives(initialised: Place) -> None:
+    first = Server(initialised)
+    first.acquire()
+    pid = postmaster_pid(initialised)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    with another_process(initialised) as process:  # not its parent, so it cannot collect it
+        assert postmaster_pid(initialised) not in (None, pid)
+        process.communicate()
+    with running(initialised), connect(initialised) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    first.release()
+    assert postmaster_pid(initialised) is None
+
+
 def test_a_crashed_servers_number_given_to_another_program_does_not_stop_the_start(initialised: Place) -> None:
     with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, user=initialised.user) as other:
         left_behind = initialised.data / "postmaster.pid"

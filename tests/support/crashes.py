@@ -80,13 +80,13 @@ class Crashes:
     killed: Counter[str] = field(default_factory=Counter)
 
     def kill(self, victim: str) -> None:
-        """SIGKILL one process of `victim`: a server, or one of the children that do its work."""
+        """SIGKILL one process of `victim`: mostly the oldest, a master, else one of the children that do its work."""
         pid = 0
 
         def hit() -> bool:
             nonlocal pid
             pids = self._pids(victim)
-            pid = self.rng.choice(pids) if pids else 0
+            pid = self.rng.choice((pids[0], self.rng.choice(pids))) if pids else 0
             return bool(pid) and _kill(pid)
 
         until(f"a process of {victim} to kill", hit)
