@@ -28,7 +28,7 @@ from accounts.models import User
 from games import rules
 from games.actions import lobby
 from games.models import Game, Round
-from nomercy.place import DATABASE, Place
+from nomercy.place import Place
 from nomercy.stack import RESTARTS, RESTARTS_WITHIN
 from tests.support.crashes import VICTIMS, Crashes, Supervised, until
 from tests.support.database import database_at
@@ -177,7 +177,7 @@ def test_no_crash_loses_or_doubles_a_move(place: Place, django_db_blocker: Djang
     with (
         django_db_blocker.unblock(),
         Supervised(place) as postgres,
-        database_at(place, DATABASE),
+        database_at(place),
         stack(RATE_LIMITS="0", LOG_LEVEL="WARNING") as running,
     ):
         playing = Playing(urlsplit(running.url).port or 0, history)

@@ -1,0 +1,156 @@
+"""A site of an earlier release is brought up to date: nothing is lost, old records replay, and its games go on.
+
+`tests/golden/release-*` are databases that each release itself left behind (tests/support/release.py).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from psycopg import sql
+from psycopg.rows import dict_row
+from pytest_django import DjangoDbBlocker
+
+from accounts.models import User
+from games import queries, records, rules
+from games.actions import clocks, lobby
+from games.actions.bot_turn import play_bots
+from games.actions.play import play_move
+from games.models import Game
+from games.queries import Table
+from games.verify import faults_of
+from nomercy.place import CHECKOUT
+from tests.conftest import logged_in
+from tests.support.database import empty_database
+from tests.support.release import MADE_AT, MATCHES, PHASES
+from tests.support.stack import database_url
+
+RELEASES = sorted((CHECKOUT / "tests" / "golden").glob("release-*"))
+NOW = MADE_AT + timedelta(minutes=5)
+MOVES = 25
+"""So many moves are made at each table, unless it is over before."""
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def every_row() -> Rows:
+    """All rows of all tables."""
+    tables = connection.introspection.table_names()
+    with psycopg.connect(database_url(), row_factory=dict_row) as server:
+        return {
+            name: server.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(name))).fetchall() for name in tables
+        }
+
+
+def lost(before: Rows, after: Rows) -> list[str]:
+    """The tables in which something that stood there before does not any more."""
+    return [
+        name
+        for name, rows in before.items()
+        if rows and (name not in after or counted(rows, rows[0]) - counted(after[name], rows[0]))
+    ]
+
+
+def counted(rows: list[dict[str, Any]], columns: dict[str, Any]) -> Counter[str]:
+    """Each row, by what it holds in these columns."""
+    return Counter(repr([(name, row.get(name, "no such column")) for name in columns]) for row in rows)
+
+
+@pytest.fixture(params=RELEASES, ids=lambda folder: folder.name)
+def release(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Path]:
+    """The database of an earlier release, as it was left."""
+    folder: Path = request.param
+    with django_db_blocker.unblock(), empty_database("release"):
+        with psycopg.connect(database_url(), autocommit=True) as server:
+            server.execute((folder / "database.sql").read_bytes())
+        yield folder
+
+
+def table_named(code: str) -> Table:
+    return queries.load(Game.objects.get(code=code))
+
+
+def _stands_at(now: datetime) -> datetime:
+    return now
+
+
+def play_on(code: str, rng: random.Random) -> None:
+    """Whoever may move does, people by the write path and bots by their task."""
+    for n in range(MOVES):
+        now = NOW + timedelta(seconds=2 * n)
+        table = table_named(code)
+        if table.game.status != Game.Status.PLAYING:
+            return
+        round_, _, position = table.playing
+        if position.phase == "over" or table.seats[position.turn].bot:
+            play_bots(game_id=table.game.pk, clock=partial(_stands_at, now), rng=rng)
+            after = table_named(code)
+            assert (after.game.version, after.game.round_id) != (table.game.version, round_.pk)
+            continue
+        user = User.objects.get(seats__game=table.game, seats__index=position.turn)
+        move = rng.choice(rules.legal_moves(position, position.turn, table.options))
+        play_move(code=code, user=user, text=str(move), version=table.game.version, now=now)
+
+
+def test_there_is_a_release_to_come_from() -> None:
+    assert [folder.name for folder in RELEASES] == ["release-0.1"]
+
+
+def test_a_row_that_is_lost_or_changed_is_seen() -> None:
+    before: Rows = {"kept": [{"id": 1, "n": 1}], "changed": [{"id": 1, "n": 2}], "gone": [{"id": 1}], "empty": []}
+    after: Rows = {"kept": [{"id": 1, "n": 1, "new": 3}, {"id": 2}], "changed": [{"id": 1, "n": 3}]}
+    assert lost(before, after) == ["changed", "gone"]
+
+
+def test_an_old_site_loses_nothing_and_its_games_go_on(release: Path) -> None:
+    before = every_row()
+    call_command("migrate", verbosity=0)
+    assert lost(before, every_row()) == []
+    codes = {"open", "closed", "bot", *PHASES, *MATCHES}
+    assert set(Game.objects.values_list("code", flat=True)) == codes
+    assert {game.code: faults_of(game.pk) for game in Game.objects.all()} == {code: [] for code in codes}
+    for name in ("over", "matchover"):
+        record = (release / f"{name}.txt").read_text()
+        assert rules.print_record(records.record_of(table_named(name))) == record
+        assert list(rules.replay_record(rules.parse_record(record)))
+
+    for code, (_, shows) in PHASES.items():
+        assert shows(table_named(code).position), code
+    for code, (_, stands) in MATCHES.items():
+        assert stands(table_named(code)), code
+    alice, bob = User.objects.get(username="alice"), User.objects.get(username="bob")
+    browser = logged_in(alice)
+    assert {browser.get(f"/games/{code}/").status_code for code in codes} == {200}
+    lobby.join(code="open", user=bob, now=NOW, links=["open"])
+    rng = random.Random(0)
+    versions = dict(Game.objects.filter(status=Game.Status.PLAYING).values_list("code", "version"))
+    for code, version in versions.items():
+        play_on(code, rng)
+        assert table_named(code).game.version > version, code
+    assert {code: faults_of(Game.objects.get(code=code).pk) for code in versions} == {code: [] for code in versions}
+    assert browser.get("/").status_code == 200
+
+
+def test_the_clock_of_an_old_turn_runs_out(release: Path) -> None:
+    call_command("migrate", verbosity=0)
+    playing = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False)
+    assert len(playing) > 8
+    for game in playing:
+        assert game.deadline is not None
+        early = clocks.run_out(game_id=game.pk, now=game.deadline - timedelta(hours=1))
+        assert early == (game.code == "uno")  # its callout window is closed long before
+        assert clocks.run_out(game_id=game.pk, now=game.deadline + timedelta(hours=1))
+        assert table_named(game.code).game.version > game.version
+        assert faults_of(game.pk) == []
