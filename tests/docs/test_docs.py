@@ -69,7 +69,7 @@ def test_the_locks_name_no_address() -> None:
 
 def test_every_script_is_documented_and_runs_under_a_plain_shell() -> None:
     told = (CHECKOUT / "CONTRIBUTING.md").read_text()
-    for script in ("run", "test", "check", "stack"):
+    for script in ("run", "test", "check", "stack", "sbom"):
         assert f"`script/{script}`" in told
     for path in (CHECKOUT / "script").iterdir():
         if path.read_text().startswith("#!/bin/sh\n"):

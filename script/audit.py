@@ -1,0 +1,71 @@
+"""Look up the known faults of what a running site needs: `.venv/bin/python script/audit.py`. `script/check` runs it.
+
+Only what an advisory service answered counts: exit 0 if it knows of no fault in any package of the lock, 1 if it knows
+of one, and 75 if it said nothing about all or some of them, which is neither.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+LOCK: Final = Path(__file__).parent.parent / "requirements" / "run.lock"
+CLEAN: Final = 0
+FAULTY: Final = 1
+SKIPPED: Final = 75
+LONGEST: Final = 60
+"""Seconds for all of it."""
+
+
+def verdict(packages: list[dict[str, Any]]) -> tuple[int, list[str]]:
+    """The exit status and the lines that say why, from `dependencies` of pip-audit's report."""
+    faults = [
+        f"{package['name']} {package['version']}: {fault['id']}, mended in {', '.join(fault['fix_versions']) or 'none'}"
+        for package in packages
+        for fault in package.get("vulns", ())
+    ]
+    unknown = [package for package in packages if "skip_reason" in package]
+    asked = len(packages) - len(unknown)
+    lines = [f"{asked} of {len(packages)} packages of {LOCK.name} were looked up.", *faults]
+    if unknown:
+        lines.append(f"First of the others: {unknown[0]['skip_reason']}.")
+    if faults:
+        return FAULTY, lines
+    return (SKIPPED if unknown or not packages else CLEAN), lines
+
+
+def report() -> list[dict[str, Any]]:
+    """What pip-audit finds out about the lock, which it reads as it stands: nothing is resolved or installed.
+
+    :raises OSError: with what it said last, if the service could not be asked.
+    """
+    wanted = ("--require-hashes", "--disable-pip", "--requirement", str(LOCK))
+    command = (sys.executable, "-m", "pip_audit", *wanted, "--timeout", "5", "--progress-spinner", "off", "-f", "json")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
+    except subprocess.TimeoutExpired as slow:
+        raise OSError(f"no answer in {LONGEST} seconds") from slow
+    try:
+        packages: list[dict[str, Any]] = json.loads(done.stdout)["dependencies"]
+    except (ValueError, KeyError) as nothing:
+        said = done.stderr.strip().splitlines() or ["it said nothing"]
+        raise OSError(said[-1]) from nothing
+    return packages
+
+
+def main() -> int:
+    try:
+        status, lines = verdict(report())
+    except OSError as error:
+        status, lines = SKIPPED, [f"The advisory service could not be asked: {error}"]
+    if status == SKIPPED:
+        lines.insert(0, "SKIPPED: nobody knows whether the locked packages have known faults.")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
