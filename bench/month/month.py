@@ -6,7 +6,7 @@ import heapq
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -34,6 +34,8 @@ from tests.support.mail import MailServer
 START: Final = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)
 """Europe and America change their clocks within the month that follows."""
 BEAT: Final = timedelta(seconds=2)
+MAIL_BEAT: Final = timedelta(minutes=5)
+"""A site looks for mails every few seconds; a month of that is longer than one waits for it."""
 PACES: Final = ("fast", "fast", "standard", "standard", "slow")
 EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothing_owed", "nobody_to_catch"})
 """What a move may be answered because the game had moved on."""
@@ -99,7 +101,6 @@ class Month:
                 else:
                     self.now = tick
                     self._beat()
-                    self._read_mail()
         self.now = end
         self._look_for_the_stuck()
         return self.told
@@ -119,21 +120,24 @@ class Month:
     def _next_tick(self) -> datetime:
         """The next beat at which anything is due; beats at which nothing is are passed over."""
         running = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None)
-        due = running.aggregate(a=Min("deadline"), b=Min("wake_at"), c=Min("remind_at"))
+        due = running.aggregate(clock=Min("deadline"), bots=Min("wake_at"), reminder=Min("remind_at"))
         windows = Hand.objects.filter(round__game__status=Game.Status.PLAYING, round_id=F("round__game__round_id"))
-        moments = [
-            due["a"],
-            due["b"] + sweep.GRACE if due["b"] else None,
-            due["c"],
-            windows.aggregate(at=Min("callout_until"))["at"],
-            Notice.objects.filter(state=Notice.State.WAITING).aggregate(at=Min("due_at"))["at"],
-            self.now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1),  # summaries go out on the hour
-        ]
-        soonest: datetime = min(moment for moment in moments if moment is not None)
-        return START + max(math.floor((self.now - START) / BEAT) + 1, math.ceil((soonest - START) / BEAT)) * BEAT
+        bots_late = due["bots"] + sweep.GRACE if due["bots"] else None
+        clocks = (due["clock"], bots_late, windows.aggregate(at=Min("callout_until"))["at"])
+        mails = (due["reminder"], Notice.objects.filter(state=Notice.State.WAITING).aggregate(at=Min("due_at"))["at"])
+        hour = self.now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)  # summaries go out on the hour
+        return min(self._raster(clocks, BEAT) or hour, self._raster(mails, MAIL_BEAT) or hour, hour)
+
+    def _raster(self, moments: Iterable[datetime | None], step: timedelta) -> datetime | None:
+        """The first step of the month after now at which one of these moments has come."""
+        soonest = min((moment for moment in moments if moment is not None), default=None)
+        if soonest is None:
+            return None
+        steps = max(math.floor((self.now - START) / step) + 1, math.ceil((soonest - START) / step))
+        return START + steps * step
 
     def _beat(self) -> None:
-        """One run of what beat starts: the sweep, the bots it asks for, reminders, summaries and the mails."""
+        """One run of what beat starts: the sweep, the bots it asks for, and now and then reminders and mails."""
         late = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None, deadline__lte=self.now)
         self.told.lateness += [(self.now - game.deadline).total_seconds() for game in late if game.deadline]
         # The beats passed over would have said that the sweep is alive.
@@ -144,10 +148,12 @@ class Month:
         woken, self.woken = set(self.woken), []
         for game_id in sorted(woken):
             bot_turn.play_bots(game_id=game_id, clock=lambda: self.now, rng=self.rng)
-        notices.remind(now=self.now)
-        mailbox.write_digests(now=self.now)
-        outbox.deliver(clock=lambda: self.now)
-        if self.now.minute == self.now.second == 0:
+        if not (self.now - START) % MAIL_BEAT:
+            notices.remind(now=self.now)
+            mailbox.write_digests(now=self.now)
+            outbox.deliver(clock=lambda: self.now)
+            self._read_mail()
+        if not (self.now - START) % timedelta(hours=1):
             self._look_into_the_night()
 
     def _open_table(self, n: int) -> None:
