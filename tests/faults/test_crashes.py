@@ -184,7 +184,11 @@ def test_no_crash_loses_or_doubles_a_move(place: Place, django_db_blocker: Djang
         players = list(people_at(playing, rng))
         crashes = Crashes(running, postgres, rng)
         with under_load(playing, players):
-            kill_all(crashes, playing, rng)
+            try:
+                kill_all(crashes, playing, rng)
+            except AssertionError as error:
+                error.add_note(f"killed {dict(crashes.killed)}; the stack said last:\n{''.join(running.said[-80:])}")
+                raise
         connection.close()  # it was cut long ago
         faults = faults_in(history)
         # The figures of a long run.

@@ -6,14 +6,15 @@ import os
 import random
 import re
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from nomercy.place import Place
+from nomercy.place import EmbeddedError, Place
 from nomercy.postgres import postmaster_pid, running
 from tests.support.stack import RunningStack, descendants
 
@@ -32,22 +33,32 @@ PATIENCE: Final = 180.0
 
 
 class Supervised:
-    """A PostgreSQL that is started again when it was killed, as under any supervisor."""
+    """A PostgreSQL that is started again whenever it has ended, as under any supervisor."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self._said = ""
         self._shares = ExitStack()
+        self._stopping = threading.Event()
+        self._supervisor = threading.Thread(target=self._keep_up, name="supervisor")
 
     def __enter__(self) -> Self:
-        self.start()
+        self._start()
+        self._supervisor.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._supervisor.join()
         self._shares.close()
 
-    def start(self) -> None:
-        """Start it, which recovers what was committed."""
+    def _keep_up(self) -> None:
+        while not self._stopping.wait(0.05):
+            if postmaster_pid(self.place) is None:
+                with suppress(EmbeddedError):  # killed while it was starting: it is tried again
+                    self._start()
+
+    def _start(self) -> None:
         self._said = self.said  # each start begins the log anew
         self._shares.enter_context(running(self.place))
 
@@ -91,8 +102,6 @@ class Crashes:
 
         until(f"a process of {victim} to kill", hit)
         self.killed[victim] += 1
-        if victim == POSTGRESQL and postmaster_pid(self.postgres.place) is None:
-            self.postgres.start()
 
     def _pids(self, victim: str) -> list[int]:
         return self.postgres.processes() if victim == POSTGRESQL else self.stack.pids(PROGRAMS[victim])
