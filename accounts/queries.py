@@ -7,7 +7,6 @@ from datetime import datetime
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
@@ -74,11 +73,6 @@ def _stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, Us
         return False
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
     return any(constant_time_compare(data.get(HASH_SESSION_KEY, ""), known) for known in hashes)
-
-
-def is_person(user: User | AnonymousUser) -> bool:
-    """Somebody with an account of their own: neither anonymous nor a guest."""
-    return isinstance(user, User) and user.is_active and not user.is_guest
 
 
 @dataclass(frozen=True, slots=True)

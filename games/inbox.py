@@ -78,9 +78,3 @@ def anything_to_sum_up(user: User, now: datetime) -> bool:
 def mail_is_held() -> Outbox | None:
     """The outbox while its mail is held back; None while it flows."""
     return Outbox.objects.filter(held_since__isnull=False).first()
-
-
-def oldest_due(now: datetime) -> datetime | None:
-    """Since when the notice that is overdue for longest has been due; None if nothing is."""
-    row = Notice.objects.filter(state=Notice.State.WAITING, due_at__lte=now).order_by("due_at").first()
-    return None if row is None else row.due_at

@@ -461,12 +461,6 @@ def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:
     return beat is not None and (beat.given_from is not None or (beat.at is not None and now - beat.at > grace))
 
 
-def clock_lag(now: datetime) -> timedelta:
-    """By how much the most overdue deadline has passed."""
-    oldest = Game.objects.filter(deadline__lte=now).order_by("deadline").values_list("deadline", flat=True).first()
-    return timedelta() if oldest is None else now - oldest
-
-
 def public_games() -> QuerySet[Game]:
     """Public tables for the list: those that can still be joined first, then those being played."""
     return Game.objects.filter(is_public=True, status__in=(Game.Status.OPEN, Game.Status.PLAYING)).order_by(

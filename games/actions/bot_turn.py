@@ -65,6 +65,6 @@ def _one_move(table: Table, *, now: datetime, rng: random.Random) -> int:
         if move is not None:
             play_seat(game_id=game.pk, seat=seat.index, move=move, version=game.version, now=now)
             return 1
-    # Nobody wanted to catch: no bot is due again until the position changes.
-    Game.objects.filter(pk=game.pk, version=game.version).update(wake_at=None)
+    # Nobody wanted to catch: no bot is due again until the position changes, or a seat changes hands.
+    Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(wake_at=None)
     return 0

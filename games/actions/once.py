@@ -28,7 +28,8 @@ def create_table_once(*, user: User | None, options: lobby.TableOptions, form: s
 
     :raises Denied: as `lobby.create_table`.
     """
-    Game.objects.filter(form=form, created_at__lt=now - AGAIN).update(form=None)
+    if form is not None:
+        Game.objects.filter(form=form, created_at__lt=now - AGAIN).update(form=None)
     try:
         # Of two at once the second waits here for the first, and then fails with its guest undone.
         with transaction.atomic():

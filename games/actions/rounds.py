@@ -90,7 +90,15 @@ def finish(table: Table, *, now: datetime) -> None:
         game.wake_at = first_wake(table, position, now)
         game.save(update_fields=["wake_at"])
         return
-    game.status, game.winner, game.finished_at = Game.Status.OVER, winner, now
-    game.wake_at = None
+    game.winner = winner
+    end_game(game, status=Game.Status.OVER, now=now)
+
+
+def end_game(game: Game, *, status: str, now: datetime) -> None:
+    """End a game, decided or called off: nothing is due any more, and no pause goes on. The caller holds the lock."""
+    game.status, game.finished_at = status, now
+    game.wake_at = game.paused_at = None
+    game.paused_reasons, game.pause_votes = [], []
     set_clock(game, TurnClock())
-    game.save(update_fields=["status", "winner", "finished_at", "wake_at", *CLOCK_FIELDS])
+    paused = ("paused_at", "paused_reasons", "pause_votes")
+    game.save(update_fields=["status", "winner", "finished_at", "wake_at", *paused, *CLOCK_FIELDS])

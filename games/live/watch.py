@@ -87,13 +87,15 @@ class Watch:
 
     async def look_for_news(self) -> None:
         """Tell every socket what it has missed, and have those join their groups that could not yet."""
+        seen_now: dict[str, queries.News] = {}
         for sockets in _portions(self.sockets):
             news = await database_sync_to_async(queries.news_of)({socket.code for socket in sockets})
             for socket in sockets:
                 found = news.get(socket.code)
                 if found and (found.version > socket.version or found != self._seen.get(socket.code)):
                     await socket.tell(found.version)
-            self._seen |= news
+            seen_now |= news
+        self._seen |= seen_now  # only now: the sockets of one table may lie in two portions
         open_now = {socket.code for socket in self.sockets}
         self._seen = {code: found for code, found in self._seen.items() if code in open_now}
         for socket in list(self.sockets):

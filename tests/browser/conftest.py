@@ -31,7 +31,7 @@ from tests.browser.places import Cast
 from tests.conftest import logged_in
 from tests.support.stack import stack
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 QUIET_SECONDS = 10.0
 STACK = os.environ.get("NOMERCY_STACK") == "1"
 FLAGS = [
@@ -159,7 +159,7 @@ class Visitors:
     def __call__(self, user: User | None = None, **options: Any) -> Page:
         """A page in a fresh browser, logged in as this person; the options are those of a Playwright context."""
         context = self._browser.new_context(base_url=self._site, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         self._contexts.append(context)
         context.on("console", self._console)
         context.on("weberror", lambda error: self.complaints.append(f"{error.error}"))

@@ -6,11 +6,13 @@ import random
 from datetime import datetime, timedelta
 
 import pytest
+from django.db import transaction
 
 from accounts.models import User
-from games import announce, bots, rules
-from games.actions import lobby, play, sweep
+from games import announce, bots, queries, rules
+from games.actions import clocks, lobby, play, sweep
 from games.actions.bot_turn import play_bots
+from games.actions.locks import lock_game
 from games.actions.play import play_move, play_seat
 from games.models import Game, Move
 from games.queries import Table
@@ -78,6 +80,21 @@ def test_a_bot_with_nothing_to_say_is_not_asked_again(alice: User, bob: User, mo
     monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", lambda self, view, legal, rng: None)
     assert run_bots(table) == 0
     assert now_of(table).game.wake_at is None
+
+
+def test_a_seat_that_changes_hands_meanwhile_is_not_forgotten(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    position = {**TWO_HANDS, "hands": [["r4", "g3"], ["b1"], ["b2", "b3"]], "exposed": [1], "turn": 0}
+    table = table_at(position, [alice, bob, "careful"], wake_at=NOON)
+
+    def decides_not_to_catch(bot: object, view: object, legal: object, rng: object) -> None:
+        with transaction.atomic():
+            clocks.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON + timedelta(seconds=1))
+
+    monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", decides_not_to_catch)
+    assert run_bots(table, most=1) == 0
+    assert now_of(table).game.wake_at is not None
 
 
 def test_a_bot_moves_only_on_the_version_it_saw_and_only_its_own_seat(alice: User) -> None:

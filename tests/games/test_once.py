@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -79,6 +80,19 @@ def test_a_form_that_came_from_nowhere_makes_a_table_each_time() -> None:
     for client, form in ((Client(), "one"), (Client(), "one"), (browser(), ""), (browser(), ""), (browser(), "x" * 65)):
         assert send(client, "/play-now/", form).status_code == 303
     assert Game.objects.count() == 5
+
+
+@pytest.mark.django_db
+def test_a_form_that_came_from_nowhere_touches_no_other_table() -> None:
+    statements: list[str] = []
+
+    def note(execute: Callable[..., Any], sql: str, params: object, many: bool, context: object) -> Any:
+        statements.append(str(sql))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note):
+        send(browser(), "/play-now/", "")
+    assert not [sql for sql in statements if "form" in sql.split("WHERE")[-1] and "UPDATE" in sql]
 
 
 @pytest.mark.django_db

@@ -15,9 +15,9 @@ from django.test import override_settings
 from django.utils import timezone
 
 from accounts.models import User
-from games import inbox, presence
+from games import presence
 from games.actions import lobby, mailbox, notices, outbox
-from games.models import Game, Notice, NoticeSettings, Outbox
+from games.models import Game, Notice, NoticeSettings
 from games.queries import Table
 from tests.conftest import logged_in
 from tests.support.mail import links_in, parsed, text_of
@@ -304,12 +304,6 @@ def test_notices_of_two_months_ago_are_forgotten_but_not_those_that_wait(table: 
     assert mailbox.forget_old(now=NOON + 59 * DAY) == 0
     assert mailbox.forget_old(now=NOON + 61 * DAY) == 1
     assert states() == {"email": ("waiting", "")}
-
-
-def test_what_is_due_for_longest_is_known(table: Table) -> None:
-    assert inbox.oldest_due(DUE - MINUTE) is None
-    assert inbox.oldest_due(DUE) == DUE
-    assert not Outbox.objects.exists()
 
 
 @pytest.mark.parametrize(("answer", "reason"), [("sits down", "joined"), ("comes too late", "over"), ("waits", "")])

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries, rules
-from games.actions import clocks, lobby, notices
+from games.actions import clocks, lobby, notices, rounds
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.moderation.audit import Act, check, check_outside, record
@@ -138,15 +138,7 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
 def _end_void(table: Table, now: datetime) -> None:
     game = table.game
-    game.status, game.finished_at = Game.Status.VOID, now
-    game.deadline = game.remind_at = game.wake_at = game.paused_at = game.time_left = None
-    game.paused_reasons, game.pause_votes = [], []
-    game.save(
-        update_fields=[
-            "status", "finished_at", "deadline", "remind_at", "wake_at", "paused_at", "time_left", "paused_reasons",
-            "pause_votes",
-        ]
-    )  # fmt: skip
+    rounds.end_game(game, status=Game.Status.VOID, now=now)
     announce.after_commit(game)
 
 
