@@ -1,6 +1,6 @@
 """Who among the staff may do what: two groups, each with the least rights that its work needs.
 
-A change of these tables comes with a migration that calls `set_roles` (see `0005_roles`).
+A change of these tables comes with a migration that calls `set_roles` (see `0010_staff_see_notices`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ SEES: Final = (
     "view_warned",
     "view_suspension",
     "view_auditentry",
+    "view_notice",
 )
 
 MODERATES: Final = (

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from games.models import AuditEntry, Move, Report, Round, Suspension, Warned
+from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 
 
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
@@ -53,6 +53,22 @@ class MoveAdmin(ReadOnly):
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
     list_select_related = ("game", "round")
     fields = ("game", "n", "round", "seat", "text", "at")
+    ordering = ("-pk",)
+    show_full_result_count = False
+
+
+@admin.register(Notice)
+class NoticeAdmin(ReadOnly):
+    """Who was told what, how and when, or why not; what was said is between the site and the person."""
+
+    list_display = ("user", "kind", "channel", "game", "state", "reason", "created_at", "since")
+    list_filter = ("state", "channel", "kind")
+    search_fields = ("=game__code", "user__username", "user__display_name")
+    list_select_related = ("user", "game")
+    fields = (
+        "user", "kind", "channel", "game", "version", "state", "reason",
+        "created_at", "due_at", "since", "tries", "read_at",
+    )  # fmt: skip
     ordering = ("-pk",)
     show_full_result_count = False
 

@@ -9,12 +9,14 @@ import pytest
 from django.contrib import admin
 from django.test import Client
 from django.utils import timezone
+from pytest_django.fixtures import DjangoAssertNumQueries
 
 from accounts.models import User
 from games import queries
 from games import render as rendering
+from games.actions import notices
 from games.admin import people as people_admin
-from games.models import AuditEntry, Case, Game, Report
+from games.models import AuditEntry, Case, Game, Notice, Report
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
@@ -41,7 +43,7 @@ def listed(browser: Client, query: str) -> set[str]:
 
 def test_every_page_of_the_staff_opens_for_a_moderator_who_may_see_it(as_mo: Client, alice: User, bob: User) -> None:
     table_after([alice, bob], 10, seed=1)
-    for name in ("game", "round", "move", "auditentry", "case", "report", "suspension", "warned", "appeal"):
+    for name in ("game", "round", "move", "auditentry", "case", "report", "suspension", "warned", "appeal", "notice"):
         assert as_mo.get(f"/admin/games/{name}/").status_code == 200, name
     assert as_mo.get("/admin/accounts/user/").status_code == 200
     for name in ("accounts/apitoken", "mfa/authenticator", "auth/group", "account/emailaddress"):
@@ -82,6 +84,37 @@ def test_the_game_page_of_the_staff_shows_what_everybody_sees_and_no_hand(
     assert all(sentence in body for sentence in said)
     assert not any(secret in body for secret in (bytes(round_.secret).hex(), round_.deal, round_.draw_pile))
     assert not any(hand.cards in body for hand in hands)
+
+
+def test_notices_are_found_by_code_and_name_and_say_what_became_of_them(
+    as_mo: Client, alice: User, bob: User, charlie: User
+) -> None:
+    first, second = table_at(TWO_HANDS, [alice, bob]).game, table_at(TWO_HANDS, [bob, charlie]).game
+    for game, whom in ((first, alice), (second, charlie)):
+        notices.tell(game, [notices.Intent(whom.pk, "caught", "You were caught by a canary.")], now=NOON)
+
+    def found(query: str) -> set[tuple[str, str]]:
+        answer = as_mo.get(f"/admin/games/notice/?q={query}")
+        return {(row.user.username, row.channel) for row in answer.context["cl"].result_list}
+
+    assert found(first.code) == found("alice") == {("alice", "site"), ("alice", "email")}
+    assert found(second.code) == {("charlie", "site"), ("charlie", "email")}
+    mail = Notice.objects.get(user=alice, channel="email")
+    page = as_mo.get(f"/admin/games/notice/{mail.pk}/change/").content.decode()
+    assert "Not sent" in page
+    assert "off" in page
+    assert "canary" not in page
+    assert as_mo.post(f"/admin/games/notice/{mail.pk}/change/", {"state": "waiting"}).status_code == 403
+
+
+def test_the_list_of_notices_costs_the_same_however_long_it_is(
+    as_mo: Client, alice: User, bob: User, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(8):
+        game = table_at(TWO_HANDS, [alice, bob]).game
+        notices.tell(game, [notices.Intent(user.pk, "out") for user in (alice, bob)], now=NOON)
+    with django_assert_max_num_queries(9):
+        assert as_mo.get("/admin/games/notice/").status_code == 200
 
 
 def test_no_staff_page_has_a_field_that_holds_cards() -> None:

@@ -20,9 +20,9 @@ from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from accounts import actions as account_actions
-from games.actions import lobby
+from games.actions import lobby, notices
 from games.actions.moderation import cases, people
-from games.models import Appeal, AuditEntry, Case, Game, Suspension, Warned
+from games.models import Appeal, AuditEntry, Case, Game, Notice, Suspension, Warned
 from tests.conftest import logged_in, person, staff
 from tests.security.headers import faults
 from tests.security.urls import Address, addresses
@@ -64,6 +64,7 @@ class World:
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
         appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
+        notices.tell(game, [notices.Intent(bob.pk, "out", WHY)], now=now)
         account_actions.create_token(user=alice, name="bot")
         token = alice.api_tokens.get()
         factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})
@@ -78,6 +79,7 @@ class World:
             "games/game": game.pk, "games/round": game.round_id, "games/case": Case.objects.get().pk,
             "games/report": case.pk, "games/appeal": Appeal.objects.get().pk, "games/warned": Warned.objects.get().pk,
             "games/suspension": Suspension.objects.get().pk, "games/auditentry": AuditEntry.objects.earliest("pk").pk,
+            "games/notice": Notice.objects.earliest("pk").pk,
         }  # fmt: skip
         spectator = logged_in(dora)
         session = spectator.session

@@ -1,0 +1,17 @@
+"""Both roles of the staff may see which notices people got, and why not."""
+
+from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
+
+
+def make_roles(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    from games.actions.roles import set_roles  # noqa: PLC0415  # a migration is read before Django is set up
+
+    set_roles()
+
+
+class Migration(migrations.Migration):
+    dependencies = [("games", "0009_form_makes_one_table")]
+
+    operations = [migrations.RunPython(make_roles, migrations.RunPython.noop)]
