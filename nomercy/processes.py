@@ -7,6 +7,7 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "ws": (
         "uvicorn", "nomercy.asgi:application", "--lifespan", "off", "--ws-max-size", "65536", "--no-access-log",
         "--log-level", "warning", "--no-server-header", "--no-proxy-headers", "--timeout-graceful-shutdown", "10",
+        "--workers", "1",  # uvicorn would take WEB_CONCURRENCY for its own, which is gunicorn's here
     ),
     "worker": ("celery", "--quiet", "-A", "nomercy", "worker", "--concurrency", "2"),
     "beat": ("celery", "--quiet", "-A", "nomercy", "beat"),
