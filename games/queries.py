@@ -415,6 +415,12 @@ def current_games_of(user: User) -> QuerySet[Game]:
     return games_of(user).filter(pk__in=Game.objects.filter(going | ended, seats__user=user).values("pk"))
 
 
+def finished_games_of(user: User) -> QuerySet[Game]:
+    """The games of this person that were played to an end or called off, the last one first."""
+    ended = Game.objects.filter(seats__user=user, status__in=(Game.Status.OVER, Game.Status.VOID), round__isnull=False)
+    return ended.order_by(F("finished_at").desc(nulls_last=True), "-pk")
+
+
 class News(NamedTuple):
     """What an open page of a game would notice, beside the version: equal news look the same."""
 

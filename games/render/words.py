@@ -161,7 +161,8 @@ def _what_fits(view: GameView, seen: rules.View) -> str:
     hue = color(seen.color)
     if not face.color:
         return f"{hue} fits, and every wild." if hue else "Every card fits."
-    symbol = f"a {face.number}" if face.number is not None else f"a {face.name.removeprefix(f'{hue} ')}"
+    article = "an" if face.number == 8 else "a"
+    symbol = f"{article} {face.name.removeprefix(f'{hue} ')}" if face.number is None else f"{article} {face.number}"
     return f"{hue} fits, {symbol}, and every wild."
 
 

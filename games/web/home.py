@@ -36,14 +36,16 @@ YOUR_TURN: Final = "Your turn: "
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """My games in groups; for a visitor what the site is, and the open tables."""
+    """My games in groups, or the finished ones; for a visitor what the site is, and the open tables."""
     user, now = person(request), timezone.now()
     tables = queries.with_tables(queries.open_tables(user)[:OPEN_LISTED])
     open_tables = [_open_card(queries.view_of(table, user)) for table in tables]
     if user is None:
         return render(request, "home.html", {"open_tables": open_tables})
+    finished = request.GET.get("finished") == "1"
     context = {
-        "groups": _groups(user, open_tables, now),
+        "groups": [_finished(user, now)] if finished else _groups(user, open_tables, now),
+        "finished": finished,
         "left_guest": left_guest(request),
         "away_until": user.vacation_until if user.rest.away(now) else None,
     }
@@ -61,6 +63,12 @@ def _groups(user: User, open_tables: list[dict[str, Any]], now: datetime) -> lis
         {"id": "open", "title": "Open tables", "games": open_tables},
         {"id": "over", "title": "Finished, unseen", "games": ended},
     ]
+
+
+def _finished(user: User, now: datetime) -> dict[str, Any]:
+    tables = queries.with_tables(queries.finished_games_of(user)[:LISTED])
+    games = [_card(queries.view_of(table, user), now) for table in tables]
+    return {"id": "finished", "title": "Finished", "games": games, "empty": "You have not finished a game yet."}
 
 
 def _card(view: GameView, now: datetime) -> dict[str, Any]:

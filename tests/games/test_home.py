@@ -15,7 +15,7 @@ from games.actions import lobby
 from games.models import Game, Seat
 from tests.conftest import logged_in
 from tests.support.pages import group, open_table, text_of
-from tests.support.tables import NOON, TWO_HANDS, table_at
+from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -221,3 +221,13 @@ def test_a_guest_who_signs_up_keeps_the_games(guest: User, bob: User) -> None:
     dana = User.objects.get(username="dana")
     assert (dana.pk, dana.is_guest) == (guest.pk, False)
     assert game.code in browser.get("/").content.decode()
+
+
+def test_finished_games_are_found_again(alice: User, bob: User, charlie: User) -> None:
+    table = table_after([alice, bob], 10_000, seed=5)
+    Seat.objects.update(seen=table.game.version)
+    page = logged_in(alice).get("/")
+    assert table.game.code not in page.content.decode()
+    assert 'href="/?finished=1"' in page.content.decode()
+    assert f"/games/{table.game.code}/" in logged_in(alice).get("/?finished=1").content.decode()
+    assert "You have not finished a game yet." in logged_in(charlie).get("/?finished=1").content.decode()
