@@ -99,7 +99,7 @@ def create_token(*, user: User, name: str) -> str:
     """A new API token, answered once and never again. Raises TooManyTokens."""
     token = new_token()
     with transaction.atomic():
-        User.objects.select_for_update(of=("self",)).get(pk=user.pk)
+        User.objects.select_for_update(of=("self",), no_key=True).get(pk=user.pk)
         if queries.tokens_of(user).count() >= TOKENS_A_USER:
             raise TooManyTokens
         ApiToken.objects.create(user=user, name=name, digest=digest_of(token), created_at=timezone.now())

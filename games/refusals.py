@@ -7,7 +7,7 @@ that pages, the API and staff tools all show the same name, sentence and status 
 from typing import Final
 
 from django.db import OperationalError
-from psycopg.errors import LockNotAvailable, QueryCanceled
+from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled
 
 from games.rules import Refused
 
@@ -83,5 +83,6 @@ def busy() -> Denied:
 
 
 def waited_too_long(error: BaseException) -> bool:
-    """Whether PostgreSQL's `lock_timeout` or `statement_timeout` ended a statement: trying again may well do."""
-    return isinstance(error, OperationalError) and isinstance(error.__cause__, LockNotAvailable | QueryCanceled)
+    """Whether PostgreSQL ended a statement that waited too long, or in a ring: trying again may well do."""
+    causes = (LockNotAvailable, QueryCanceled, DeadlockDetected)
+    return isinstance(error, OperationalError) and isinstance(error.__cause__, causes)

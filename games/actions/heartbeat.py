@@ -18,7 +18,7 @@ PULSE: Final = timedelta(seconds=5)
 # Each clock gets what it ran of the outage. Rows are locked in the order of their numbers: nobody waits in a ring.
 _GIVE: Final = """
 WITH part AS (
-    SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR UPDATE
+    SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE
 ), clocks AS (
     UPDATE games_game g
     SET deadline = deadline + (%(to)s - GREATEST(COALESCE(turn_since, %(from)s), %(from)s)),

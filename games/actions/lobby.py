@@ -324,7 +324,7 @@ def move_seats(*, guest: User, user: User) -> int:
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user).order_by("pk")
         moved = 0
-        for game in games.select_for_update(of=("self",)):
+        for game in games.select_for_update(of=("self",), no_key=True):
             moved += Seat.objects.filter(game=game, user=guest).update(user=user, name=user.name)
             Game.objects.filter(pk=game.pk, host=guest).update(host=user)
             announce.after_commit(game)

@@ -1,4 +1,8 @@
-"""The one lock order: the game row first, then anything else of that game."""
+"""The one lock order: the game row first, then anything else of that game.
+
+Games, people and cases are locked `FOR NO KEY UPDATE`: a new row that only refers to one of them need not wait, or a
+report (it holds the person, and refers to the game) and a move (the other way round) would wait in a ring.
+"""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def tell_called_off(table: Table, *, now: datetime) -> None:
 def remind(*, now: datetime, batch: int = 100) -> int:
     """Write the reminders that are due, of games whose turn is nearly over; gives the number of games looked at."""
     with transaction.atomic():
-        due = Game.objects.select_for_update(skip_locked=True, of=("self",)).filter(remind_at__lte=now)
+        due = Game.objects.select_for_update(skip_locked=True, no_key=True, of=("self",)).filter(remind_at__lte=now)
         games = list(due.select_related("round").order_by("remind_at")[:batch])
         for game in games:
             game.remind_at = None

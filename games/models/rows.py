@@ -24,12 +24,12 @@ def read_game(by: str, value: int | str | None, *, lock: bool = False) -> Game |
     """
     if isinstance(value, str) and not (value.isascii() and value.isalnum()):
         return None  # no code: PostgreSQL would refuse some of them, not just find nothing
-    return _one_game(_GAME + _WHERE[by] + (" FOR UPDATE" if lock else ""), [value])
+    return _one_game(_GAME + _WHERE[by] + (" FOR NO KEY UPDATE" if lock else ""), [value])
 
 
 _DUE: Final = (
     "g.deadline <= %s AND (g.deadline, g.id) > (%s, %s) AND g.status = 'playing'"
-    " ORDER BY g.deadline, g.id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    " ORDER BY g.deadline, g.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED"
 )
 
 
@@ -43,7 +43,7 @@ def claim_due(now: datetime, after: tuple[datetime, int]) -> Game | None:
 
 def claim_game(game_id: int) -> Game | None:
     """Lock this game, or None if somebody else has it locked: whoever that is sees to what is due."""
-    return _one_game(_GAME + _WHERE["pk"] + " FOR UPDATE SKIP LOCKED", [game_id])
+    return _one_game(_GAME + _WHERE["pk"] + " FOR NO KEY UPDATE SKIP LOCKED", [game_id])
 
 
 def _one_game(statement: str, parameters: list[Any]) -> Game | None:

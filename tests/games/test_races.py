@@ -8,14 +8,17 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, OperationalError, connection, transaction
+from psycopg.errors import DeadlockDetected
 
 from accounts.models import User
 from games.actions import lobby
+from games.actions.locks import lock_game
+from games.actions.moderation import cases
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
-from games.models import Game, Move, Round, Seat
-from games.refusals import Denied
+from games.models import Game, Move, Notice, Report, Round, Seat
+from games.refusals import Denied, waited_too_long
 from games.rules import legal_moves
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
@@ -98,3 +101,49 @@ def test_the_next_round_is_dealt_once(alice: User, bob: User) -> None:
     at_once([lambda: dealt.append(deal_next(game_id=table.game.pk, now=NOON)) for _ in range(6)])
     assert len([one for one in dealt if one is not None]) == 1
     assert Round.objects.filter(game=table.game).count() == 2
+
+
+def finishes_while(hold: Callable[[], object], call: Callable[[], object]) -> None:
+    """Run `call` on a connection of its own while a transaction here keeps what `hold` has locked."""
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '3s'")
+            call()
+        except (DatabaseError, Denied) as error:
+            failed.append(error)
+        finally:
+            connection.close()
+
+    with transaction.atomic():
+        hold()
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    assert failed == []
+
+
+def test_a_report_and_a_move_do_not_wait_for_each_other(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    code = table.game.code
+    text = "Bob plays two seats, I think."
+    finishes_while(
+        lambda: lock_game(code=code),
+        lambda: cases.report(code=code, reporter=alice, seat=1, kind="teaming", text=text, now=NOON),
+    )
+    assert Report.objects.filter(game=table.game).count() == 1
+    finishes_while(
+        lambda: cases.file_report(
+            person_id=bob.pk, kind="teaming", reporter=None, game=table.game, text=text, now=NOON
+        ),
+        mover(code, alice, "play r5", 0),
+    )
+    assert Notice.objects.filter(game=table.game, user=bob, kind="turn").exists()
+
+
+def test_a_ring_of_waiters_is_answered_as_busy() -> None:
+    error = OperationalError()
+    error.__cause__ = DeadlockDetected()
+    assert waited_too_long(error)

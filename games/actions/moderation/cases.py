@@ -38,7 +38,7 @@ def appeal(*, person_id: int, text: str, now: datetime) -> Appeal:
     """
     text = _words(text)
     with transaction.atomic():
-        person = User.objects.select_for_update(of=("self",)).get(pk=person_id)
+        person = User.objects.select_for_update(of=("self",), no_key=True).get(pk=person_id)
         suspension = conduct.suspension_of(person, now)
         if suspension is None:
             raise Denied("not_found", "You are not suspended.")
@@ -85,7 +85,7 @@ def file_report(
     """
     with transaction.atomic():
         # Whoever else reports this person waits here, so that there is one case.
-        User.objects.select_for_update(of=("self",)).get(pk=person_id)
+        User.objects.select_for_update(of=("self",), no_key=True).get(pk=person_id)
         case, _ = Case.objects.get_or_create(
             person_id=person_id, kind=kind, closed_at=None, defaults={"opened_at": now}
         )
@@ -96,7 +96,7 @@ def file_report(
 
 
 def _case(case_id: int, by: User) -> Case:
-    case = Case.objects.select_for_update(of=("self",)).select_related("person").filter(pk=case_id).first()
+    case = Case.objects.select_for_update(of=("self",), no_key=True).select_related("person").filter(pk=case_id).first()
     if case is None:
         raise Denied("not_found", "There is no such case.")
     if case.closed_at is not None:
@@ -154,12 +154,12 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         answer = " ".join(answer.split())
         if not SHORTEST <= len(answer) <= REASON_LENGTH:
             raise Denied("malformed", f"Answer in {SHORTEST} to {REASON_LENGTH} characters.")
-        appeal = Appeal.objects.select_for_update(of=("self",)).filter(pk=appeal_id).first()
+        appeal = Appeal.objects.select_for_update(of=("self",), no_key=True).filter(pk=appeal_id).first()
         if appeal is None:
             raise Denied("not_found", "There is no such appeal.")
         if appeal.decided_at is not None:
             raise Denied("over", "This appeal is decided.")
-        person = User.objects.select_for_update(of=("self",)).get(suspensions__appeal=appeal)
+        person = User.objects.select_for_update(of=("self",), no_key=True).get(suspensions__appeal=appeal)
         check_person(person, by=by)
         appeal.decided_at, appeal.answer = now, answer
         appeal.decision = Appeal.Answer.LIFTED if lift else Appeal.Answer.UPHELD

@@ -17,7 +17,7 @@ LONGEST_DAYS: Final = 365
 
 
 def _locked(person_id: int) -> User:
-    person = User.objects.select_for_update(of=("self",)).filter(pk=person_id).first()
+    person = User.objects.select_for_update(of=("self",), no_key=True).filter(pk=person_id).first()
     if person is None:
         raise Denied("not_found", "There is no such person.")
     return person
