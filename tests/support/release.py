@@ -130,6 +130,7 @@ class Release:
 def main(folder: Path) -> None:
     from nomercy.place import DATABASE, ROLE, binaries_for, place_for
     from nomercy.postgres import running
+    from tests.nomercy.conftest import remove
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as checkout, running(place_for(Path(checkout))) as place:
@@ -148,6 +149,7 @@ def main(folder: Path) -> None:
         program, sockets = str(binaries_for(place) / "pg_dump"), str(place.sockets)
         dump = [program, "-h", sockets, "-U", ROLE, "--no-owner", "--no-privileges", "--rows-per-insert=100", DATABASE]
         said = subprocess.run(dump, capture_output=True, text=True, check=True).stdout
+    remove(place)
     lines = [line for line in said.splitlines() if line and not line.startswith(NO_LINES)]
     (folder / "database.sql").write_text("\n".join(lines) + "\n")
 
