@@ -52,7 +52,7 @@ class Limit:
 
 API_CALLS: Final = Limit("api", 18_000, 36_000)
 API_TABLES: Final = Limit("api-tables", 600, 1_200)
-MOVES: Final = Limit("moves", 6_000, None)
+MOVES: Final = Limit("moves", 6_000, 120_000)
 TABLES: Final = Limit("tables", 30, 120, visitors=30)
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
@@ -181,13 +181,26 @@ def _key(name: str, kind: str, who: str) -> str:
     return f"limit:{name}:{digest.hex()[:32]}"
 
 
+def _who(request: HttpRequest) -> list[tuple[str, str]]:
+    """The person of the session and, in the API, the token, each of which is counted; none for a visitor.
+
+    Nobody knows yet whether the token is good. A bad one gives nobody a count of their own: beside a session the person
+    is counted too, and alone it opens nothing, and the address is counted.
+    """
+    who = [("person", str(request.user.pk))] if request.user.is_authenticated else []
+    match = request.resolver_match
+    # Split as the API splits it, so that one token cannot be written as many.
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if match is not None and match.namespace == "api-v1" and scheme.lower() == "bearer":
+        who.append(("token", token))
+    return who
+
+
 def _refused(request: HttpRequest, limits: list[Limit]) -> tuple[Limit, int] | None:
     """The limit that this request is over, and the seconds to wait."""
-    person, token = request.user, request.headers.get("Authorization")
-    who = ("token", token) if token else ("person", str(person.pk)) if person.is_authenticated else None
-    address = address_of(request)
+    who, address = _who(request), address_of(request)
     for limit in limits:
-        asked = [(limit.person, *who)] if who else [(limit.visitors, "visitor", address)]
+        asked = [(limit.person, *one) for one in who] or [(limit.visitors, "visitor", address)]
         for most, kind, name in (*asked, (limit.address, "address", address)):
             if most is not None:
                 scaled = max(1, most * settings.RATE_LIMITS // 100)

@@ -159,6 +159,30 @@ def test_too_many_moves_are_refused_and_nothing_is_moved(
     assert as_alice.get(f"/games/{table.game.code}/").status_code == 200
 
 
+def test_a_made_up_token_lifts_no_limit_of_a_person(limited: None, as_alice: Client, alice: User, bob: User) -> None:
+    url = f"/games/{table_at(TWO_HANDS, [alice, bob]).game.code}/move/"
+    form = {"move": "play b1", "version": 0}
+    answers = [as_alice.post(url, form, headers={"Authorization": f"Bearer x{n}"}).status_code for n in range(6)]
+    assert answers == [422] * 4 + [429] * 2
+    calls = [as_alice.get("/api/v1/me", headers={"Authorization": f"Bearer x{n}"}).status_code for n in range(6)]
+    assert calls == [200] * 5 + [429]
+
+
+def test_one_token_cannot_be_written_as_many(limited: None, alice: User) -> None:
+    token = actions.create_token(user=alice, name="bot")
+    schemes = ["Bearer", "bearer", "BEARER", "bEARER", "beArer", "beaRer"]
+    answers = [Client().get("/api/v1/me", headers={"Authorization": f"{one} {token}"}).status_code for one in schemes]
+    assert answers == [200] * 5 + [429]
+
+
+def test_moves_have_a_limit_of_an_address_that_a_thousand_players_do_not_meet(clock: Clock) -> None:
+    assert MOVES.address is not None
+    limiter = Limiter(clock)
+    for _ in range(3 * 60):
+        assert taken(limiter, 1_000, MOVES.address) == 1_000
+        clock.now += 1
+
+
 def test_moves_over_the_api_are_counted_as_moves(limited: None, alice: User) -> None:
     headers = {"Authorization": f"Bearer {actions.create_token(user=alice, name='bot')}"}
     move = {"move": "draw", "version": 0}
