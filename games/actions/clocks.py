@@ -145,7 +145,7 @@ def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
     if game.after_misses == Game.AfterMisses.BOT:
         replace_by_bot(table, seat=seat.index, now=now)
     elif seat.index not in table.playing[2].out and table.playing[2].phase != "over":
-        commit(table, seat.index, [rules.Move("leave")], now=now)
+        commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
 
 
 def replace_by_bot(table: Table, *, seat: int, now: datetime, bot: str = STAND_IN) -> None:

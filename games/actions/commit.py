@@ -31,10 +31,12 @@ def commit(
     now: datetime,
     token: str | None = None,
     wake: bool = True,
+    by_person: bool = True,
 ) -> None:
     """Apply and save one or more moves of a seat; `table` then holds what was saved. The caller holds the lock.
 
-    `wake`: ask the worker for the bots that are due then.
+    `wake`: ask the worker for the bots that are due then. `by_person`: whoever has the seat has made the moves, and so
+    has seen the table; the clock's never are.
 
     :raises Denied: a refusal of the rules; nothing is saved then.
     """
@@ -66,7 +68,8 @@ def commit(
             table.game.save(update_fields=["pause_votes"])
     if position.phase == "over":
         rounds.finish(table, now=now)
-    notices.tell_move(table, happened, seat=seat, clock=moves[-1].clock, new_turn=new_turn, now=now)
+    own = by_person and not moves[-1].clock
+    notices.tell_move(table, happened, seat=seat, own=own, new_turn=new_turn, now=now)
     announce.after_commit(table.game, wake=wake)
 
 

@@ -66,4 +66,4 @@ def _let_missing_players_leave(table: Table, now: datetime) -> None:
     for seat in table.seats:
         gone = seat.misses >= game.misses_allowed and not (seat.left or seat.bot)
         if gone and table.playing[2].phase != "over":
-            commit(table, seat.index, [rules.Move("leave")], now=now)
+            commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)

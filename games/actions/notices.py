@@ -95,19 +95,23 @@ def tell(
 
 
 def tell_move(
-    table: Table, events: Iterable[rules.Event], *, seat: int, clock: bool, new_turn: bool, now: datetime
+    table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, new_turn: bool, now: datetime
 ) -> None:
-    """What a move that is saved has to tell. Its own seat looks on and is told nothing, unless the `clock` moved.
+    """What a move that is saved has to tell. Who made it as one's `own` has seen the table: is told nothing, and all
+    news of this table is settled. If the clock or staff did, the seat is told, and settled is but a turn that is over.
 
     The caller holds the lock; `table` holds the position after it, and the end of the game if it was the last move.
     """
+    events = tuple(events)
     intents = [*_of_events(table, events), *_of_the_end(table, events)]
     if new_turn:
         intents += _of_turn(table)
     mover = None if table.seats[seat].bot else table.seats[seat].user_id
-    if not clock:
+    if own:
         intents = [intent for intent in intents if intent.user_id != mover]
-    tell(table.game, intents, now=now, mover=mover, settled=_OF_A_TURN if clock else tuple(KINDS))
+    elif not new_turn:
+        mover = None
+    tell(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else _OF_A_TURN)
 
 
 def tell_deal(table: Table, *, now: datetime) -> None:
@@ -175,12 +179,14 @@ def _of_turn(table: Table) -> list[Intent]:
 
 
 def _of_events(table: Table, events: Iterable[rules.Event]) -> list[Intent]:
-    """Being caught and being knocked out, told to whom it happened, in the words of the log."""
+    """Being caught, knocked out or taken out, told to whom it happened, in the words of the log."""
     intents = []
     for event in events:
-        kind, whom = {"caught": ("caught", event.target), "knocked_out": ("out", event.seat)}.get(
-            event.kind, ("", None)
-        )
+        kind, whom = {
+            "caught": ("caught", event.target),
+            "knocked_out": ("out", event.seat),
+            "left": ("out", event.seat),
+        }.get(event.kind, ("", None))
         user_id = table.seats[whom].user_id if whom is not None else None
         if user_id is not None:
             intents.append(Intent(user_id, kind, rules.sentence(event, whom, table.names)))

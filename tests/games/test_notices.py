@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from games import queries
 from games.actions import lobby, notices
+from games.actions.commit import commit
 from games.actions.play import play_move
 from games.models import Game, Notice, NoticeSettings
 from games.queries import Table
 from games.refusals import Denied
+from games.rules import Move
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -253,3 +256,34 @@ def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
     notices.tell_called_off(table, now=NOON)
 
     assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
+
+
+def test_who_is_taken_out_is_told_and_keeps_all_other_news(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(THREE, [alice, bob, charlie])
+    for kind in ("turn", "caught"):
+        notices.tell(table.game, [notices.Intent(alice.pk, kind)], now=NOON)
+    Notice.objects.filter(channel="site", kind="caught").update(state="sent")
+    commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
+
+    assert Notice.objects.get(user=alice, kind="out", channel="site").text == "You have left the game."
+    assert {row.reason for row in Notice.objects.filter(user=alice, kind="turn")} == {"moved"}
+    assert Notice.objects.get(user=alice, kind="caught", channel="site").read_at is None
+
+
+def test_who_leaves_is_not_told_of_it(alice: User, bob: User, charlie: User) -> None:
+    play(table_at(THREE, [alice, bob, charlie]), alice, "leave")
+
+    assert told(user=alice) == []
+
+
+def test_closing_a_callout_window_leaves_the_notice_of_a_turn_that_runs(alice: User, bob: User) -> None:
+    position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "exposed": [0]}
+    table = table_at(position, [alice, bob])
+    notices.tell(table.game, [notices.Intent(alice.pk, "turn")], now=NOON)
+    Notice.objects.filter(channel="site").update(state="sent")
+    commit(queries.load(table.game), 0, [Move("uno", clock=True)], now=NOON)
+
+    assert {(row.channel, row.state, row.read_at) for row in Notice.objects.all()} == {
+        ("site", "sent", None),
+        ("email", "waiting", None),
+    }

@@ -162,7 +162,7 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         if bot:
             _give_to_bot(table, row, now)
         else:
-            commit(table, seat, [rules.Move("leave")], now=now)
+            commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
     deal_next(game_id=game_id, now=now)
     return entry
 
