@@ -66,8 +66,16 @@ def end_guesthood(user: User) -> None:
 def update_profile(user: User, *, display_name: str, time_zone: str, now: datetime) -> None:
     """Change the name at the table and the time zone. Raises ValidationError, NameTaken or, for a new name, Muted."""
     name = clean_display_name(display_name)
-    if name != user.display_name and user.muted(now):
-        raise Muted
+    with transaction.atomic():
+        # A mute that comes at the same time takes the name away before this looks, or after it has saved.
+        known = User.objects.select_for_update(of=("self",), no_key=True).get(pk=user.pk)
+        user.display_name, user.muted_until = known.display_name, known.muted_until
+        if name != known.display_name and known.muted(now):
+            raise Muted
+        _save_profile(user, name, time_zone)
+
+
+def _save_profile(user: User, name: str, time_zone: str) -> None:
     user.display_name = name
     user.time_zone = time_zone
     user.clean_fields(exclude={field.name for field in User._meta.fields} - {"display_name", "time_zone"})

@@ -53,6 +53,16 @@ def test_a_name_at_the_table_and_a_time_zone_can_be_chosen(alice: User) -> None:
     assert (alice.name, alice.time_zone) == ("Alice in Wonderland", "Europe/Helsinki")
 
 
+def test_a_name_sent_before_a_mute_is_not_put_back_after_it(alice: User) -> None:
+    actions.update_profile(alice, display_name="Alice", time_zone="UTC", now=NOW)
+    User.objects.filter(pk=alice.pk).update(display_name="", muted_until=NOW + timedelta(days=1))
+
+    with pytest.raises(actions.Muted):
+        actions.update_profile(alice, display_name="Alice", time_zone="UTC", now=NOW)
+
+    assert User.objects.get(pk=alice.pk).display_name == ""
+
+
 def test_without_a_name_at_the_table_the_username_counts(alice: User) -> None:
     actions.update_profile(alice, display_name="", time_zone="UTC", now=NOW)
 
