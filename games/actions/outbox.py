@@ -2,7 +2,8 @@
 
 Claiming is one transaction (`SKIP LOCKED`, so any number of senders can work), sending is outside of any. A mail is
 marked as handed over just before the mail server gets it: after a crash before that mark it is claimed again, after it
-never, so that nobody gets a mail twice (docs/decisions/0040-one-mail-per-notice.md).
+never. A mail goes out twice only if the server takes it and its answer is lost: it is then sent again, under the same
+Message-ID (docs/decisions/0040-one-mail-per-notice.md).
 """
 
 from __future__ import annotations
