@@ -131,6 +131,22 @@ def test_a_moderator_suspends_for_a_time_and_only_an_admin_for_good(mo: User, an
     assert [row.lifted_at for row in Suspension.objects.order_by("pk")] == [NOON, None]
 
 
+@pytest.mark.parametrize("first", [None, 30])
+def test_only_who_may_lift_a_suspension_makes_it_shorter(mo: User, ann: User, alice: User, first: int | None) -> None:
+    more: dict[str, Any] = {"person_id": alice.pk, "reason": REASON, "now": NOON}
+    people.suspend(by=ann, days=first, **more)
+    alice.refresh_from_db()
+    until = alice.suspended_until
+    refused("forbidden", people.suspend, by=mo, days=1, **more)
+    alice.refresh_from_db()
+    assert alice.suspended_until == until
+    if first is not None:
+        people.suspend(by=mo, days=first + 1, **more)
+    people.suspend(by=ann, days=1, **more)
+    alice.refresh_from_db()
+    assert alice.suspended_until == NOON + timedelta(days=1)
+
+
 def test_a_suspension_ends_by_itself(mo: User, alice: User) -> None:
     people.suspend(person_id=alice.pk, by=mo, days=2, reason=REASON, now=NOON)
 

@@ -87,7 +87,8 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
 def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: datetime) -> AuditEntry:
     """Shut this person out for some days, or for good (None): from pages, the API and open sockets, but for one page.
 
-    A suspension replaces one in force. Clocks of the person's games run on.
+    A suspension replaces one in force; only who may lift that one gives one that ends sooner. Clocks of the person's
+    games run on.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
@@ -99,6 +100,16 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
         person = _locked(person_id)
         check_person(person, by=by)
         until = None if days is None else now + timedelta(days=days)
+        in_force = person.suspended_until
+        if (
+            in_force is not None
+            and now < in_force
+            and (until or FOR_GOOD) < in_force
+            and not by.has_perm("games.do_lift")
+        ):
+            raise Denied(
+                "forbidden", f"{person.name} is suspended for longer already: only an admin makes that shorter."
+            )
         end_suspensions(person, now)
         Suspension.objects.create(person=person, at=now, until=until, reason=reason)
         person.suspended_until = until or FOR_GOOD
