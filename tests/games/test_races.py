@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from django.db import DatabaseError, OperationalError, connection, transaction
@@ -17,7 +18,7 @@ from games.actions.locks import lock_game
 from games.actions.moderation import cases
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
-from games.models import Game, Move, Notice, Report, Round, Seat
+from games.models import Case, Game, Move, Notice, Report, Round, Seat
 from games.refusals import Denied, waited_too_long
 from games.rules import legal_moves
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -92,6 +93,41 @@ def test_two_askers_of_a_rematch_get_one_table(alice: User, bob: User) -> None:
     answers = at_once([partial(lobby.rematch, code=code, user=user, now=NOON) for user in (alice, bob)])
     assert answers == {"ok": 2}
     assert Game.objects.filter(rematch_of=table.game).count() == 1
+
+
+def test_a_report_never_lands_in_a_case_that_is_just_being_closed(
+    alice: User, bob: User, charlie: User, mo: User
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    said: dict[str, Any] = {"person_id": bob.pk, "kind": "name", "game": game, "text": "A rude name.", "now": NOON}
+    first = cases.file_report(reporter=alice, **said)
+    assert first is not None
+
+    def report_again() -> None:
+        try:
+            cases.file_report(reporter=charlie, **said)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=report_again)
+    with transaction.atomic():
+        cases.close_case(
+            case_id=first.case_id, by=mo, outcome="nothing", answer="", reason="Nothing in the log", now=NOON
+        )
+        thread.start()
+        while thread.is_alive() and not somebody_waits_for_this_connection():
+            pass
+    thread.join()
+    assert Case.objects.get(closed_at=None).reports.get().reporter == charlie
+    assert Case.objects.exclude(closed_at=None).get().reports.get().reporter == alice
+
+
+def somebody_waits_for_this_connection() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def test_the_next_round_is_dealt_once(alice: User, bob: User) -> None:

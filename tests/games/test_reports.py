@@ -194,6 +194,19 @@ def test_an_appeal_is_answered_on_the_persons_page(ann: User, alice: User, appea
         assert Suspension.objects.get().lifted_at is not None
 
 
+@pytest.mark.parametrize("newer", [True, False])
+def test_an_appeal_lifts_no_other_suspension_than_its_own(ann: User, alice: User, appeal: Appeal, newer: bool) -> None:
+    now = timezone.now()
+    people.lift(person_id=alice.pk, by=ann, reason=REASON, now=now)
+    if newer:
+        people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=now)
+    decision = {"appeal_id": appeal.pk, "by": ann, "answer": "We looked at it again.", "reason": REASON, "now": now}
+    refused("over", cases.decide_appeal, lift=True, **decision)
+    cases.decide_appeal(lift=False, **decision)
+    alice.refresh_from_db()
+    assert alice.suspended(now) == newer
+
+
 def test_a_moderator_decides_no_appeal(mo: User, appeal: Appeal) -> None:
     arguments = {"lift": True, "answer": "We looked at it again.", "reason": REASON, "now": NOON}
     refused("forbidden", cases.decide_appeal, appeal_id=appeal.pk, by=mo, **arguments)

@@ -86,9 +86,10 @@ def file_report(
     with transaction.atomic():
         # Whoever else reports this person waits here, so that there is one case.
         User.objects.select_for_update(of=("self",), no_key=True).get(pk=person_id)
-        case, _ = Case.objects.get_or_create(
-            person_id=person_id, kind=kind, closed_at=None, defaults={"opened_at": now}
-        )
+        # Locked, so that nobody closes it meanwhile; one that was just being closed is not found any more.
+        mine = Case.objects.filter(person_id=person_id, kind=kind, closed_at=None)
+        open_ = mine.select_for_update(of=("self",), no_key=True)
+        case = open_.first() or Case.objects.create(person_id=person_id, kind=kind, opened_at=now)
         filed, new = Report.objects.get_or_create(
             case=case, reporter=reporter, game=game, defaults={"at": now, "text": text}
         )
@@ -145,9 +146,10 @@ def see_answers(*, person_id: int, now: datetime) -> None:
 
 
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
-    """Answer an appeal, and lift the suspension if so decided. The person reads the answer.
+    """Answer an appeal, and lift the suspension that it is against if so decided. The person reads the answer.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it has been decided.
+    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it has been decided, or if that suspension is to be
+        lifted and is not in force any more.
     """
     with transaction.atomic():
         reason = check(Act.DECIDE_APPEAL, by=by, reason=reason, now=now)
@@ -161,6 +163,12 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
             raise Denied("over", "This appeal is decided.")
         person = User.objects.select_for_update(of=("self",), no_key=True).get(suspensions__appeal=appeal)
         check_person(person, by=by)
+        in_force = conduct.suspension_of(person, now)
+        if lift and (in_force is None or in_force.pk != appeal.suspension_id):
+            message = (
+                "The suspension of this appeal is not in force any more: nothing is left to lift. Uphold to close it."
+            )
+            raise Denied("over", message)
         appeal.decided_at, appeal.answer = now, answer
         appeal.decision = Appeal.Answer.LIFTED if lift else Appeal.Answer.UPHELD
         appeal.save(update_fields=["decided_at", "answer", "decision"])
