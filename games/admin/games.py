@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
 from games import conduct, queries
 from games import render as rendering
 from games.actions.moderation import tables
-from games.admin.acts import Act, Doing, act_page, buttons
+from games.admin.acts import Act, Doing, act_page, buttons, may
 from games.admin.rows import ReadOnly
 from games.admin.table_acts import PAGES
 from games.models import Game, Report
@@ -87,6 +87,10 @@ class GameAdmin(ReadOnly):
         page, game = PAGES.get(act), Game.objects.filter(pk=game_id).first()
         if page is None or game is None:
             raise Http404
+        back = reverse("admin:games_game_change", args=[game_id])
+        if may(request.user, page.act) and game.status not in page.statuses:
+            messages.error(request, f"{page.label}: not at a table that is {game.get_status_display().lower()}.")
+            return redirect(back)
         table = queries.load(game)
 
         def hands(doing: Doing) -> HttpResponse:
@@ -103,7 +107,7 @@ class GameAdmin(ReadOnly):
             page,
             subject=game_id,
             about=f"game {game.code}",
-            back=reverse("admin:games_game_change", args=[game_id]),
+            back=back,
             form_options={"table": table},
             show=hands if act == Act.LOOK else None,
         )

@@ -200,7 +200,13 @@ def test_an_appeal_lifts_no_other_suspension_than_its_own(ann: User, alice: User
     people.lift(person_id=alice.pk, by=ann, reason=REASON, now=now)
     if newer:
         people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=now)
-    decision = {"appeal_id": appeal.pk, "by": ann, "answer": "We looked at it again.", "reason": REASON, "now": now}
+    decision: dict[str, Any] = {
+        "appeal_id": appeal.pk,
+        "by": ann,
+        "answer": "We looked at it again.",
+        "reason": REASON,
+        "now": now,
+    }
     refused("over", cases.decide_appeal, lift=True, **decision)
     cases.decide_appeal(lift=False, **decision)
     alice.refresh_from_db()

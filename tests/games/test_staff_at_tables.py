@@ -86,6 +86,17 @@ def test_misses_are_forgiven_with_the_bank_that_they_used_up(dealt: Table, mo: U
     assert (entry.person, entry.details) == (bob, {"misses": 2, "seconds": 86_000})
 
 
+def test_only_a_game_that_runs_has_misses_to_forgive(ann: User, alice: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    refused("not_started", tables.forgive, **act(table, ann, seat=0))
+    browser, back = staff_browser(ann), f"/admin/games/game/{table.game.pk}/change/"
+    url = f"/admin/games/game/{table.game.pk}/act/forgive/"
+    for answer in (browser.get(url), browser.post(url, {"seat": "0", "reason": REASON})):
+        assert (answer.status_code, answer.headers.get("Location")) == (302, back)
+    assert "not at a table that is open" in browser.get(back).content.decode().lower()
+    assert not AuditEntry.objects.exists()
+
+
 def test_a_void_round_counts_for_nothing_and_is_dealt_anew(dealt: Table, mo: User) -> None:
     dealer = dealt.playing[0].dealer
     tables.void_round(**act(dealt, mo))

@@ -84,6 +84,7 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) ->
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without a miss.
     """
     with _table(Act.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        clocks.require_playing(table)
         row = _row(table, seat)
         misses, bank = row.misses, row.bank
         if not clocks.forgive_misses(table, seat=seat):
