@@ -47,9 +47,14 @@ def told_of_game(game: Game) -> QuerySet[AuditEntry]:
     return entries if over else entries.exclude(act=AuditEntry.Act.LOOK)
 
 
-def reports_of_game(game: Game) -> QuerySet[Report]:
-    """What was said about this game, newest first."""
-    return Report.objects.filter(game=game).select_related("case__person", "reporter").order_by("-pk")
+def reports_of_game(game: Game, *, reader: int | None) -> QuerySet[Report]:
+    """What was said about this game, newest first, but for what is said about the person who reads it."""
+    return (
+        Report.objects.filter(game=game)
+        .exclude(case__person_id=reader)
+        .select_related("case__person", "reporter")
+        .order_by("-pk")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,14 @@ class ConductRecord:
     audit: list[AuditEntry]
 
 
-def record_of(person: User, now: datetime) -> ConductRecord:
-    """Everything about this person's conduct, newest first."""
+def record_of(person: User, now: datetime, *, reader: int | None) -> ConductRecord:
+    """Everything about this person's conduct, newest first; no cases if it is read by that person."""
+    cases = Case.objects.filter(person=person).exclude(person_id=reader).order_by("-pk")
     return ConductRecord(
         suspension=suspension_of(person, now),
         suspensions=list(Suspension.objects.filter(person=person).order_by("-pk")),
         warnings=list(warnings_of(person)),
-        cases=list(Case.objects.filter(person=person).order_by("-pk")),
+        cases=list(cases),
         audit=list(AuditEntry.objects.filter(person_id=person.pk).order_by("-pk")[:100]),
     )
 

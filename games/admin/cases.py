@@ -115,7 +115,8 @@ class CaseAdmin(ReadOnly):
     ordering = ("opened_at",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Case]:
-        return conduct.with_weight(super().get_queryset(request))
+        """Nobody reads who said what about themselves."""
+        return conduct.with_weight(super().get_queryset(request).exclude(person_id=request.user.pk))
 
     @admin.display(description="weight", ordering="-weight")
     def weight(self, case: Any) -> str:

@@ -136,6 +136,6 @@ class GameAdmin(ReadOnly):
             "shown": LOG_LINES,
             "acts": self._acts(request, game),
             "audit": conduct.audit_of_game(game),
-            "reports": conduct.reports_of_game(game),
+            "reports": conduct.reports_of_game(game, reader=request.user.pk),
         }
         return render(request, "admin/staff/game.html", context)

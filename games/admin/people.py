@@ -129,5 +129,5 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alon
         context = dict(extra_context or {})
         if person is not None:
             context["acts"] = buttons(request, PAGES, "accounts_user_act", person.pk)
-            context["conduct"] = conduct.record_of(person, timezone.now())
+            context["conduct"] = conduct.record_of(person, timezone.now(), reader=request.user.pk)
         return super().change_view(request, object_id, form_url, context)

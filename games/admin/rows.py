@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
@@ -80,6 +81,11 @@ class ReportAdmin(ReadOnly):
     list_select_related = ("case__person", "reporter", "game")
     fields = ("case", "reporter", "game", "at", "text", "seen_at")
     ordering = ("-pk",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
+        """Nobody reads who said what about themselves."""
+        reports: QuerySet[Report] = super().get_queryset(request).exclude(case__person_id=request.user.pk)
+        return reports
 
 
 @admin.register(Suspension)

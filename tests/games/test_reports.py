@@ -170,6 +170,23 @@ def test_the_queue_shows_open_cases_and_a_case_is_taken_and_closed_there(table: 
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["hold", "close_case"]
 
 
+def test_staff_do_not_read_who_reported_them(mo: User, ann: User, alice: User) -> None:
+    own = table_at(TWO_HANDS, [alice, mo])
+    cases.report(**said(own, alice))
+    case, filed = Case.objects.get(), Report.objects.get()
+    about, lists = f"/admin/games/case/{case.pk}/change/", ("/admin/games/case/", "/admin/games/report/")
+    reported, other = staff_browser(mo), staff_browser(ann)
+    assert [reported.get(url).context["cl"].result_count for url in lists] == [0, 0]
+    assert [other.get(url).context["cl"].result_count for url in lists] == [1, 1]
+    assert (reported.get(about).status_code, other.get(about).status_code) == (404, 200)
+    assert reported.get(f"/admin/games/report/{filed.pk}/change/").status_code == 302
+    assert TEXT not in reported.get(f"/admin/games/game/{own.game.pk}/change/").content.decode()
+    assert TEXT in other.get(f"/admin/games/game/{own.game.pk}/change/").content.decode()
+    person_page = f"/admin/accounts/user/{mo.pk}/change/"
+    assert "An offensive name" not in reported.get(person_page).content.decode()
+    assert "An offensive name" in other.get(person_page).content.decode()
+
+
 @pytest.fixture
 def appeal(mo: User, alice: User) -> Appeal:
     people.suspend(person_id=alice.pk, by=mo, days=9, reason=REASON, now=timezone.now())
