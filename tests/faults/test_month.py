@@ -30,7 +30,7 @@ def days_pass(games: int, days: int) -> Passed:
         told = Month(games=games, days=days, seed=3, server=server).run()
     mails = server.mails
     links, broken = follow(mails)
-    assert links >= len(mails)
+    assert links or not mails
     assert faulty_games() == {}
     return Passed(
         [*told.faults, *faults_in(mails), *broken], len(mails), Move.objects.filter(text__startswith="clock ").count()
