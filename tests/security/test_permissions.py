@@ -70,7 +70,8 @@ class World:
         factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})
         self.arguments: dict[str, Any] = {
             "code": game.code, "key": game.invite_key, "token_id": token.pk, "uidb36": "1", "token": "no-such-token",
-            "number": Notice.objects.filter(user=bob).earliest("pk").pk, "act": "hold", "person_id": bob.pk, "game_id": game.pk, "case_id": case.case_id,
+            "number": Notice.objects.filter(user=bob).earliest("pk").pk,
+            "act": "hold", "person_id": bob.pk, "game_id": game.pk, "case_id": case.case_id,
             "appeal_id": appeal.pk, "app_label": "games", "url": "nowhere", "id": bob.pk, "content_type_id": 1,
         }  # fmt: skip
         self.acts = {"person_id": "warn", "game_id": "extend", "case_id": "hold", "appeal_id": "decide_appeal"}
