@@ -18,14 +18,9 @@ import os
 import random
 import re
 import secrets
-import signal
-import socket
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -34,9 +29,8 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin
 
 from bench.moves import bench_database
-from nomercy.place import CHECKOUT, place_for, secret_key
+from nomercy.place import place_for, secret_key
 
-START_SECONDS = 120
 WITHIN = 1.0
 """Seconds within which 95 % of the moves must be answered for a number of games to count as carried."""
 BUTTON = re.compile(r'<button[^>]*? name="move" value="([^"]+)"([^>]*)>')
@@ -132,34 +126,6 @@ class Person:
             self.figures.pokes.append(time.monotonic() - started)
 
 
-@contextmanager
-def stack(environment: dict[str, str]) -> Iterator[str]:
-    """`script/stack` with these settings, up; gives its address."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nomercy.stack"],
-        cwd=CHECKOUT,
-        env=environment | {"PORT": str(port), "SITE_URL": url, "LOG_LEVEL": "WARNING"},
-    )
-    try:
-        until = time.monotonic() + START_SECONDS
-        while True:
-            try:
-                if httpx.get(f"{url}/healthz").status_code == 200:
-                    break
-            except httpx.TransportError:
-                pass
-            if process.poll() is not None or time.monotonic() > until:
-                sys.exit("The stack did not start; what it said is above.")
-            time.sleep(0.2)
-        yield url
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
-
-
 def seat_people(games: int) -> list[tuple[str, str]]:
     """So many tables of two people; gives the table and the session of each person."""
     from django.conf import settings  # Django is set up by then
@@ -208,15 +174,16 @@ def main() -> int:
     arguments = parser.parse_args()
     found: list[Figures] = []
     with bench_database() as database:
-        os.environ |= {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "nomercy.settings"}
+        os.environ |= {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "LOG_LEVEL": "WARNING"}
         os.environ["SECRET_KEY"] = secret_key(place_for())
-        with stack(dict(os.environ)) as url:
-            import django
+        import django
 
-            os.environ["LOG_LEVEL"] = "WARNING"
-            django.setup()
+        django.setup()
+        from tests.support.stack import stack
+
+        with stack(LOG_LEVEL="WARNING") as running:
             for games in map(int, arguments.games.split(",")):
-                found.append(asyncio.run(measure(url, seat_people(games), games, arguments.seconds)))
+                found.append(asyncio.run(measure(running.url, seat_people(games), games, arguments.seconds)))
                 print(found[-1].line(), flush=True)
                 for error in sorted(set(found[-1].errors))[:5]:
                     print(f"  {error}")
