@@ -6,13 +6,19 @@ that pages, the API and staff tools all show the same name, sentence and status 
 
 from typing import Final
 
-from django.db import OperationalError
+import psycopg
+from django.db import InterfaceError, OperationalError
 from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled
 
 from games.rules import Refused
 
 RETRY_SECONDS: Final = 2
 """How soon somebody who found a table busy may try again."""
+
+WITHOUT_DATABASE: Final = frozenset(
+    {"08000", "08001", "08003", "08004", "08006", "53300", "57P01", "57P02", "57P03", "57P05"}
+)
+"""The codes by which PostgreSQL says that a connection failed or is not to be had; without a code it said nothing."""
 
 STATUSES: Final[dict[str, int]] = {
     "unauthorized": 401,
@@ -36,6 +42,7 @@ STATUSES: Final[dict[str, int]] = {
     "too_many_requests": 429,
     "broken": 500,
     "busy": 503,
+    "unavailable": 503,
 }
 """HTTP status of every refusal of a door, in the order they are checked; a refusal of the rules is 422."""
 
@@ -82,7 +89,29 @@ def busy() -> Denied:
     return Denied("busy", "Too much is going on at this moment: try again in a few seconds.")
 
 
+def unavailable() -> Denied:
+    """For a request that the database left in the middle: nobody knows yet whether a change was kept."""
+    return Denied("unavailable", "The site is without its database for a moment. Try again in a few seconds.")
+
+
+def passing(error: BaseException) -> Denied | None:
+    """What to answer if this fault of the database passes by itself; None for any other."""
+    if waited_too_long(error):
+        return busy()
+    return unavailable() if lost_the_database(error) else None
+
+
 def waited_too_long(error: BaseException) -> bool:
     """Whether PostgreSQL ended a statement that waited too long, or in a ring: trying again may well do."""
     causes = (LockNotAvailable, QueryCanceled, DeadlockDetected)
     return isinstance(error, OperationalError) and isinstance(error.__cause__, causes)
+
+
+def lost_the_database(error: BaseException) -> bool:
+    """Whether PostgreSQL cannot be reached, takes no more connections, or went away in the middle of a request."""
+    cause = error.__cause__
+    if isinstance(error, InterfaceError):
+        return isinstance(cause, psycopg.InterfaceError)  # the connection was found closed
+    if not isinstance(error, OperationalError) or not isinstance(cause, psycopg.OperationalError):
+        return False
+    return cause.sqlstate is None or cause.sqlstate in WITHOUT_DATABASE

@@ -107,6 +107,11 @@ def main() -> None:
         sys.exit(f"No Mercy cannot use {error.filename or 'this machine'}: {error.strerror}.")
 
 
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
+
+
 def _leave(number: int, _: object) -> None:
     if number == signal.SIGHUP:
         signal.raise_signal(signal.SIGTERM)  # the one that uvicorn knows
@@ -121,9 +126,7 @@ def _serve(stack: ExitStack) -> None:
     stack.enter_context(_only_one(address))
     listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
     if settings.EMBEDDED:
-        database = postgres.Server(place_for())
-        stack.callback(database.release)  # first: nothing that is started may go unnoticed
-        database.acquire()
+        stack.enter_context(postgres.kept_up(place_for(), _say))
     import django
 
     django.setup()

@@ -14,8 +14,7 @@ from django.http.response import HttpResponseBase
 from django.template import loader
 from django.views.defaults import bad_request, server_error
 
-from games import refusals
-from games.refusals import RETRY_SECONDS, Denied, waited_too_long
+from games.refusals import RETRY_SECONDS, Denied, passing
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 API = "/api/"
@@ -89,7 +88,7 @@ def background_fetches(get_response: Handler) -> Handler:
 
 
 class Busy:
-    """Answer 503 where a view gave up waiting: for a lock that somebody else holds, or for a slow statement."""
+    """Answer 503 where a view met a fault of the database that passes: see `refusals.passing`."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -98,14 +97,16 @@ class Busy:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        return busy(request) if waited_too_long(error) else None
+        denied = passing(error)
+        return None if denied is None else try_again(request, denied)
 
 
 def broken(request: HttpRequest) -> HttpResponse:
     """The site's `handler500`: what goes wrong outside a view, as where a session is loaded or saved, ends here."""
     error = sys.exc_info()[1]
-    if error is not None and waited_too_long(error):
-        return busy(request)
+    denied = None if error is None else passing(error)
+    if denied is not None:
+        return try_again(request, denied)
     if request.path.startswith(API):
         return error_object(Denied("broken", "Something is broken here, and has been logged. Try again later."))
     return server_error(request)
@@ -122,12 +123,13 @@ def error_object(denied: Denied) -> HttpResponse:
     return JsonResponse(denied.to_json(), status=denied.status)
 
 
-def busy(request: HttpRequest) -> HttpResponse:
+def try_again(request: HttpRequest, denied: Denied) -> HttpResponse:
     """The answer that asks to try again soon. It asks the database nothing, so the page knows nobody."""
     if request.path.startswith(API):
-        response = error_object(refusals.busy())
+        response = error_object(denied)
     else:
-        response = HttpResponse(loader.get_template("503.html").render(), status=503)
+        page = loader.get_template("503.html").render({"sentence": denied.message})
+        response = HttpResponse(page, status=denied.status)
     response["Retry-After"] = str(RETRY_SECONDS)
     response._has_been_logged = True  # type: ignore[attr-defined]  # Django would log the address, and see `request_log`
     return response

@@ -11,15 +11,17 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import psycopg
 
+from nomercy.pids import command_line, recorded_pid, taken
 from nomercy.place import (
     DATABASE,
     PORT,
@@ -41,6 +43,8 @@ from nomercy.place import (
 
 START_SECONDS = 120  # crash recovery included
 STOP_SECONDS = 30
+LOOK_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 30
 PREDECESSOR_SECONDS = 10  # how long a killed server's children may take to notice
 
 # Servers that this process started, by number: whoever stops one, its parent must collect it.
@@ -86,6 +90,13 @@ class Server:
                     self._leave()
                 raise
 
+    def start_again(self, say: Callable[[str], None]) -> None:
+        """Start the server if it has ended while it was used here; `say` is told before. Raises EmbeddedError."""
+        with exclusive(self.place.beside("lock")):
+            if self._users is not None and postmaster_pid(self.place) is None:
+                say("PostgreSQL has ended; it is started again.")
+                _start(self.place)
+
     def release(self) -> None:
         """Leave the server; the last to leave stops it."""
         if self._users is None:
@@ -101,6 +112,37 @@ class Server:
 
 
 @contextmanager
+def kept_up(place: Place, say: Callable[[str], None]) -> Iterator[Place]:
+    """Hold the embedded server up for the length of a block, whatever kills it; `say` is told of that.
+
+    Raises EmbeddedError if it does not start the first time. Later failures are said, and tried again with patience.
+    """
+    stopping = threading.Event()
+    with ExitStack() as stack:
+        server = Server(place)
+        stack.callback(server.release)  # first: nothing that is started may go unnoticed
+        server.acquire()
+        keeper = threading.Thread(target=_keep_up, args=(server, say, stopping), name="postgresql")
+        stack.callback(keeper.join)
+        stack.callback(stopping.set)
+        keeper.start()
+        yield place
+
+
+def _keep_up(server: Server, say: Callable[[str], None], stopping: threading.Event) -> None:
+    failures = 0
+    while not stopping.wait(min(LOOK_SECONDS * 2**failures, LONGEST_PAUSE_SECONDS)):
+        if postmaster_pid(server.place) is not None:
+            failures = 0
+            continue
+        try:
+            server.start_again(say)
+        except EmbeddedError as error:
+            failures += 1
+            say(str(error))
+
+
+@contextmanager
 def running(place: Place | None = None) -> Iterator[Place]:
     """Hold the embedded server up for the length of a block."""
     server = Server(place or place_for())
@@ -113,33 +155,12 @@ def running(place: Place | None = None) -> Iterator[Place]:
 
 def postmaster_pid(place: Place) -> int | None:
     """The live server on this data, or None, as for a stale pid file or one whose number is another program's now."""
-    pid = _recorded_pid(_pid_file(place))
-    return pid if pid is not None and str(place.data) in _command_line(pid) else None
+    pid = recorded_pid(_pid_file(place))
+    return pid if pid is not None and str(place.data) in command_line(pid) else None
 
 
 def _pid_file(place: Place) -> Path:
     return place.data / "postmaster.pid"
-
-
-def _recorded_pid(file: Path) -> int | None:
-    """The number in the first line of one of PostgreSQL's two files about itself."""
-    try:
-        return int(file.read_text().split("\n", 1)[0])
-    except (FileNotFoundError, ValueError):
-        return None
-
-
-def _command_line(pid: int) -> list[str]:
-    if Path("/proc/self/cmdline").exists():
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
-        except (FileNotFoundError, ProcessLookupError):
-            return []
-        return [word for word in words if word]
-    ps = shutil.which("ps") or "/bin/ps"
-    return subprocess.run(
-        [ps, "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout.split()
 
 
 def _joinable(place: Place) -> bool:
@@ -195,23 +216,12 @@ def _disown_reused_pid(place: Place) -> None:
     process of the killed server is still writing.
     """
     for left_behind in (_pid_file(place), place.sockets / f".s.PGSQL.{PORT}.lock"):
-        pid = _recorded_pid(left_behind)
-        if pid is not None and _taken(pid):
+        pid = recorded_pid(left_behind)
+        if pid is not None and taken(pid):
             rest = left_behind.read_text().split("\n", 1)[1:]
             with left_behind.open("r+") as file:
                 file.write("\n".join([str(os.getpid()), *rest]))
                 file.truncate()
-
-
-def _taken(pid: int) -> bool:
-    """Whether there is a process of this number, be it a dead one that nobody has collected."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 def _stop(place: Place) -> None:
@@ -221,13 +231,13 @@ def _stop(place: Place) -> None:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGINT)
         deadline = time.monotonic() + STOP_SECONDS
-        while _command_line(pid):  # empty as soon as it is over, even before its parent collects it
+        while command_line(pid):  # empty as soon as it is over, even before its parent collects it
             if time.monotonic() > deadline:
                 raise EmbeddedError(
                     f"PostgreSQL (process {pid}) did not stop within {STOP_SECONDS} s; see {place.log}."
                 )
             time.sleep(0.01)
-    for child in [child for child in _children.values() if not _command_line(child.pid)]:
+    for child in [child for child in _children.values() if not command_line(child.pid)]:
         child.wait()
         del _children[child.pid]
     if place.sockets.parent == Path(tempfile.gettempdir()):

@@ -126,7 +126,7 @@ def main() -> None:
 
 
 def prepare(things: ExitStack) -> dict[str, str]:
-    """The environment of the processes; PostgreSQL, if none is given, is held up until `things` are closed.
+    """The environment of the processes; PostgreSQL, if none is given, is kept up until `things` are closed.
 
     Raises SystemExit with a sentence, or EmbeddedError.
     """
@@ -137,7 +137,7 @@ def prepare(things: ExitStack) -> dict[str, str]:
     if not environment.get("REDIS_URL") and not shutil.which("redis-server"):
         refuse("there is no redis-server here: install it (on Debian: apt-get install redis-server) or set REDIS_URL.")
     if not environment.get("DATABASE_URL"):
-        place = things.enter_context(postgres.running(place_for()))
+        place = things.enter_context(postgres.kept_up(place_for(), say))
         environment["DATABASE_URL"] = place.url
         environment["SECRET_KEY"] = environment.get("SECRET_KEY") or secret_key(place)
     return environment

@@ -9,7 +9,7 @@ from inspect import signature
 from typing import Any, Final, NoReturn
 
 from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import RawPostDataException, UnreadablePostError
@@ -79,7 +79,7 @@ api.add_decorator(known_query)
 def refuse(request: HttpRequest, denied: Denied) -> HttpResponse:
     """The error object, with the header that belongs to its status."""
     response = api.create_response(request, denied.to_json(), status=denied.status)
-    if denied.code == "busy":
+    if denied.status == 503:
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     if denied.code == "unauthorized":
         response.headers["WWW-Authenticate"] = "Bearer"
@@ -112,10 +112,12 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 
 @api.exception_handler(OperationalError)
-def _busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
-    if not refusals.waited_too_long(error):
+@api.exception_handler(InterfaceError)
+def _passing(request: HttpRequest, error: Exception) -> HttpResponse:
+    denied = refusals.passing(error)
+    if denied is None:
         raise error
-    return refuse(request, refusals.busy())
+    return refuse(request, denied)
 
 
 @api.exception_handler(RequestDataTooBig)

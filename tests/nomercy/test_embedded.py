@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -106,6 +107,14 @@ def get_json(address: str, **headers: str) -> Any:
         return json.load(answer)
 
 
+def status(address: str, **headers: str) -> int:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:  # noqa: S310  # our own server
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
 def end(process: subprocess.Popen[str], number: signal.Signals) -> int:
     """A signal to the whole process group, as a terminal's Ctrl-C is one."""
     os.killpg(process.pid, number)
@@ -138,7 +147,17 @@ def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout:
 
     again = start(checkout, port)
     assert postmaster_pid(place) == orphan
-    assert get_json(f"http://127.0.0.1:{port}/api/v1/me", Authorization=f"Bearer {token}")["name"] == "tess"
+    address = f"http://127.0.0.1:{port}/api/v1/me"
+    assert get_json(address, Authorization=f"Bearer {token}")["name"] == "tess"
+    assert orphan is not None
+    os.kill(orphan, signal.SIGKILL)
+    until = time.monotonic() + 60
+    answers: list[int] = []
+    while not answers or answers[-1] != 200:
+        assert time.monotonic() < until, answers
+        answers.append(status(address, Authorization=f"Bearer {token}"))
+    assert set(answers) <= {503, 200}
+    assert postmaster_pid(place) != orphan
     end(again, signal.SIGINT)
     assert_nothing_runs(place, port)
 

@@ -1,11 +1,13 @@
 """The embedded PostgreSQL: shared, adopted, recovered, and closed to everybody else."""
 
 import os
+import queue
 import shutil
 import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +17,7 @@ import psycopg
 import pytest
 
 from nomercy.place import CHECKOUT, DATABASE, PORT, ROLE, EmbeddedError, Place, place_for, secret_key
-from nomercy.postgres import Server, postmaster_pid, running
+from nomercy.postgres import Server, kept_up, postmaster_pid, running
 
 JOIN_AND_WAIT = """
 import sys
@@ -31,6 +33,17 @@ with running(Place(Path(data), Path(sockets), user or None)):
 
 def connect(place: Place) -> psycopg.Connection[Any]:
     return psycopg.connect(host=str(place.sockets), port=PORT, user=ROLE, dbname=DATABASE, autocommit=True)
+
+
+def patiently_connected(place: Place) -> psycopg.Connection[Any]:
+    """A connection to a server that is about to come back."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return connect(place)
+        except psycopg.OperationalError:
+            assert time.monotonic() < until
+            time.sleep(0.02)
 
 
 @contextmanager
@@ -53,6 +66,40 @@ def test_it_serves_while_it_is_used_and_leaves_nothing_running(initialised: Plac
     assert postmaster_pid(initialised) is None
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_it_is_started_again_when_it_is_killed_and_keeps_what_it_acknowledged(initialised: Place) -> None:
+    said: list[str] = []
+    with kept_up(initialised, said.append):
+        pid = postmaster_pid(initialised)
+        assert pid is not None
+        with connect(initialised) as connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS kept (n int)")
+            connection.execute("INSERT INTO kept VALUES (7)")
+        os.kill(pid, signal.SIGKILL)
+        with patiently_connected(initialised) as connection:
+            assert connection.execute("SELECT n FROM kept").fetchone() == (7,)
+            connection.execute("DROP TABLE kept")
+        assert postmaster_pid(initialised) != pid
+
+    assert said == ["PostgreSQL has ended; it is started again."]
+    assert postmaster_pid(initialised) is None
+
+
+def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(initialised: Place) -> None:
+    said: queue.Queue[str] = queue.Queue()
+    version = initialised.data / "PG_VERSION"
+    true = version.read_text()
+    with kept_up(initialised, said.put):
+        pid = postmaster_pid(initialised)
+        assert pid is not None
+        version.write_text("9\n")  # as if some other release had been at the data
+        os.kill(pid, signal.SIGKILL)
+        assert said.get(timeout=30).startswith("PostgreSQL has ended")
+        assert "9" in said.get(timeout=30)
+        version.write_text(true)
+        with patiently_connected(initialised) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_it_listens_on_no_network_and_lets_nobody_else_near_its_socket(initialised: Place) -> None:

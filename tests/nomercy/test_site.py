@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.mail import EmailMessage
-from django.db import OperationalError, connections
+from django.db import InterfaceError, OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
@@ -25,10 +25,12 @@ from structlog.testing import capture_logs
 import nomercy
 from accounts import actions
 from accounts.models import User
+from games import refusals
+from games.refusals import Denied
 from nomercy import health
 from nomercy.cache import FailOpenRedisCache
 from nomercy.mail import FolderAndConsole
-from nomercy.middleware import Busy, busy
+from nomercy.middleware import Busy, try_again
 from nomercy.place import CHECKOUT
 from nomercy.sessions import SessionStore
 from tests.support.tables import TWO_HANDS, table_at
@@ -217,8 +219,29 @@ def waited_for_a_lock(*_: object, **__: object) -> None:
     raise OperationalError("the row's values are nobody's business") from psycopg.errors.LockNotAvailable()
 
 
-def lost_the_database(*_: object, **__: object) -> None:
-    raise OperationalError("the address of the server is nobody's business")
+def broke_a_rule_of_the_database(*_: object, **__: object) -> None:
+    raise OperationalError("the row's values are nobody's business") from psycopg.errors.DiskFull()
+
+
+def lost_its_connection(*_: object, **__: object) -> None:
+    """What a statement raises when PostgreSQL is killed, or stopped, in the middle of it."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+def reached_no_database(*_: object, **__: object) -> None:
+    raise OperationalError("the address of the server is nobody's business") from psycopg.OperationalError()
+
+
+def reached_a_starting_database(*_: object, **__: object) -> None:
+    raise OperationalError("it is nobody's business") from psycopg.errors.CannotConnectNow()
+
+
+def found_the_connection_closed(*_: object, **__: object) -> None:
+    raise InterfaceError("the connection is nobody's business") from psycopg.InterfaceError()
+
+
+AWAY = (lost_its_connection, reached_no_database, reached_a_starting_database, found_the_connection_closed)
 
 
 @pytest.mark.parametrize("fault", [waited_too_long, waited_for_a_lock])
@@ -237,8 +260,41 @@ def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
     assert "nobody's business" not in answer.content.decode()
 
 
-def test_the_busy_page_asks_the_database_nothing(rf: RequestFactory) -> None:  # it has no `db`
-    assert busy(rf.get("/")).status_code == 503
+@pytest.mark.parametrize("fault", AWAY)
+@pytest.mark.parametrize("where", ["accounts.queries.tokens_of", "accounts.middleware.timezone.override"])
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_is_away_is_answered_with_a_page_that_asks_for_patience(
+    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None], where: str
+) -> None:
+    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
+    as_alice.raise_request_exception = False
+    with monkeypatch.context() as patch:
+        patch.setattr(where, fault)
+        answer = as_alice.get("/accounts/me/")
+    connections["default"].close()  # as Django does after a request; its test client does not
+
+    assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+    assert "without its database for a moment. Try again in a few seconds." in answer.content.decode()
+    assert "nobody's business" not in answer.content.decode()
+    assert as_alice.get("/accounts/me/").status_code == 200
+
+
+@pytest.mark.parametrize("fault", AWAY)
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_is_away_is_told_to_programs(
+    as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("games.queries.public_games", fault)
+        answer = as_alice.get("/api/v1/games")
+    connections["default"].close()
+
+    assert (answer.status_code, answer["Retry-After"], answer.json()["error"]) == (503, "2", "unavailable")
+
+
+@pytest.mark.parametrize("denied", [refusals.busy(), refusals.unavailable()])
+def test_the_page_that_asks_for_patience_asks_the_database_nothing(rf: RequestFactory, denied: Denied) -> None:
+    assert try_again(rf.get("/"), denied).status_code == 503  # this test has no `db`
 
 
 def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: RequestFactory) -> None:
@@ -255,7 +311,7 @@ def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: Requ
 
 
 def test_another_fault_of_the_database_stays_a_fault(as_alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accounts.queries.tokens_of", lost_the_database)
+    monkeypatch.setattr("accounts.queries.tokens_of", broke_a_rule_of_the_database)
     as_alice.raise_request_exception = False
 
     answer = as_alice.get("/accounts/me/")

@@ -6,16 +6,15 @@ import os
 import random
 import re
 import signal
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from nomercy.place import EmbeddedError, Place
-from nomercy.postgres import postmaster_pid, running
+from nomercy.place import Place
+from nomercy.postgres import kept_up, postmaster_pid
 from tests.support.stack import RunningStack, descendants
 
 PROGRAMS: Final = {
@@ -33,34 +32,22 @@ PATIENCE: Final = 180.0
 
 
 class Supervised:
-    """A PostgreSQL that is started again whenever it has ended, as under any supervisor."""
+    """A PostgreSQL that is kept up, and all that it said."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self._said = ""
-        self._shares = ExitStack()
-        self._stopping = threading.Event()
-        self._supervisor = threading.Thread(target=self._keep_up, name="supervisor")
+        self._things = ExitStack()
 
     def __enter__(self) -> Self:
-        self._start()
-        self._supervisor.start()
+        self._things.enter_context(kept_up(self.place, self._remember))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        self._supervisor.join()
-        self._shares.close()
+        self._things.close()
 
-    def _keep_up(self) -> None:
-        while not self._stopping.wait(0.05):
-            if postmaster_pid(self.place) is None:
-                with suppress(EmbeddedError):  # killed while it was starting: it is tried again
-                    self._start()
-
-    def _start(self) -> None:
+    def _remember(self, _: str) -> None:
         self._said = self.said  # each start begins the log anew
-        self._shares.enter_context(running(self.place))
 
     @property
     def said(self) -> str:
