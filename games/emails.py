@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from games import mail_links
-from games.models.notices import DEADLINE, DIGEST, KINDS, TURN
+from games.models.notices import DEADLINE, DIGEST, KINDS, REPORT_SETTLED, TURN
 from games.queries import GameView
 from games.render import words
 
@@ -43,10 +43,11 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something that happened, at a table or elsewhere."""
+    """Something that happened, at a table or elsewhere: then `page` is the name of the page that tells more."""
 
     text: str
     view: GameView | None
+    page: str = ""
 
 
 class Mail(EmailMultiAlternatives):
@@ -71,7 +72,8 @@ def reminder_mail(reader: Reader, views: Sequence[GameView], *, now: datetime, n
 def news_mail(reader: Reader, kind: str, news: Sequence[News], *, now: datetime, number: int) -> Mail:
     """What happened while the reader was away; all of one kind."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
-        title = news[0].text if len(news) == 1 else f"{KINDS[kind].title}: {len(news)} tables."
+        many = f"{KINDS[kind].title}: {len(news)} {'reports' if kind == REPORT_SETTLED else 'tables'}."
+        title = news[0].text if len(news) == 1 else many
         context = {"title": title, "news": [_news(reader, item, now) for item in news], "one": len(news) == 1}
         return _mail("news", context, reader, kind, now=now, number=number)
 
@@ -138,7 +140,9 @@ def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
 
 
 def _news(reader: Reader, news: News, now: datetime) -> dict[str, Any]:
-    return {"text": one_line(news.text), "game": None if news.view is None else _game(reader, news.view, now)}
+    game = None if news.view is None else _game(reader, news.view, now)
+    page = settings.SITE_URL + reverse(news.page) if news.page else ""
+    return {"text": one_line(news.text), "game": game, "page": page}
 
 
 def _mail(name: str, context: dict[str, Any], reader: Reader, kind: str, *, now: datetime, number: int) -> Mail:

@@ -18,6 +18,8 @@ HELP: Final = {
     "game_over": "A game or a match has a winner.",
     "invited": "Somebody asks you to a rematch.",
     "table_full": "The last seat is taken, and the game begins.",
+    "seat_moved": "Staff give your seat to somebody else or to a bot, or somebody else’s to you.",
+    "report_settled": "Staff have looked at what you reported, and say what came of it.",
 }
 
 

@@ -13,7 +13,7 @@ from accounts.queries import mail_addresses
 from games import emails, inbox, queries
 from games.emails import News, Reader
 from games.models import Game
-from games.models.notices import DEADLINE, DIGEST, TURN, Notice, NoticeSettings
+from games.models.notices import DEADLINE, DIGEST, KINDS, TURN, Notice, NoticeSettings
 from games.queries import GameView, Table
 
 log = structlog.get_logger(__name__)
@@ -66,7 +66,7 @@ def _mail(
         views = urgent_first([queries.view_of(tables[game], user) for game in games])
         make = emails.turn_mail if kind == TURN else emails.reminder_mail
         return make(reader, views, now=now, number=number)
-    news = [News(row.text, _view(row, tables)) for row in rows]
+    news = [News(row.text, _view(row, tables), KINDS[row.kind].page) for row in rows]
     return emails.news_mail(reader, kind, news, now=now, number=number)
 
 
@@ -74,7 +74,7 @@ def _digest(reader: Reader, user: User, now: datetime, number: int) -> EmailMult
     waiting = [queries.view_of(table, user) for table in queries.with_tables(queries.waiting_for(user))]
     rows = inbox.news_of_the_day(user, now)
     tables = _tables({row.game_id for row in rows if row.game_id is not None})
-    news = [News(row.text, _view(row, tables)) for row in rows]
+    news = [News(row.text, _view(row, tables), KINDS[row.kind].page) for row in rows]
     return emails.digest_mail(reader, waiting, news, now=now, number=number)
 
 

@@ -127,6 +127,13 @@ def read(*, user: User, now: datetime, up_to: int) -> int:
     return new.update(read_at=now)
 
 
+def read_kind(*, user_id: int, kind: str, now: datetime) -> None:
+    """This person has seen, on the page that such notices lead to, all that those of this kind tell: none waits now."""
+    mine = Notice.objects.filter(user_id=user_id, kind=kind)
+    mine.filter(channel=SITE, state=Notice.State.SENT, read_at=None).update(read_at=now)
+    mine.filter(state=Notice.State.WAITING).update(state=Notice.State.DROPPED, reason="read", since=now)
+
+
 def open_notice(*, user: User, number: int, now: datetime) -> Notice | None:
     """One of this person's notices on the site, which is read now; None if there is none of that number."""
     notice = Notice.objects.filter(user=user, channel=SITE, pk=number).select_related("game").first()

@@ -14,8 +14,8 @@ from django.db import transaction
 
 from accounts.rows import prepared
 from games import rules
-from games.models import Game, Seat
-from games.models.notices import CHANNELS, DEADLINE, INVITED, KINDS, TURN
+from games.models import Case, Game, Report, Seat
+from games.models.notices import CHANNELS, DEADLINE, INVITED, KINDS, REPORT_SETTLED, TURN
 from games.queries import Table
 from games.render.words import listed
 
@@ -60,7 +60,7 @@ _OF_A_TURN: Final = tuple(kind.name for kind in KINDS.values() if kind.turn)
 
 
 def tell(
-    game: Game,
+    game: Game | None,
     intents: Iterable[Intent],
     *,
     now: datetime,
@@ -71,14 +71,15 @@ def tell(
     """Write these notices, through every channel, in the transaction of what they tell of. One statement, or none.
 
     Of the kinds `settled`, what still waits for the person `mover` at this table is dropped, and what was shown is
-    read. Writing the same notice (person, game, version, kind, channel, `mark`) again changes nothing.
+    read. Writing the same notice (person, game, version, kind, channel, `mark`) again changes nothing. What is about no
+    table has no `game`.
     """
     rows = [(intent, channel) for intent in intents for channel in CHANNELS]
     if not rows and mover is None:
         return
     parameters: dict[str, Any] = {
-        "game": game.pk,
-        "version": game.version,
+        "game": game.pk if game else None,
+        "version": game.version if game else 0,
         "mark": mark,
         "now": now,
         "mover": mover,
@@ -140,6 +141,14 @@ def tell_called_off(table: Table, *, now: datetime) -> None:
     text = "The staff called this game off: nobody wins."
     people = [seat.user_id for seat in _people(table) if seat.user_id is not None]
     tell(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
+
+
+def tell_settled(case: Case, *, now: datetime) -> None:
+    """Tell everybody who reported in this case that it is closed, and how; not who it is about, nor the answer."""
+    people = Report.objects.filter(case=case, reporter__isnull=False).values_list("reporter_id", flat=True)
+    outcome = case.get_outcome_display()
+    text = f"Staff have settled your report: {outcome[0].lower()}{outcome[1:]}."
+    tell(None, [Intent(pk, REPORT_SETTLED, text) for pk in sorted({*people} - {None})], now=now, mark=case.pk)
 
 
 def remind(*, now: datetime, batch: int = 100) -> int:

@@ -21,7 +21,8 @@ class Kind:
     """A kind of notice: its title on pages, the channels it uses unless told otherwise, and how long it waits.
 
     When the wait is over, the sender looks whether there is still something to tell. `turn` marks kinds that are void
-    once the person is no longer on turn.
+    once the person is no longer on turn. `page` is the name of the page where one reads more, for kinds that are about
+    no table.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Kind:
     channels: frozenset[str]
     wait: timedelta = timedelta(0)
     turn: bool = False
+    page: str = ""
 
 
 EMAIL: Final = "email"
@@ -39,6 +41,8 @@ CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By e-mail"}
 TURN: Final = "turn"
 DEADLINE: Final = "deadline"
 INVITED: Final = "invited"
+SEAT_MOVED: Final = "seat_moved"
+REPORT_SETTLED: Final = "report_settled"
 DIGEST: Final = "digest"
 _BOTH: Final = frozenset({EMAIL, SITE})
 _SITE: Final = frozenset({SITE})
@@ -54,6 +58,8 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("game_over", "A game is over", _BOTH),
         Kind(INVITED, "You are invited", _BOTH, wait=timedelta(minutes=2)),
         Kind("table_full", "Your table is full", _BOTH, wait=timedelta(minutes=1)),
+        Kind(SEAT_MOVED, "Staff change your seat", _BOTH),
+        Kind(REPORT_SETTLED, "Your report is settled", _BOTH, page="reports"),
         Kind(DIGEST, "The day’s summary", frozenset()),
     )
 }
@@ -62,7 +68,7 @@ KINDS: Final[dict[str, Kind]] = {
 
 Reason = Literal[
     "moved", "moved_on", "joined", "over", "later", "looking", "reminded", "off", "no_address", "unverified", "bounced",
-    "closed", "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up", "unsure",
+    "read", "closed", "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up", "unsure",
 ]  # fmt: skip
 """Why a notice was not sent, or waits longer; `render/notices.py` has a sentence for each."""
 
@@ -73,8 +79,9 @@ class Notice(models.Model):
     `waiting` until `due_at`, when the sender looks again; then shown or handed over (`sent`), or not (`dropped`, with a
     `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
     gets it. `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
-    the reminders of one turn whose deadline moved, in seconds of the epoch. A digest has no game; its `version` is the
-    number of the day. `since` is when the state last changed.
+    the reminders of one turn whose deadline moved, in seconds of the epoch, and is the case's number where a report is
+    settled. A digest and the outcome of a report have no game; a digest's `version` is the number of the day. `since`
+    is when the state last changed.
     """
 
     class State(models.TextChoices):

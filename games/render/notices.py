@@ -22,6 +22,7 @@ WHY: Final[dict[str, str]] = {
     "over": "The game was over, or had begun without you.",
     "later": "The deadline had been moved.",
     "looking": "You were looking at the game.",
+    "read": "You had read it already.",
     "reminded": "A reminder of the same turn went out instead.",
     "off": "You have switched this off.",
     "no_address": "Your account has no e-mail address.",
@@ -77,11 +78,18 @@ def _item(entry: Told, user: User, held: bool, now: datetime) -> Item:
         number=shown.pk if shown else 0,
         title=row.text or KINDS[row.kind].title,
         where=_where(view),
-        url=reverse("game", args=[view.id]) if view is not None else "",
+        url=_url(row, view),
         when=words.moment(row.created_at, now),
         new=shown is not None and shown.read_at is None,
         lines=[_line(row, held, now) for row in sorted(entry.notices, key=lambda row: row.channel != SITE)],
     )
+
+
+def _url(row: Notice, view: GameView | None) -> str:
+    """Where one reads more: the table, or the page of such notices; empty if nowhere."""
+    if view is not None:
+        return reverse("game", args=[view.id])
+    return reverse(KINDS[row.kind].page) if KINDS[row.kind].page else ""
 
 
 def _where(view: GameView | None) -> str:

@@ -57,11 +57,13 @@ def read_all(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def open_one(request: HttpRequest, number: int) -> HttpResponse:
-    """On to the game that a notice is about; the notice is read."""
+    """On to the game that a notice is about, or to the page where one reads more; the notice is read."""
     notice = mailbox.open_notice(user=cast("User", request.user), number=number, now=timezone.now())
     if notice is None:
         raise Http404
-    return SeeOther(notice.game.get_absolute_url()) if notice.game else SeeOther.to("notices")
+    return (
+        SeeOther(notice.game.get_absolute_url()) if notice.game else SeeOther.to(KINDS[notice.kind].page or "notices")
+    )
 
 
 @login_required

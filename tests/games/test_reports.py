@@ -6,20 +6,24 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core import mail
+from django.core.mail import EmailMultiAlternatives
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import conduct
-from games.actions import lobby
+from games import conduct, emails
+from games.actions import lobby, outbox
 from games.actions.moderation import cases, people, tables, watch
 from games.actions.play import play_move
 from games.forms import NewTableForm
-from games.models import Appeal, AuditEntry, BrowserMark, Case, Game, Move, Report, Seat, Suspension
+from games.models import Appeal, AuditEntry, BrowserMark, Case, Game, Move, Notice, Report, Seat, Suspension
 from games.queries import Table
 from games.refusals import Denied
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
+from tests.support.mail import parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 TEXT = "He wrote a rude word as his name, twice."
@@ -322,3 +326,72 @@ def test_marks_are_forgotten_after_30_days(alice: User, bob: User) -> None:
         BrowserMark.objects.create(game=table.game, user=alice, mark=f"{days}", at=NOON - timedelta(days=days))
     assert watch.forget_marks(now=NOON) == 1
     assert BrowserMark.objects.get().mark == "29"
+
+
+def test_the_outcome_comes_by_bell_and_mail_to_everybody_who_reported_and_says_no_more(
+    table: Table, mo: User, alice: User, bob: User, charlie: User
+) -> None:
+    cases.report(**said(table, alice))
+    cases.report(**said(table_at(TWO_HANDS, [alice, bob]), alice))
+    cases.report(**said(table, charlie))
+    close(Case.objects.get(), mo)
+    rows = Notice.objects.filter(kind="report_settled").order_by("pk")
+    assert [(row.user, row.channel, row.game) for row in rows] == [
+        (user, channel, None) for user in (alice, charlie) for channel in ("site", "email")
+    ]
+    assert {row.text for row in rows} == {"Staff have settled your report: we agreed and acted on it."}
+    sent = outbox_of(NOON)
+    assert [letter.to for letter in sent] == [["alice@example.org"], ["charlie@example.org"]]
+    for letter in sent:
+        body = everything_in(letter)
+        assert f"{settings.SITE_URL}/reports/" in body
+        assert not any(word in body for word in ("bob", "The name is gone.", TEXT, REASON, table.game.code))
+
+
+def test_a_notice_of_an_outcome_leads_to_the_reports_and_is_read_there(
+    table: Table, mo: User, as_alice: Client, alice: User
+) -> None:
+    cases.report(**said(table, alice))
+    close(Case.objects.get(), mo)
+    outbox_of(NOON)
+    notice = Notice.objects.get(user=alice, channel="site")
+    assert "Staff have settled your report" in as_alice.get("/notices/").content.decode()
+    assert as_alice.post(f"/notices/{notice.pk}/open/").headers["Location"] == "/reports/"
+    cases.report(**said(table, alice))
+    close(Case.objects.get(closed_at=None), mo)
+    as_alice.post("/reports/")
+    waiting = Notice.objects.filter(user=alice).order_by("pk")[2:]
+    assert [(row.state, row.reason) for row in waiting] == [("dropped", "read")] * 2
+
+
+def test_a_move_at_the_table_does_not_settle_the_news_of_a_report(table: Table, mo: User, alice: User) -> None:
+    cases.report(**said(table, alice))
+    close(Case.objects.get(), mo)
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    assert set(Notice.objects.filter(user=alice).values_list("kind", "state")) == {("report_settled", "waiting")}
+
+
+def test_several_outcomes_are_one_mail_and_stand_in_the_summary(table: Table, mo: User, alice: User) -> None:
+    for kind in ("name", "abandon"):
+        cases.report(**said(table, alice, kind=kind))
+        close(Case.objects.get(kind=kind), mo, outcome="unclear")
+    (letter,) = outbox_of(NOON)
+    assert letter.subject == "Your report is settled: 2 reports."
+    assert str(letter.body).count("we could not tell") == 2
+    digest = emails.digest_mail(
+        emails.Reader(alice.pk, "alice", "a@example.org", "UTC", "key"),
+        [], [emails.News("Staff have settled your report.", None, "reports")], now=NOON, number=1,
+    )  # fmt: skip
+    assert everything_in(digest).count(f"{settings.SITE_URL}/reports/") == 2
+
+
+def outbox_of(now: datetime) -> list[EmailMultiAlternatives]:
+    """The mails that are sent when the outbox looks now."""
+    mail.outbox.clear()
+    outbox.deliver(clock=lambda: now)
+    return [letter for letter in mail.outbox if isinstance(letter, EmailMultiAlternatives)]
+
+
+def everything_in(letter: EmailMultiAlternatives) -> str:
+    message = parsed(letter.message().as_bytes())
+    return "\n".join((message["Subject"], text_of(message), text_of(message, "html")))

@@ -10,10 +10,12 @@ from django.db import transaction
 
 from accounts.models import User
 from games import conduct, queries
+from games.actions import mailbox, notices
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import end_suspensions
 from games.models import Appeal, AuditEntry, Case, Game, Report
 from games.models.moderation import REASON_LENGTH, WORDS_LENGTH
+from games.models.notices import REPORT_SETTLED
 from games.refusals import Denied
 
 SHORTEST: Final = 20
@@ -135,6 +137,7 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
         case.closed_at, case.outcome, case.answer = now, outcome, answer
         case.save(update_fields=["closed_at", "outcome", "answer"])
         User.objects.filter(reports__case=case).update(answered=True)
+        notices.tell_settled(case, now=now)
         return record(Act.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
 
 
@@ -143,6 +146,7 @@ def see_answers(*, person_id: int, now: datetime) -> None:
     with transaction.atomic():
         Report.objects.filter(reporter_id=person_id, seen_at=None, case__closed_at__isnull=False).update(seen_at=now)
         User.objects.filter(pk=person_id).update(answered=False)
+        mailbox.read_kind(user_id=person_id, kind=REPORT_SETTLED, now=now)
 
 
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
