@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import statistics
 import threading
 import time
@@ -24,23 +25,27 @@ from typing import Any
 from bench.moves import BENCH, Replica, admin, bench_database, new_replica
 
 PEOPLE = 2
+PLAYED = 20
 DUE = "SELECT id FROM games_game WHERE deadline <= now() AND status = 'playing' ORDER BY deadline LIMIT 1"
 
 
 def fill(games: int) -> Any:
-    """So many games whose deadlines lie ahead, rows of the game alone; gives a table of two people to copy."""
+    """So many games whose deadlines lie ahead, rows of the game alone; gives a table in the midst of play to copy."""
     from django.db import connection
     from django.utils import timezone
 
-    from games.actions import lobby
+    from games import queries
+    from games.actions.play import play_move
     from games.models import Game
 
-    one, other = new_replica(1_000).users
-    options = lobby.TableOptions(players=2, public=False)
-    code = lobby.create_table(user=one, options=options, now=timezone.now()).game.code
+    replica = new_replica(1_000)
+    for _ in range(PLAYED):
+        user, move, version = replica.next_move()
+        play_move(code=replica.code, user=user, text=move, version=version, now=timezone.now())
+        replica.catch_up()
     own: dict[str | None, str] = {
         "code": "'b' || lpad(n::text, 9, '0')",
-        "status": "'playing'",
+        "round_id": "NULL",
         "deadline": "now() + interval '1 day' + n * interval '1 second'",
     }
     fields = [field.column for field in Game._meta.concrete_fields if not field.primary_key]
@@ -51,22 +56,35 @@ def fill(games: int) -> Any:
         cursor.execute(
             f"INSERT INTO games_game ({columns})"  # noqa: S608  # columns of a model
             f" SELECT {values} FROM games_game g, generate_series(1, %s) AS n WHERE g.code = %s",
-            [games, code],
+            [games, replica.code],
         )
         cursor.execute("VACUUM (ANALYZE) games_game")
-    return lobby.join(code=code, user=other, now=timezone.now(), links=[code])
+    return queries.load(Game.objects.get(code=replica.code))
 
 
 def make_due(table: Any, due: int) -> None:
-    """So many whole games whose deadlines have passed, the last a second ago."""
+    """So many whole games, log and notices included, whose deadlines have passed, the last a second ago."""
     from django.db import connection
     from django.utils import timezone
 
+    from games.models import Move
+    from games.models.notices import Notice
     from tests.support.copies import copy_table
 
     now = timezone.now()
-    copy_table(table, due, deadline=lambda n: now - timedelta(seconds=due - n), turn=timedelta(days=1))
+    made = copy_table(table, due, deadline=lambda n: now - timedelta(seconds=due - n), turn=timedelta(days=1))
     with connection.cursor() as cursor:
+        own = {"game_id": "g.id", "round_id": "g.round_id"}
+        for model in (Move, Notice):
+            name = model._meta.db_table
+            fields = [str(field.column) for field in model._meta.concrete_fields if not field.primary_key]
+            columns = ", ".join(f'"{field}"' for field in fields)
+            values = ", ".join(own.get(field, f'm."{field}"') for field in fields)
+            cursor.execute(
+                f"INSERT INTO {name} ({columns}) SELECT {values} FROM {name} m, games_game g"  # noqa: S608  # a model's
+                " WHERE m.game_id = %s AND g.id = ANY(%s)",
+                [table.game.pk, made],
+            )
         cursor.execute("VACUUM (ANALYZE)")
 
 
@@ -168,6 +186,9 @@ def main() -> None:
         from django.core.management import call_command
 
         django.setup()
+        from games.actions import chance
+
+        chance.source = random.Random(1)  # the same games every time
         call_command("migrate", verbosity=0)
         report(arguments.games, arguments.due)
 

@@ -116,7 +116,8 @@ def _typed(model: type[Model], names: Sequence[str]) -> str:
 def _statement() -> str:
     """What saves a move: one round trip instead of five; a data-modifying CTE runs whole or not at all.
 
-    Its parameters always have the same types, JSON as text: PostgreSQL keeps one plan (docs/decisions/0030).
+    Its parameters always have the same types, JSON as text: PostgreSQL keeps one plan (docs/decisions/0034). Hands and
+    seats are found by their round and game: of such a list the planner expects a hundred rows, and would read it all.
     """
     return f"""
 WITH lines AS (
@@ -126,11 +127,11 @@ WITH lines AS (
 ), hands AS (
     UPDATE games_hand SET cards = h.cards, callout_until = h.callout_until
     FROM jsonb_to_recordset(%(hands)s::jsonb) AS h ({_typed(Hand, ("id", "cards", "callout_until"))})
-    WHERE games_hand.id = h.id
+    WHERE games_hand.id = h.id AND games_hand.round_id = %(round)s
 ), seats AS (
     UPDATE games_seat SET bank = s.bank, misses = s.misses
     FROM jsonb_to_recordset(%(seats)s::jsonb) AS s ({_typed(Seat, ("id", "bank", "misses"))})
-    WHERE games_seat.id = s.id
+    WHERE games_seat.id = s.id AND games_seat.game_id = %(game)s
 ), position AS (
     UPDATE games_round SET {", ".join(f"{name} = p.{name}" for name in _ROUND_COLUMNS)}
     FROM jsonb_to_record(%(position)s::jsonb) AS p ({_typed(Round, _ROUND_COLUMNS)})

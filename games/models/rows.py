@@ -59,10 +59,12 @@ def _one_game(statement: str, parameters: list[Any]) -> Game | None:
     return game
 
 
-# With the hands comes what a move or a page would ask for next: with each seat the move that it made with a token, and
-# with the first the results of the rounds before.
+# With the hands comes what a move or a page would ask for next: with each seat the move that it made with a token, if
+# there is one, and with the first the results of the rounds before.
+_SAID: Final = (
+    '(SELECT m.text FROM games_move m WHERE m.game_id = s.game_id AND m.seat = s."index" AND m.token = %s::text)'
+)
 _BESIDE: Final = """
-    (SELECT m.text FROM games_move m WHERE m.game_id = s.game_id AND m.seat = s."index" AND m.token = %s::text),
     CASE WHEN s."index" = 0 AND r.number > 1 THEN (
         SELECT json_agg(json_build_array(e.number, e.winner, e.points) ORDER BY e.number)::text
         FROM games_round e
@@ -70,7 +72,7 @@ _BESIDE: Final = """
     ) END
 """
 _HANDS: Final = (
-    f"SELECT {_BESIDE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"  # noqa: S608  # columns of models
+    f"{_BESIDE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"  # columns of models
     " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
     " u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
     " FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
@@ -100,7 +102,11 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
     seat_width, read_seat = reader(Seat)
     _, read_round = reader(Round)
     with prepared() as cursor:
-        cursor.execute(_HANDS, [token, round_id])
+        # Two statements: PostgreSQL keeps no plan of one that is far cheaper without a token.
+        if token is None:
+            cursor.execute("SELECT NULL::text, " + _HANDS, [round_id])
+        else:
+            cursor.execute(f"SELECT {_SAID}, {_HANDS}", [token, round_id])
         rows = cursor.fetchall()
     said, results = [row[0] for row in rows], json.loads(rows[0][1] or "[]")
     round_ = read_round(rows[0][2 + width + seat_width : -7])

@@ -1,0 +1,107 @@
+"""How PostgreSQL finds the rows of a move: by index, whatever the number of games, and by a plan that it keeps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from games import queries
+from games.actions.play import play_move
+from games.actions.sweep import sweep
+from games.models import Game, Move
+from tests.support.copies import copy_table
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+USES: Final = 12
+"""A statement is prepared at its fifth use, and PostgreSQL may settle on its plan at the sixth after that."""
+OF_GAMES: Final = ("games_game", "games_hand", "games_seat", "games_round", "games_move")
+
+
+def analyze() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+@pytest.fixture
+def many(alice: User, bob: User) -> Iterator[list[int]]:
+    """Several hundred games with a line of log each, due at one moment; and a connection that has prepared nothing."""
+    table, now = table_at(TWO_HANDS, [alice, bob]), timezone.now()
+    games = copy_table(table, 400, deadline=lambda n: now, turn=timedelta(days=1))
+    rounds = dict(Game.objects.filter(pk__in=games).values_list("pk", "round_id"))
+    Game.objects.filter(pk__in=games).update(version=1)
+    Move.objects.bulk_create(
+        Move(game_id=pk, round_id=rounds[pk], n=1, seat=1, text="draw", at=now, token="t") for pk in games
+    )
+    analyze()
+    connection.close()
+    yield games
+    connection.close()
+
+
+def kept() -> dict[str, tuple[int, int]]:
+    """The statements kept by this connection, by name; with each, how often its kept plan and a new one were used."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, generic_plans, custom_plans FROM pg_prepared_statements WHERE NOT from_sql")
+        return {name: (generic, custom) for name, generic, custom in cursor.fetchall()}
+
+
+def plan_of(name: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SET plan_cache_mode = force_generic_plan")
+        cursor.execute("SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = %s", [name])
+        nulls = ", ".join(["NULL"] * cursor.fetchone()[0])
+        cursor.execute(f"EXPLAIN EXECUTE {name}({nulls})")
+        return "\n".join(line for (line,) in cursor.fetchall())
+
+
+def whole_tables(plan: str) -> list[str]:
+    return [table for table in OF_GAMES if f"Seq Scan on {table}" in plan]
+
+
+def check_kept(statements: int) -> None:
+    found = kept()
+    assert sum(generic > 0 for generic, _ in found.values()) == statements
+    for name, (generic, custom) in found.items():
+        if generic + custom >= USES - 5:
+            plan = plan_of(name)
+            assert generic > 0, f"planned anew each time:\n{plan}"
+            assert whole_tables(plan) == [], plan
+            assert "Incremental Sort" not in plan, plan
+
+
+def test_the_clock_finds_every_row_by_index(many: list[int]) -> None:
+    assert sweep(clock=timezone.now, most=USES).acted == USES
+    check_kept(statements=4)  # the claim, the hands, the move and its notices
+    # A plan that asks for no token is so much cheaper than one that does that PostgreSQL would make it anew each time.
+    assert not any(re.search(r"Scan.* on games_move", plan_of(name)) for name in kept())
+
+
+def test_a_move_finds_every_row_by_index(many: list[int], alice: User) -> None:
+    Game.objects.filter(pk__in=many).update(deadline=timezone.now() + timedelta(days=1))
+    for code in Game.objects.filter(pk__in=many[:USES]).values_list("code", flat=True):
+        play_move(code=code, user=alice, text="play r5", version=1, now=timezone.now(), token="mine")
+    check_kept(statements=4)
+
+
+def test_a_page_finds_every_row_by_index(many: list[int], alice: User) -> None:
+    for code in Game.objects.filter(pk__in=many[:USES]).values_list("code", flat=True):
+        queries.log_of(queries.load_for(code, alice), alice, last=10)
+    check_kept(statements=3)
+
+
+def test_a_statement_that_reads_a_whole_table_would_be_found(many: list[int]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "PREPARE bad (jsonb) AS UPDATE games_hand SET cards = h.cards"
+            " FROM jsonb_to_recordset($1) AS h (id bigint, cards text) WHERE games_hand.id = h.id"
+        )
+    assert whole_tables(plan_of("bad")) == ["games_hand"]
