@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, F, FloatField, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, F, FloatField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from accounts.models import User
@@ -45,6 +45,13 @@ def told_of_game(game: Game) -> QuerySet[AuditEntry]:
     over = game.status in (Game.Status.OVER, Game.Status.VOID)
     entries = AuditEntry.objects.filter(game_id=game.pk).order_by("-pk")
     return entries if over else entries.exclude(act=AuditEntry.Act.LOOK)
+
+
+def sat_at(game: Game, user: User) -> bool:
+    """Whether staff have taken a seat at this table away from this person, who has seen its hand."""
+    acts = AuditEntry.Act
+    taken = Q(act=acts.REMOVE, person_id=user.pk) | Q(act=acts.MOVE_SEAT, details__before_id=user.pk)
+    return AuditEntry.objects.filter(taken, game_id=game.pk).exists()
 
 
 def reports_of_game(game: Game, *, reader: int | None) -> QuerySet[Report]:

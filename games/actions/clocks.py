@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 from django.conf import settings
@@ -23,6 +23,9 @@ from games.actions.timing import CLOCK_FIELDS, TurnClock, aimed, first_wake, set
 from games.models import Game, Hand, Seat
 from games.queries import Table
 from games.refusals import Denied
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 log = structlog.get_logger(__name__)
 
@@ -173,6 +176,22 @@ def give_back(table: Table, *, seat: int, now: datetime) -> None:
     if not row.held_for_owner:
         raise Denied("forbidden", "No bot plays for the owner of this seat.", version=table.game.version)
     row.bot, row.misses = "", 0
+    _hand_over(table, row, now)
+
+
+def change_owner(table: Table, *, seat: int, person: User, now: datetime) -> None:
+    """Give a seat of a running game, whoever or whatever has it, to this person; a turn of the seat begins anew, in the
+    person's own nights and vacations.
+
+    :raises Denied: `over`, `not_started`; `forbidden` if its player has left.
+    """
+    require_playing(table)
+    row = table.seats[seat]
+    if row.left:
+        raise Denied("forbidden", "This player has left the game.", version=table.game.version)
+    row.user, row.name, row.rest = person, person.name, person.rest
+    row.bot, row.misses = "", 0
+    row.save(update_fields=["user", "name"])
     _hand_over(table, row, now)
 
 

@@ -83,7 +83,9 @@ def urgent_first(views: Sequence[GameView]) -> list[GameView]:
 
 
 def _view(row: Notice, tables: Mapping[int, Table]) -> GameView | None:
-    return None if row.game_id is None else queries.view_of(tables[row.game_id], row.user)
+    """The table as this person may see it; None for whom it is closed to by now, as after losing a seat there."""
+    table = None if row.game_id is None else tables[row.game_id]
+    return None if table is None or not queries.may_see(table, row.user) else queries.view_of(table, row.user)
 
 
 def _tables(games: set[int]) -> dict[int, Table]:

@@ -206,6 +206,17 @@ def leave_table(*, code: str, user: User, now: datetime, links: Collection[str] 
         return table
 
 
+def change_owner(table: Table, seat: Seat, person: User) -> None:
+    """Give a seat of an open table to this person, and the table with it if it was the host's. Lock held."""
+    game = table.game
+    if seat.user_id is not None and game.host_id == seat.user_id:
+        game.host = person
+        game.save(update_fields=["host"])
+    seat.user, seat.name, seat.rest, seat.bot = person, person.name, person.rest, ""
+    seat.save(update_fields=["user", "name", "bot"])
+    announce.after_commit(game)
+
+
 def start(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
     """Start with the players seated so far, as the host says; they move up so that no seat is empty.
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.db import transaction
 
 from accounts.rows import prepared
 from games import rules
 from games.models import Case, Game, Report, Seat
-from games.models.notices import CHANNELS, DEADLINE, INVITED, KINDS, REPORT_SETTLED, TURN
+from games.models.notices import CHANNELS, DEADLINE, INVITED, KINDS, REPORT_SETTLED, SEAT_MOVED, TURN
 from games.queries import Table
 from games.render.words import listed
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,26 @@ def tell_called_off(table: Table, *, now: datetime) -> None:
     text = "The staff called this game off: nobody wins."
     people = [seat.user_id for seat in _people(table) if seat.user_id is not None]
     tell(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
+
+
+def tell_seat_moved(table: Table, row: Seat, *, before: User | None, name: str, now: datetime) -> None:
+    """Tell who has this seat now, and who had it `before`, that staff gave it away, and whose turn it is. Lock held.
+
+    `name` is what the seat was called before.
+    """
+    position = table.position
+    assert row.user_id is not None
+    if before is not None:
+        tell_unseated(table.game, before, f"Staff gave your seat to {row.name}.", now=now)
+    intents = [Intent(row.user_id, SEAT_MOVED, f"Staff gave you the seat of {name}.")]
+    if position is not None and position.turn == row.index:
+        intents += _of_turn(table)
+    tell(table.game, intents, now=now)
+
+
+def tell_unseated(game: Game, person: User, text: str, *, now: datetime) -> None:
+    """Tell somebody who has lost a seat by the staff, in this `text`; a turn there is not this person's any more."""
+    tell(game, [Intent(person.pk, SEAT_MOVED, text)], now=now, mover=person.pk, settled=_OF_A_TURN)
 
 
 def tell_settled(case: Case, *, now: datetime) -> None:

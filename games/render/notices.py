@@ -73,7 +73,8 @@ def items_of(told: Iterable[Told], user: User, *, held: bool, now: datetime) -> 
 
 def _item(entry: Told, user: User, held: bool, now: datetime) -> Item:
     row, shown = entry.first, entry.shown
-    view = queries.view_of(entry.table, user) if entry.table is not None else None
+    table = entry.table  # closed to whom staff have taken a seat from, perhaps
+    view = queries.view_of(table, user) if table is not None and queries.may_see(table, user) else None
     return Item(
         number=shown.pk if shown else 0,
         title=row.text or KINDS[row.kind].title,

@@ -261,6 +261,74 @@ def test_many_timeouts_open_a_case_once(table: Table, bob: User) -> None:
     assert watch.watch(now=NOON + timedelta(hours=2)) == 0
 
 
+def given_away(table: Table, by: User, username: str, *, seat: int = 1) -> None:
+    """Staff give a seat away at the version that the log has now."""
+    Game.objects.filter(pk=table.game.pk).update(version=table.game.moves.count())
+    tables.move_seat(game_id=table.game.pk, by=by, seat=seat, username=username, reason=REASON, now=NOON)
+
+
+def test_what_the_clock_played_is_charged_to_whom_the_seat_belonged_then(table: Table, ann: User, bob: User) -> None:
+    dora = person("dora")
+    lines(table, "clock draw", 8)
+    given_away(table, ann, "dora")
+    lines(table, "clock draw", 11)
+    assert watch.watch(now=NOON) == 0
+    lines(table, "clock draw", 1)
+    assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == dora
+    other = table_at(TWO_HANDS, [ann, bob])
+    lines(other, "clock take", 4)
+    assert watch.watch(now=NOON) == 1
+    assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
+
+
+def test_what_the_clock_played_of_somebody_removed_stays_theirs(table: Table, mo: User, ann: User, bob: User) -> None:
+    dora = person("dora")
+    lines(table, "clock draw", 12)
+    Game.objects.filter(pk=table.game.pk).update(version=12)
+    tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=True, reason=REASON, now=NOON)
+    given_away(table, ann, "dora")
+    assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == bob
+    assert not Case.objects.filter(person=dora).exists()
+
+
+def test_every_turn_that_the_clock_played_counts_once(table: Table, bob: User) -> None:
+    for n in range(11):
+        at = NOON - timedelta(hours=n)
+        match n % 4:
+            case 0:  # the card that the clock drew could be played
+                lines(table, "clock draw", 1, at=at)
+                lines(table, "clock play r5", 1, at=at)
+            case 1:  # drawn by the person, who then went away
+                lines(table, "draw", 1, at=at - timedelta(minutes=1))
+                lines(table, "clock pass", 1, at=at)
+            case 2:
+                lines(table, "clock color r", 1, at=at)
+            case 3:
+                lines(table, "clock take", 1, at=at)
+        lines(table, "clock uno", 1, at=at)
+    assert watch.watch(now=NOON) == 0
+    lines(table, "clock color b", 1, at=NOON - timedelta(days=1))
+    assert watch.watch(now=NOON) == 1
+    assert "12 of this person's turns in 1 games" in Report.objects.get(case__person=bob).text
+
+
+def test_resignations_are_charged_to_who_resigned(ann: User, alice: User, bob: User) -> None:
+    dora = person("dora")
+    for n in range(3):
+        table = table_at(TWO_HANDS, [alice, bob])
+        lines(table, "draw", 5)  # Bob played on for long
+        given_away(table, ann, "dora")
+        if n == 2:
+            tables.remove(game_id=table.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=NOON)
+            given_away(table, ann, "dora")
+        assert watch.watch(now=NOON) == 0
+        play_move(code=table.game.code, user=dora, text="leave", version=None, now=NOON)
+    assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == dora
+
+
 def test_old_timeouts_are_forgotten(table: Table) -> None:
     lines(table, "clock draw", 20, at=NOON - timedelta(days=8))
     assert watch.watch(now=NOON) == 0

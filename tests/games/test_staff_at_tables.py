@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import time, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
 from games import conduct, queries, records, rules
-from games.actions import lobby
+from games.actions import lobby, outbox
 from games.actions.clocks import give_back
 from games.actions.locks import lock_game
 from games.actions.moderation import people, tables
 from games.actions.play import play_move
 from games.admin.table_acts import PAGES
-from games.models import AuditEntry, Game, Round, Seat
+from games.models import AuditEntry, Game, Notice, Round, Seat
 from games.queries import Table
 from games.refusals import Denied
 from games.verify import faults_of
-from tests.conftest import logged_in
+from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
@@ -224,7 +226,96 @@ def test_a_seat_moves_to_another_person_with_its_hand(dealt: Table, ann: User, b
     assert view is not None
     assert view.hand == hand
     entry = entry_of(dealt)
-    assert (entry.person, entry.details) == (dora, {"before": "bob"})
+    assert (entry.person, entry.details) == (dora, {"before": "bob", "before_id": bob.pk})
+
+
+def test_the_turn_of_a_seat_that_is_given_away_begins_anew_in_the_new_owners_nights(ann: User, alice: User) -> None:
+    dora = User.objects.create_user(username="dora", quiet_from=time(11), quiet_to=time(15))
+    table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(minutes=5), turn_since=NOON)
+    Seat.objects.filter(game=table.game, index=0).update(misses=2)
+    tables.move_seat(**act(table, ann, seat=0, username="dora"))
+    after = now_of(table)
+    assert after.game.deadline == NOON + timedelta(days=2, hours=3)
+    assert (after.seats[0].user, after.seats[0].misses, after.game.quiet_given) == (dora, 0, 10_800)
+
+
+def test_a_seat_given_away_in_a_pause_begins_its_turn_when_the_pause_ends(ann: User, alice: User) -> None:
+    User.objects.create_user(username="dora")
+    table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(minutes=5), turn_since=NOON)
+    tables.pause(**act(table, ann))
+    tables.move_seat(**act(table, ann, seat=0, username="dora"))
+    assert (now_of(table).game.deadline, now_of(table).game.time_left) == (None, timedelta(days=2))
+    tables.resume(**act(table, ann))
+    assert now_of(table).game.deadline == NOON + timedelta(days=2)
+
+
+def test_a_hosts_seat_goes_with_the_table_as_long_as_it_is_open(ann: User, alice: User, bob: User) -> None:
+    dora = User.objects.create_user(username="dora")
+    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON).game
+    table = lobby.join(code=game.code, user=bob, now=NOON)
+    tables.move_seat(**act(table, ann, seat=0, username="dora"))
+    assert now_of(table).game.host == dora
+    tables.move_seat(**act(table, ann, seat=1, username="alice"))
+    assert now_of(table).game.host == dora
+    lobby.start(code=game.code, user=dora, now=NOON)
+    assert [seat.user for seat in now_of(table).seats] == [dora, alice]
+
+
+def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: User, bob: User) -> None:
+    dora = person("dora")
+    table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9), is_public=False)
+    play_move(code=table.game.code, user=bob, text="play r5", version=0, now=NOON)
+    tables.move_seat(**act(table, ann, seat=1, username="dora"))
+
+    def told(user: User) -> list[tuple[str, str, str]]:
+        rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
+        return [(row.kind, row.state, row.text) for row in rows]
+
+    assert told(alice) == [("turn", "dropped", ""), ("seat_moved", "waiting", "Staff gave your seat to dora.")]
+    assert told(dora) == [("seat_moved", "waiting", "Staff gave you the seat of alice."), ("turn", "waiting", "")]
+    outbox.deliver(clock=lambda: NOON)
+    sent = {str(letter.to[0]): str(letter.body) for letter in mail.outbox}
+    assert f"{settings.SITE_URL}/mail/open/" in sent["dora@example.org"]
+    assert f"{settings.SITE_URL}/mail/open/" not in sent["alice@example.org"]  # the private table is closed to her
+    page = logged_in(alice).get("/notices/").content.decode()
+    assert "Staff gave your seat to dora." in page
+    assert table.game.code not in page
+
+
+@pytest.mark.parametrize(("bot", "kind"), [(True, "seat_moved"), (False, "out")])
+def test_whoever_is_removed_is_told(dealt: Table, mo: User, bob: User, bot: bool, kind: str) -> None:
+    tables.remove(**act(dealt, mo, seat=1, bot=bot))
+    told = Notice.objects.get(user=bob, channel="site")
+    assert told.kind == kind
+    assert told.text == "Staff gave your seat to a bot for good." or not bot
+
+
+def test_whoever_is_taken_off_an_open_table_is_told(mo: User, alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    tables.remove(**act(table, mo, seat=1, bot=True))
+    assert Notice.objects.get(user=bob, channel="site").text == "Staff took you off this table."
+
+
+@pytest.mark.parametrize("name", ["move_seat", "remove"])
+@pytest.mark.parametrize("what", ["look", "extend", "pause", "void_round"])
+def test_a_member_of_staff_whose_seat_was_taken_away_stays_a_player_there(
+    ann: User, mo: User, bob: User, charlie: User, name: str, what: str
+) -> None:
+    User.objects.create_user(username="dora")
+    table = table_at(TWO_HANDS, [mo, bob])
+    more = {"username": "dora"} if name == "move_seat" else {"bot": True}
+    getattr(tables, name)(**act(table, ann, seat=0, **more))
+    minutes = {"minutes": 5} if what == "extend" else {}
+    assert "player like any other" in refused("forbidden", getattr(tables, what), **act(table, mo, **minutes))
+    other = table_at(TWO_HANDS, [charlie, "careful"])
+    tables.look(**act(other, mo))
+
+
+def test_the_seat_of_who_has_left_is_nobodys_to_give(dealt: Table, ann: User, bob: User) -> None:
+    User.objects.create_user(username="dora")
+    play_move(code=dealt.game.code, user=bob, text="leave", version=None, now=NOON)
+    assert "has left" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="dora"))
 
 
 def test_a_seat_moves_to_nobody_who_should_not_have_it(dealt: Table, ann: User, alice: User) -> None:

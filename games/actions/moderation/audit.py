@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts.models import User
+from games import conduct
 from games.models import AuditEntry
 from games.models.moderation import REASON_LENGTH
 from games.queries import Table
@@ -47,8 +48,8 @@ def check_outside(table: Table, *, by: User) -> None:
 
     :raises Denied: `forbidden`.
     """
-    if table.seat_of(by) is not None:
-        message = "You sit at this table, where you are a player like any other: ask another member of staff."
+    if table.seat_of(by) is not None or conduct.sat_at(table.game, by):
+        message = "You sit or sat at this table, where you are a player like any other: ask another member of staff."
         raise Denied("forbidden", message, version=table.game.version)
 
 

@@ -158,10 +158,12 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, bot=bot)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, user=person, now=now)
+            notices.tell_unseated(game, person, "Staff took you off this table.", now=now)
             return entry
         clocks.require_playing(table)
         if bot:
             _give_to_bot(table, row, now)
+            notices.tell_unseated(game, person, "Staff gave your seat to a bot for good.", now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
     deal_next(game_id=game_id, now=now)
@@ -178,9 +180,12 @@ def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
 
 
 def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, now: datetime) -> AuditEntry:
-    """Give a seat, its hand and its score to somebody else.
+    """Give a seat, its hand and its score to somebody else; a host's seat before the start with the table.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found` also for the new person, `over`, `already_seated`.
+    A turn of the seat begins anew. Both people are told.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found` also for the new person, `over`, `already_seated`; `forbidden`
+        to oneself, to somebody suspended, or of a seat whose player has left.
     """
     with _table(Act.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row, game = _row(table, seat), table.game
@@ -193,13 +198,14 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
             raise Denied("already_seated", f"{person.name} sits at this table.", version=game.version)
         if game.status in (Game.Status.OVER, Game.Status.VOID):
             raise Denied("over", "The game is over.", version=game.version)
-        before = row.name
-        row.user, row.name = person, person.name
-        row.save(update_fields=["user", "name"])
-        if game.status == Game.Status.PLAYING and row.bot and not row.left:
-            clocks.give_back(table, seat=seat, now=now)
-        announce.after_commit(game)
-        return record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, before=before)
+        before, name = row.user, row.name
+        if game.status == Game.Status.PLAYING:
+            clocks.change_owner(table, seat=seat, person=person, now=now)
+        else:
+            lobby.change_owner(table, row, person)
+        notices.tell_seat_moved(table, row, before=before, name=name, now=now)
+        details = {"before": name, "before_id": before.pk if before else None}
+        return record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
 
 
 def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEntry, list[tuple[str, ...]]]:

@@ -17,31 +17,53 @@ MANY_RESIGNATIONS: Final = 3
 AT_ONCE: Final = 2
 """So many own moves at most before a resignation that counts as at once."""
 
-# Each person's evidence of these days, but for what an earlier case of the kind has settled. A turn that the clock
-# played begins with one of these lines; the play of a card it drew is a second line of the same turn.
-_TIMEOUTS: Final = """
-SELECT s.user_id, count(*), count(DISTINCT m.game_id), max(m.game_id)
-FROM games_move m JOIN games_seat s ON s.game_id = m.game_id AND s."index" = m.seat
-WHERE m.at > %(since)s AND m.text = ANY('{clock draw,clock take}') AND s.user_id IS NOT NULL
-  AND m.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = s.user_id AND c.kind = %(kind)s),
+# Whose seat it was when a line was written: staff give seats to bots and to other people, and their audit entries say
+# from whom, and at which version. The first such change that comes after the line has its owner; if there is none, the
+# owner is today's. `since` is the version at which that person got the seat.
+_OWNED: Final = """
+WITH changes AS (
+    SELECT id, game_id, seat, version,
+           CASE act WHEN 'remove' THEN person_id ELSE (details ->> 'before_id')::bigint END AS before
+    FROM games_auditentry WHERE act = ANY('{remove,move_seat}') AND game_id IS NOT NULL
+), lines AS (
+    SELECT m.game_id, m.seat, m.n, m.text, m.at,
+           CASE WHEN later.id IS NULL THEN s.user_id ELSE later.before END AS user_id,
+           (SELECT COALESCE(max(c.version), 0) FROM changes c
+            WHERE c.game_id = m.game_id AND c.seat = m.seat AND c.version < m.n) AS since
+    FROM games_move m JOIN games_seat s ON s.game_id = m.game_id AND s."index" = m.seat
+    LEFT JOIN LATERAL (SELECT c.id, c.before FROM changes c
+                       WHERE c.game_id = m.game_id AND c.seat = m.seat AND c.version >= m.n
+                       ORDER BY c.version, c.id LIMIT 1) later ON true
+    WHERE m.at > %(since)s
+)
+SELECT l.user_id, count(*), count(DISTINCT l.game_id), max(l.game_id)
+FROM lines l JOIN accounts_user u ON u.id = l.user_id
+WHERE l.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = l.user_id AND c.kind = %(kind)s),
                       '-infinity')
-GROUP BY s.user_id HAVING count(*) >= %(many)s
 """
 
-_RESIGNATIONS: Final = """
-SELECT s.user_id, count(*), count(DISTINCT m.game_id), max(m.game_id)
-FROM games_move m JOIN games_seat s ON s.game_id = m.game_id AND s."index" = m.seat
-WHERE m.at > %(since)s AND m.text = 'leave' AND s.user_id IS NOT NULL
-  AND m.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = s.user_id AND c.kind = %(kind)s),
-                      '-infinity')
+# Each person's evidence of these days, but for what an earlier case of the kind has settled. A turn that the clock
+# played is one commit: the line before it, of the same seat and instant, is of the same turn. A window that it closes
+# (`clock uno`) is nobody's turn.
+_TIMEOUTS: Final = f"""{_OWNED}
+  AND l.text LIKE 'clock %%' AND l.text <> 'clock uno'
+  AND (l.text = ANY('{{clock draw,clock take}}') OR NOT EXISTS (
+       SELECT 1 FROM games_move o WHERE o.game_id = l.game_id AND o.n = l.n - 1 AND o.seat = l.seat AND o.at = l.at
+         AND o.text LIKE 'clock %%' AND o.text <> 'clock uno'))
+GROUP BY l.user_id HAVING count(*) >= %(many)s
+"""  # noqa: S608  # a statement of ours in another
+
+_RESIGNATIONS: Final = f"""{_OWNED}
+  AND l.text = 'leave'
   AND (SELECT count(*) FROM games_move o
-       WHERE o.game_id = m.game_id AND o.seat = m.seat AND o.n < m.n) <= %(at_once)s
+       WHERE o.game_id = l.game_id AND o.seat = l.seat AND o.n < l.n AND o.n > l.since) <= %(at_once)s
   AND NOT EXISTS (SELECT 1 FROM games_move o
-                  WHERE o.game_id = m.game_id AND o.seat = m.seat AND o.text LIKE 'clock %%')
+                  WHERE o.game_id = l.game_id AND o.seat = l.seat AND o.n > l.since AND o.text LIKE 'clock %%')
   AND NOT EXISTS (SELECT 1 FROM games_auditentry a
-                  WHERE a.game_id = m.game_id AND a.seat = m.seat AND a.act = 'remove')
-GROUP BY s.user_id HAVING count(*) >= %(many)s
-"""
+                  WHERE a.game_id = l.game_id AND a.seat = l.seat AND a.act = 'remove' AND a.version = l.n - 1
+                    AND a.details ->> 'bot' = 'false')
+GROUP BY l.user_id HAVING count(*) >= %(many)s
+"""  # noqa: S608  # as above
 
 
 def watch(*, now: datetime) -> int:
