@@ -1,0 +1,277 @@
+"""No answer depends on a card its reader may not know: two worlds that differ only in hidden cards look the same.
+
+Each game is read by everybody (every seat, an outsider, nobody at all) as it is, then with all cards hidden from that
+reader dealt anew among the places they lie in, and in what the log tells of them; every byte must agree: bodies,
+headers, answers to moves, and what the server logs of it. Mails and the pages of the staff must not even depend on the
+reader's own cards, and what goes through Redis holds none. A round that is over hides nothing any more; what is told of
+earlier rounds of a match stays as it is. The scan first proves itself on seeded leaks. `LEAK_GAMES=10000` is the long
+form.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import structlog
+from celery import current_app
+from django.db.models import Max
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from accounts.models import User
+from games import announce, rules
+from games.actions.play import play_move, play_seat
+from games.admin.games import GameAdmin
+from games.announce import group_of
+from games.models import Game, Move, Round
+from games.queries import GameView, Table
+from games.render import words
+from games.web import game as game_views
+from tests.conftest import staff
+from tests.support.tables import NOON, now_of, table_after
+from tests.support.worlds import Postbox, Reader, Staff, differences
+
+pytestmark = pytest.mark.django_db
+
+GAMES = int(os.environ.get("LEAK_GAMES", "200"))
+PART = 20
+"""Games of one test, so that a long run is shared out."""
+PAGES_OF = 6
+"""Pages are fetched of one game in so many."""
+MAILS_OF = 10
+"""Mails are written, and the pages of the staff fetched, of one game in so many."""
+
+
+@pytest.fixture
+def people(db: None) -> list[User]:
+    return [User.objects.create_user(f"reader{n}", email=f"reader{n}@example.org") for n in range(7)]
+
+
+@pytest.fixture(autouse=True)
+def one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing differs because a minute has passed between two looks."""
+    now = timezone.now()
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now)
+
+
+@pytest.mark.parametrize("part", range(-(-GAMES // PART)))
+def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
+    readers = [Reader(user) for user in people] + [Reader(None)]
+    looked = 0
+    for seed in range(part * PART, min(GAMES, (part + 1) * PART)):
+        rng = random.Random(seed)
+        players, pages = rng.randint(2, 6), seed % PAGES_OF == 0
+        earlier = seed // PAGES_OF % 3 if pages else 0
+        table = table_after(people[:players], rng.randint(0, 90), seed, earlier=earlier, **of_the_turn(pages))
+        if table.playing[2].phase == "over":
+            continue
+        for reader in [*readers[:players], *readers[6:]]:
+            assert differences(table, reader, rng, pages=pages) == [], f"game {seed}, reader {reader.user}"
+            looked += 1
+    assert looked > PART * 3 or GAMES % PART
+
+
+@pytest.mark.parametrize("part", range(-(-GAMES // PART)))
+def test_no_mail_and_no_page_of_the_staff_depends_on_any_hidden_card(people: list[User], part: int) -> None:
+    moderator = Staff(staff("mo", "moderator"))
+    postboxes = [Postbox(user) for user in people[:6]]
+    for seed in range(part * PART, min(GAMES, (part + 1) * PART), MAILS_OF):
+        rng = random.Random(seed)
+        players = rng.randint(2, 6)
+        table = table_after(people[:players], rng.randint(0, 90), seed, **of_the_turn(True))
+        if table.playing[2].phase == "over":
+            continue
+        for reader in [moderator, *postboxes[:players]]:
+            assert differences(table, reader, rng, pages=True) == [], f"game {seed}, reader {reader.user}"
+
+
+def of_the_turn(pages: bool) -> dict[str, Any]:
+    return {"deadline": timezone.now() + timedelta(hours=5)} if pages else {}
+
+
+def _show_everything(events: Any, viewer: int | None, over: bool) -> tuple[rules.Event, ...]:
+    return tuple(events)
+
+
+def _first_seat(table: Table, user: User | None) -> int:
+    return 0
+
+
+def _open_hands(position: rules.Position, seat: int | None, options: rules.Options) -> rules.View:
+    view = rules.views.view_for(position, seat, options)
+    return rules.views.View(**{name: getattr(view, name) for name in view.__slots__} | {"hands": position.hands})
+
+
+def _open_drawn(position: rules.Position, seat: int | None, options: rules.Options) -> rules.View:
+    view = rules.views.view_for(position, seat, options)
+    return rules.views.View(**{name: getattr(view, name) for name in view.__slots__} | {"drawn": position.draw_pile[0]})
+
+
+def _header(patch: pytest.MonkeyPatch) -> None:
+    show = game_views._show
+
+    def leaky(request: HttpRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
+        response = show(request, table, *args, **named)
+        response.headers["X-Next"] = table.playing[2].draw_pile[0]
+        return response
+
+    patch.setattr(game_views, "_show", leaky)
+
+
+def _log_line(patch: pytest.MonkeyPatch) -> None:
+    show = game_views._show
+
+    def leaky(request: HttpRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
+        structlog.get_logger("games").info("shown", hands=table.playing[2].hands)
+        return show(request, table, *args, **named)
+
+    patch.setattr(game_views, "_show", leaky)
+
+
+def _headline(patch: pytest.MonkeyPatch) -> None:
+    """The heading of mails and pages names what its reader holds."""
+    headline = words.headline
+
+    def leaky(view: GameView, now: Any) -> str:
+        held = view.view.hand if view.view and view.view.hand else ()
+        return f"{headline(view, now)} You hold {', '.join(sorted(held))}."
+
+    patch.setattr(words, "headline", leaky)
+
+
+def _people_of(admin: GameAdmin, game: Game) -> str:
+    assert game.round is not None
+    return game.round.draw_pile
+
+
+def _refusal(patch: pytest.MonkeyPatch) -> None:
+    """Whoever is refused a move reads what the player on turn could do."""
+    legal = rules.legal_moves
+    apply = rules.apply
+
+    def leaky(position: rules.Position, seat: int, move: rules.Move, options: rules.Options, *rest: Any) -> Any:
+        try:
+            return apply(position, seat, move, options, *rest)
+        except rules.Refused as refused:
+            could = ", ".join(map(str, legal(position, position.turn, options)))
+            refused.message += could
+            raise
+
+    patch.setattr(rules, "apply", leaky)
+
+
+LEAKS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "the log tells drawn cards": lambda patch: patch.setattr(rules, "redact", _show_everything),
+    "everybody is seat 0": lambda patch: patch.setattr(Table, "seat_of", _first_seat),
+    "all hands are open": lambda patch: patch.setattr(rules, "view_for", _open_hands),
+    "a header tells the next card": _header,
+    "the server logs the hands": _log_line,
+    "the next card shows": lambda patch: patch.setattr(rules, "view_for", _open_drawn),
+    "a mail names the hand": _headline,
+    "the staff see the draw pile": lambda patch: patch.setattr(GameAdmin, "people", _people_of),
+    "a refusal tells the legal moves": _refusal,
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_the_scan_finds_a_seeded_leak(people: list[User], monkeypatch: pytest.MonkeyPatch, leak: str) -> None:
+    tables = [table_after(people[:3], moves, seed=moves, earlier=moves % 2) for moves in (9, 20, 30)]
+    readers = [Reader(people[1]), Reader(people[6]), Postbox(people[1]), Staff(staff("mo", "moderator"))]
+    hidden = {reader: [reader.hidden_from(table) for table in tables] for reader in readers}
+    monkeypatch.setattr(Reader, "hidden_from", lambda reader, table: hidden[reader][tables.index(table)])
+    monkeypatch.setattr(Postbox, "hidden_from", lambda reader, table: None)
+    LEAKS[leak](monkeypatch)
+    assert any(differences(table, reader, random.Random(1), pages=True) for table in tables for reader in readers)
+
+
+class Layer:
+    """A channel layer that keeps what is sent through it: what a socket of the table is told is made of that alone."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        self.sent.append((group, message))
+
+
+@pytest.fixture
+def announced(monkeypatch: pytest.MonkeyPatch) -> tuple[Layer, list[tuple[str, Any]]]:
+    """What is sent through the channel layer, and to the worker."""
+    layer, tasks = Layer(), []
+    monkeypatch.setattr(announce, "get_channel_layer", lambda: layer)
+    monkeypatch.setattr("games.announce.current_app.send_task", lambda name, args=(), **_: tasks.append((name, args)))
+    return layer, tasks
+
+
+def play_a_while(people: list[User], commits: Any) -> Table:
+    """A game of two people and a bot, played through the real actions; what is said after commits is said."""
+    rng = random.Random(5)
+    table = table_after([people[0], "careful", people[1]], 0, seed=5)
+    with commits(execute=True):
+        for _ in range(60):
+            table = now_of(table)
+            position = table.playing[2]
+            if position.phase == "over":
+                break
+            move, version = rng.choice(rules.legal_moves(position, position.turn, table.options)), table.game.version
+            user = table.seats[position.turn].user
+            if user is None:
+                play_seat(game_id=table.game.pk, seat=position.turn, move=move, version=version, now=NOON)
+            else:
+                play_move(code=table.game.code, user=user, text=str(move), version=version, now=NOON)
+    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), announce._publisher().loop).result(10)  # all before it is sent
+    return table
+
+
+def says_more_than_it_may(table: Table, layer: Layer, tasks: list[tuple[str, Any]]) -> list[str]:
+    """What was said beside the table's code and version, and the number of a game to the worker."""
+    code = table.game.code
+    last = Game.objects.filter(code=code).aggregate(last=Max("version"))["last"]
+    may = [
+        json.dumps([group_of(code), {"game": code, "type": "game.changed", "version": n}], sort_keys=True)
+        for n in range(last + 1)
+    ]
+    said = [json.dumps(message, sort_keys=True) for message in layer.sent]
+    asked = [json.dumps([name, list(args)]) for name, args in tasks]
+    return sorted({*said} - {*may} | {*asked} - {json.dumps([announce.BOT_TURN, [table.game.pk]])})
+
+
+def test_what_is_announced_names_the_table_and_no_card(
+    people: list[User], announced: tuple[Layer, list[tuple[str, Any]]], django_capture_on_commit_callbacks: Any
+) -> None:
+    layer, tasks = announced
+    table = play_a_while(people, django_capture_on_commit_callbacks)
+    assert len(layer.sent) > 20
+    assert tasks
+    assert says_more_than_it_may(table, layer, tasks) == []
+
+
+def _poke(code: str, version: int) -> None:
+    top = Round.objects.filter(game__code=code).values_list("draw_pile", flat=True).get().split()[0]
+    announce._tell(group_of(code), {"type": "game.changed", "game": code, "version": version, "next": top})
+
+
+def _task(game_id: int, delay: float) -> None:
+    drawn = Move.objects.filter(game=game_id).order_by("-n").values_list("events", flat=True).first()
+    current_app.send_task(announce.BOT_TURN, args=(game_id, json.dumps(drawn)))
+
+
+@pytest.mark.parametrize(("part", "leak"), [("_poke", _poke), ("_send_bot_turn", _task)])
+def test_the_scan_of_what_is_announced_finds_a_seeded_leak(
+    people: list[User],
+    announced: tuple[Layer, list[tuple[str, Any]]],
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    part: str,
+    leak: Callable[..., None],
+) -> None:
+    monkeypatch.setattr(announce, part, leak)
+    table = play_a_while(people, django_capture_on_commit_callbacks)
+    assert says_more_than_it_may(table, *announced)
