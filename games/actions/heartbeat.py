@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
@@ -36,15 +36,16 @@ SELECT max(id), count(*) FROM part
 
 
 def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> bool:
-    """Note that the sweep runs; says whether the clocks may act.
+    """Note that the sweep runs; says whether the clocks may act on what is due by `now`.
 
     After an absence longer than `grace` they may not before all of its time has been given back: each call gives it to
-    the next `batch` games, in one transaction, so that a crash neither skips a game nor serves one twice.
+    the next `batch` games, in one transaction, so that a crash neither skips a game nor serves one twice. How long the
+    absence was is judged by the database's time, not by this process's.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT at FROM games_heartbeat WHERE given_from IS NULL AND at > %s", [now - PULSE])
-        if cursor.fetchone():
-            return True
+    at, giving, skew = _last()
+    now += skew
+    if at is not None and not giving and at > now - PULSE:
+        return True
     with transaction.atomic():
         Heartbeat.objects.bulk_create([Heartbeat(pk=1)], ignore_conflicts=True)
         row = Heartbeat.objects.select_for_update().get(pk=1)
@@ -58,6 +59,21 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> bool:
             row.at = max(row.at or now, now)
         row.save()
         return row.given_from is None and now - row.at <= grace
+
+
+_LAST: Final = """
+SELECT h.at, h.given_from IS NOT NULL, statement_timestamp()
+FROM (VALUES (1)) AS one (id) LEFT JOIN games_heartbeat h USING (id)
+"""
+
+
+def _last() -> tuple[datetime | None, bool, timedelta]:
+    """The last pulse, whether time is being given back, and how far the database's clock is ahead of this process's."""
+    asked_at = datetime.now(UTC)
+    with connection.cursor() as cursor:
+        cursor.execute(_LAST)
+        at, giving, moment = cursor.fetchone()
+    return at, giving, moment - asked_at
 
 
 def _give(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:

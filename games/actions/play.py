@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from games import queries, rules
-from games.actions import clocks
+from games.actions import timeouts
 from games.actions.commit import TURN_MOVES, commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
@@ -65,10 +65,10 @@ def play_move(
                 _require_clock_and_hand(table, seat)
             if move.kind in TURN_MOVES:
                 _require_version(table, version, late=clock_has_acted)
-            if clock_has_acted or not clocks.is_due(table, now):
+            if clock_has_acted or not timeouts.is_due(table, now):
                 commit(table, seat, [move], now=now, token=token)
                 break
-        clocks.run_out(game_id=table.game.pk, now=now)
+        timeouts.run_out(game_id=table.game.pk, now=now)
     return _next_round(table, now)
 
 
@@ -86,10 +86,10 @@ def play_seat(*, game_id: int, seat: int, move: rules.Move, version: int, now: d
             _require_version(table, version)
             if not table.seats[seat].bot:
                 raise Denied("forbidden", "A person holds this seat.", version=table.game.version)
-            if clock_has_acted or not clocks.is_due(table, now):
+            if clock_has_acted or not timeouts.is_due(table, now):
                 commit(table, seat, [move], now=now, wake=False)
                 break
-        clocks.run_out(game_id=game_id, now=now)
+        timeouts.run_out(game_id=game_id, now=now)
     return _next_round(table, now)
 
 

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import transaction
 
 from games import announce, queries
-from games.actions import clocks
-from games.actions.heartbeat import beat
+from games.actions import timeouts
+from games.actions.heartbeat import PULSE, beat
 from games.models import Game
 from games.models.rows import claim_due, claim_game, read_windows
 
@@ -23,7 +23,7 @@ GRACE: Final = timedelta(seconds=2)
 """How late a bot may be before the sweep asks again: its own task is most often on its way."""
 
 BATCH: Final = 200
-"""So many bots are asked for, and windows closed, in one sweep, and so many clocks act between two heartbeats."""
+"""So many bots are asked for, and callout windows closed, in one sweep."""
 
 
 @dataclass(slots=True)
@@ -42,17 +42,23 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
     and tried again by the next sweep.
     """
     grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
-    while not beat(now=clock(), grace=grace):
-        pass  # each beat gives the time of an outage back to some more games
+    beaten = clock()
+    while not beat(now=beaten, grace=grace):
+        beaten = clock()  # each beat gives the time of an outage back to some more games
     swept = Swept(asked=_ask_for_bots(clock()))
     for claim in _claims(clock):
-        acted = _act(claim, clock())
+        now = clock()
+        if now - beaten >= PULSE:
+            # The machine may have slept since the last game: what came due meanwhile is nobody's fault.
+            if not beat(now=now, grace=grace):
+                break
+            beaten = now
+        acted = _act(claim, now)
         if acted is None:
             continue
         swept.acted += acted
         swept.failed += not acted
-        count = swept.acted + swept.failed
-        if count >= most or (count % BATCH == 0 and not beat(now=clock(), grace=grace)):
+        if swept.acted + swept.failed >= most:
             break
     return swept
 
@@ -65,11 +71,14 @@ def _ask_for_bots(now: datetime) -> int:
     return len(due)
 
 
-def _claims(clock: Callable[[], datetime]) -> Iterator[Callable[[], Game | None]]:
+Claim = Callable[[datetime], Game | None]
+
+
+def _claims(clock: Callable[[], datetime]) -> Iterator[Claim]:
     """Ways to lock the next due game, one at a time: callout windows first, then turns, the longest overdue first."""
     for game_id in read_windows(clock(), BATCH):
-        yield lambda game_id=game_id: claim_game(game_id)  # type: ignore[misc]  # mypy cannot type such a default
-    due = _Overdue(clock)
+        yield lambda _, game_id=game_id: claim_game(game_id)  # type: ignore[misc]  # mypy cannot type such a default
+    due = _Overdue()
     while not due.exhausted:
         yield due.claim
 
@@ -77,13 +86,12 @@ def _claims(clock: Callable[[], datetime]) -> Iterator[Callable[[], Game | None]
 class _Overdue:
     """The games whose turn has run out, each claimed once, so that one that fails cannot hold up the others."""
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._after = (datetime(1, 1, 1, tzinfo=UTC), 0)
         self.exhausted = False
 
-    def claim(self) -> Game | None:
-        game = claim_due(self._clock(), self._after)
+    def claim(self, now: datetime) -> Game | None:
+        game = claim_due(now, self._after)
         if game is None or game.deadline is None:
             self.exhausted = True
             return None
@@ -91,17 +99,17 @@ class _Overdue:
         return game
 
 
-def _act(claim: Callable[[], Game | None], now: datetime) -> bool | None:
+def _act(claim: Claim, now: datetime) -> bool | None:
     """Claim a game and let its clock act, in one transaction; None if there was none, False if it failed."""
     game = None
     try:
         with transaction.atomic():
-            game = claim()
+            game = claim(now)
             if game is None:
                 return None
             table = queries.load(game)
-            struck = clocks.strike(table, now=now)
-        clocks.conclude(table, struck, now=now)
+            struck = timeouts.strike(table, now=now)
+        timeouts.conclude(table, struck, now=now)
     except Exception as error:
         if game is None:
             raise

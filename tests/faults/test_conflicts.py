@@ -22,7 +22,7 @@ from django.utils import timezone
 from accounts.actions import create_token
 from accounts.models import User
 from games import rules
-from games.actions import clocks, lobby
+from games.actions import lobby, timeouts
 from games.actions.commit import TURN_MOVES
 from games.actions.play import play_seat
 from games.models import Game, Move, Seat
@@ -90,7 +90,7 @@ def by_bot(game_id: int, seat: int, move: rules.Move, version: int, when: Any) -
 
 def by_clock(game_id: int, when: Any) -> Outcome:
     when()
-    acted = clocks.run_out(game_id=game_id, now=timezone.now())
+    acted = timeouts.run_out(game_id=game_id, now=timezone.now())
     return Outcome("clock", "acted" if acted else "nothing is due", None)
 
 

@@ -23,7 +23,7 @@ from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from games import queries, records, rules
-from games.actions import clocks, lobby
+from games.actions import lobby, timeouts
 from games.actions.bot_turn import play_bots
 from games.actions.play import play_move
 from games.models import Game
@@ -149,8 +149,8 @@ def test_the_clock_of_an_old_turn_runs_out(release: Path) -> None:
     assert len(playing) > 8
     for game in playing:
         assert game.deadline is not None
-        early = clocks.run_out(game_id=game.pk, now=game.deadline - timedelta(hours=1))
+        early = timeouts.run_out(game_id=game.pk, now=game.deadline - timedelta(hours=1))
         assert early == (game.code == "uno")  # its callout window is closed long before
-        assert clocks.run_out(game_id=game.pk, now=game.deadline + timedelta(hours=1))
+        assert timeouts.run_out(game_id=game.pk, now=game.deadline + timedelta(hours=1))
         assert table_named(game.code).game.version > game.version
         assert faults_of(game.pk) == []

@@ -1,0 +1,142 @@
+"""What happens when time runs out: the clock plays, as one more player, through the same `commit` as everybody.
+
+Its moves are lines of the log, so that every game replays.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+
+from games import queries, rules
+from games.actions import clocks, vacations
+from games.actions.commit import commit
+from games.actions.locks import lock_game
+from games.actions.next_round import deal_next
+from games.actions.timing import aimed
+from games.models import Game, Seat
+from games.queries import Table
+
+log = structlog.get_logger(__name__)
+
+
+class Struck(Enum):
+    """What `strike` found: nothing due, the clock has acted or was moved, or a day of vacation is to be tried first."""
+
+    NOTHING = auto()
+    ACTED = auto()
+    VACATION = auto()
+
+
+def is_due(table: Table, now: datetime) -> bool:
+    """Whether the clock has something to do at this table, by the database's time."""
+    game, moment = table.game, now + table.game.skew
+    if game.status != Game.Status.PLAYING or game.paused_at is not None or table.position is None:
+        return False
+    if game.deadline is not None and game.deadline <= moment:
+        return True
+    return any(hand.callout_until is not None and hand.callout_until <= moment for hand in table.hands or ())
+
+
+def run_out(*, game_id: int, now: datetime) -> bool:
+    """Let the clock act where a move came too late; says whether it did.
+
+    While the sweep is away nobody is too late: what it missed is given back when it returns.
+    """
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game_id))
+        if queries.sweep_is_stale(now + table.game.skew, grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS)):
+            log.error("the sweep is stale: deadlines are not held", game=game_id)
+            return False
+        struck = strike(table, now=now)
+    return conclude(table, struck, now=now)
+
+
+def conclude(table: Table, struck: Struck, *, now: datetime) -> bool:
+    """What follows on `strike` in transactions of its own: a day of vacation, or the next deal."""
+    game_id = table.game.pk
+    if struck is Struck.VACATION:
+        assert table.position is not None
+        user_id = table.seats[table.position.turn].user_id
+        if user_id is not None and vacations.take_a_day(user_id=user_id, now=now):
+            return True
+        with transaction.atomic():
+            table = queries.load(lock_game(pk=game_id))
+            struck = strike(table, now=now, vacation=False)
+    if table.position is not None and table.position.phase == "over":
+        deal_next(game_id=game_id, now=now)
+    return struck is Struck.ACTED
+
+
+def strike(table: Table, *, now: datetime, vacation: bool = True) -> Struck:
+    """Close the callout windows whose time has passed (CLOCK-2), then play for whose time has run out (CLOCK-1).
+
+    A deadline that has come to fall in its player's vacation or quiet hours moves instead. With `vacation` a player who
+    takes days of vacation instead of misses is left alone. The caller holds the lock.
+    """
+    if not is_due(table, now):
+        return Struck.NOTHING
+    game, moment = table.game, now + table.game.skew
+    deadline = game.deadline
+    turn_is_over = deadline is not None and deadline <= moment
+    _, hands, _ = table.playing
+    for hand in hands:
+        until = hand.callout_until
+        # A window that the turn's end closes anyway needs no line of its own.
+        if until is not None and until <= moment and (deadline is None or not turn_is_over or until < deadline):
+            commit(table, hand.seat.index, [rules.Move("uno", clock=True)], now=now)
+    if not turn_is_over or _rested(table, now):
+        return Struck.ACTED
+    seat = table.seats[table.playing[2].turn]
+    if vacation and seat.rest is not None and seat.rest.auto_vacation and not game.terms.live:
+        return Struck.VACATION
+    commit(table, seat.index, default_moves(table), now=now)
+    _answer_misses(table, seat, now)
+    return Struck.ACTED
+
+
+def default_moves(table: Table) -> list[rules.Move]:
+    """The clock's moves for the seat on turn: one, or a draw and the play of what it found (CLOCK-1)."""
+    round_, _, position = table.playing
+    seat, options = position.turn, table.options
+    first = rules.default_move(position, seat, options)
+    shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
+    after, _ = rules.apply(position, seat, first, options, shuffle)
+    if after.phase == "drawn":
+        return [first, rules.default_move(after, seat, options)]
+    return [first]
+
+
+def _rested(table: Table, now: datetime) -> bool:
+    """Move a deadline that passed in its player's vacation or quiet hours; says whether it lies ahead now."""
+    game, seat = table.game, table.seats[table.playing[2].turn]
+    assert game.deadline is not None
+    if seat.rest is None or game.terms.live:
+        return False
+    since, deadline = game.turn_since or game.deadline, game.deadline
+    if seat.rest.away(now) and seat.rest.vacation_from is not None:
+        shift = seat.rest.back(now) - max(since, seat.rest.vacation_from)
+        since, deadline = since + shift, deadline + shift
+    clock = aimed(game, seat, deadline=deadline, since=since, quiet_given=game.quiet_given, now=now)
+    if clock.deadline is None or clock.deadline <= now + game.skew:
+        return False
+    clocks.save_clock(table, clock)
+    return True
+
+
+def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
+    """After the last miss that the table allows a bot takes the seat, or its player leaves (CLOCK-3).
+
+    If the round is over, the player leaves with the next deal.
+    """
+    game = table.game
+    if seat.misses < game.misses_allowed or game.status != Game.Status.PLAYING:
+        return
+    if game.after_misses == Game.AfterMisses.BOT:
+        clocks.replace_by_bot(table, seat=seat.index, now=now)
+    elif seat.index not in table.playing[2].out and table.playing[2].phase != "over":
+        commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)

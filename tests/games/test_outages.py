@@ -1,0 +1,134 @@
+"""The sweep's own pulse: what an absence of it costs nobody."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from accounts.models import User
+from games import queries
+from games.actions import heartbeat, sweep
+from games.models import Heartbeat
+from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, move, swept
+from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+def near(moment: datetime | timedelta | None) -> object:
+    """Equal to this but for what a statement takes: the sweep judges by the database's time."""
+    return pytest.approx(moment, abs=SECOND)
+
+
+def jumping(*, after: int, by: timedelta) -> Callable[[], datetime]:
+    """A clock that shows noon so many times, and then has jumped: the machine has slept."""
+    asked = itertools.count()
+    return lambda: NOON + by if next(asked) >= after else NOON
+
+
+def test_the_time_of_an_outage_is_given_back_and_nobody_is_blamed(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON - HOUR, turn_since=NOON - 9 * HOUR, remind_at=NOON - HOUR)
+    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 9 * HOUR, turn_since=NOON - HOUR, remind_at=NOON)
+    still = table_at(TWO_HANDS, [alice, "careful"])
+    assert swept(last=NOON - 2 * HOUR) == sweep.Swept()
+    assert log_of(table) == []
+    game = now_of(table).game
+    given = (game.deadline, game.turn_since, game.remind_at)
+    assert given == (near(NOON + HOUR), near(NOON - 7 * HOUR), near(NOON + HOUR))
+    assert now_of(later).game.deadline == near(NOON + 10 * HOUR)  # it had lost one hour
+    assert now_of(still).game.deadline is None
+    assert swept(NOON + timedelta(minutes=1)) == sweep.Swept()
+    assert now_of(table).game.deadline == near(NOON + HOUR)
+
+
+def test_a_short_absence_of_the_sweep_changes_nothing(alice: User, bob: User) -> None:
+    table = due_table(TWO_HANDS, [alice, bob])
+    assert swept(last=NOON - timedelta(seconds=119)) == sweep.Swept(acted=1)
+    assert log_of(table) != []
+
+
+def test_while_the_sweep_is_away_no_move_is_too_late(alice: User, bob: User) -> None:
+    swept(NOON - HOUR)
+    table = due_table(TWO_HANDS, [alice, bob])
+    move(table, alice, "play r5")
+    assert log_of(table) == ["0 play r5"]
+
+
+def test_an_outage_in_the_midst_of_the_giving_is_given_too(alice: User, bob: User) -> None:
+    first = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - 20 * HOUR)
+    second = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - 20 * HOUR)
+    Heartbeat.objects.create(
+        pk=1, at=NOON - HOUR, given_from=NOON - 3 * HOUR, given_to=NOON - HOUR, given_through=first.game.pk
+    )
+    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
+    assert now_of(first).game.deadline == near(NOON + HOUR)
+    assert now_of(second).game.deadline == near(NOON + 3 * HOUR)
+    assert queries.sweep_age(NOON) == near(timedelta())
+
+
+@pytest.mark.parametrize("after", range(3, 8))
+def test_a_machine_that_sleeps_in_the_midst_of_a_sweep_blames_nobody(alice: User, bob: User, after: int) -> None:
+    """Wherever in a sweep it is: whose time was up before is struck, then or later, and nobody else."""
+    before = [due_table(TWO_HANDS, [alice, bob], deadline=NOON - (9 - n) * SECOND) for n in range(4)]
+    asleep = due_table(TWO_HANDS, [alice, bob], deadline=NOON + HOUR / 2)
+    Heartbeat.objects.create(pk=1, at=NOON)
+    found = sweep.sweep(clock=jumping(after=after, by=HOUR))
+    assert found.acted <= len(before)
+    assert [bool(log_of(table)) for table in before] == [n < found.acted for n in range(len(before))]
+    assert now_of(asleep).game.deadline == NOON + HOUR / 2
+    assert sweep.sweep(clock=lambda: NOON + HOUR) == sweep.Swept(acted=len(before) - found.acted)
+    assert all(log_of(table) for table in before)  # their time had run out before, and had once more
+    assert log_of(asleep) == []
+    assert now_of(asleep).game.deadline == near(NOON + HOUR / 2 + HOUR)
+
+
+def test_a_slow_sweep_is_no_outage(alice: User, bob: User) -> None:
+    """Each game takes half a minute of it, together longer than the grace: the pulse is kept up all the same."""
+    tables = [due_table(TWO_HANDS, [alice, bob]) for _ in range(5)]
+    Heartbeat.objects.create(pk=1, at=NOON)
+    asked = itertools.count()
+    assert sweep.sweep(clock=lambda: NOON + next(asked) * MINUTE / 2) == sweep.Swept(acted=5)
+    assert all(log_of(table) for table in tables)
+
+
+def test_another_sweeper_s_pulse_is_as_good(alice: User, bob: User) -> None:
+    """One machine slept, another swept: there was no outage, and the first goes on."""
+    tables = [due_table(TWO_HANDS, [alice, bob]) for _ in range(2)]
+    Heartbeat.objects.create(pk=1, at=NOON)
+    clock = jumping(after=3, by=HOUR)
+
+    def wakes_up() -> datetime:
+        now = clock()
+        Heartbeat.objects.update(at=now)
+        return now
+
+    assert sweep.sweep(clock=wakes_up) == sweep.Swept(acted=2)
+    assert all(log_of(table) for table in tables)
+
+
+@pytest.mark.parametrize("ahead", [-HOUR, HOUR])
+def test_a_wrong_clock_of_a_sweeper_is_no_outage(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, ahead: timedelta
+) -> None:
+    """The process's clock is an hour off; by the database's time the last sweep was just now."""
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
+    Heartbeat.objects.create(pk=1, at=NOON)
+
+    wrong = SimpleNamespace(now=lambda zone: datetime.now(zone) + ahead)
+    monkeypatch.setattr(heartbeat, "datetime", wrong)
+    assert sweep.sweep(clock=lambda: NOON + ahead) == sweep.Swept()
+    assert queries.sweep_age(NOON) == near(timedelta())
+    assert now_of(table).game.deadline == NOON + 2 * HOUR
+
+
+def test_the_sweep_s_age_can_be_asked(alice: User, bob: User) -> None:
+    assert queries.sweep_age(NOON) is None
+    assert not queries.sweep_is_stale(NOON, grace=SECOND)
+    swept()
+    due_table(TWO_HANDS, [alice, bob])
+    assert queries.sweep_age(NOON + HOUR) == HOUR
+    assert queries.sweep_is_stale(NOON + HOUR, grace=SECOND)

@@ -1,0 +1,54 @@
+"""The sweep and the clocks in tests that have a time of their own: noon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from accounts.models import User
+from games import queries
+from games.actions import sweep
+from games.actions.locks import lock_game
+from games.actions.play import play_move
+from games.models import Heartbeat
+from games.queries import Table
+from games.refusals import Denied
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+SECOND = timedelta(seconds=1)
+THREE_HANDS = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3", "W6"], ["y1", "y2", "b3"]]}
+
+
+def due_table(position: Mapping[str, Any], people: Sequence[User | str], **fields: Any) -> Table:
+    """A table whose turn ran out a second before noon."""
+    return table_at(
+        position, people, **{"deadline": NOON - SECOND, "turn_since": NOON - HOUR, "remind_at": NOON - SECOND, **fields}
+    )
+
+
+def swept(at: datetime = NOON, *, last: datetime | None = None) -> sweep.Swept:
+    """What a sweep does at this moment, the one before having run `last` (else just now)."""
+    Heartbeat.objects.update_or_create(pk=1, defaults={"at": last or at})
+    return sweep.sweep(clock=lambda: at)
+
+
+def move(table: Table, user: User, text: str, *, at: datetime = NOON, version: int | None = None) -> Table:
+    version = now_of(table).game.version if version is None else version
+    return play_move(code=table.game.code, user=user, text=text, version=version, now=at)
+
+
+def locked(table: Table, act: Callable[[Table], Any]) -> Any:
+    with transaction.atomic():
+        return act(queries.load(lock_game(pk=table.game.pk)))
+
+
+def refused(act: Callable[[], object]) -> tuple[str, int]:
+    with pytest.raises(Denied) as caught:
+        act()
+    return caught.value.code, caught.value.status
