@@ -109,6 +109,8 @@ class Server:
             self._users = None
             if lock_alone(users):
                 _stop(self.place)
+            else:
+                _give_away()
 
 
 @contextmanager
@@ -242,6 +244,13 @@ def _stop(place: Place) -> None:
         del _children[child.pid]
     if place.sockets.parent == Path(tempfile.gettempdir()):
         shutil.rmtree(place.sockets, ignore_errors=True)
+
+
+def _give_away() -> None:
+    """The server lives on for others: its end is not ours to wait for, nor to be warned of."""
+    for child in _children.values():
+        child.returncode = 0
+    _children.clear()
 
 
 def _wait_until_ready(place: Place, child: subprocess.Popen[bytes] | None) -> bool:

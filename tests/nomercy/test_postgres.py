@@ -102,6 +102,27 @@ def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(initialised
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+def test_who_started_it_may_leave_it_to_others_without_a_warning(initialised: Place) -> None:
+    command = [sys.executable, "-W", "error", "-c", JOIN_AND_WAIT]
+    words = [str(initialised.data), str(initialised.sockets), initialised.user or ""]
+    starter = subprocess.Popen(
+        [*command, *words],
+        cwd=CHECKOUT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert starter.stdout is not None
+    assert starter.stdout.readline() == "joined\n"
+    with running(initialised):
+        _, warned = starter.communicate(timeout=60)
+        with connect(initialised) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    assert (starter.returncode, warned) == (0, "")
+    assert postmaster_pid(initialised) is None
+
+
 def test_it_listens_on_no_network_and_lets_nobody_else_near_its_socket(initialised: Place) -> None:
     with running(initialised), connect(initialised) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
