@@ -11,6 +11,7 @@ from games.actions import bot_turn as bots_action
 from games.actions import chance, housekeeping, mailbox, notices, outbox
 from games.actions import sweep as sweep_action
 from games.actions.moderation import watch
+from games.actions.steps import run_all
 
 
 @shared_task(name="games.tasks.bot_turn", ignore_result=True)
@@ -26,18 +27,22 @@ def sweep() -> None:
 
 
 @shared_task(name="games.tasks.notices", ignore_result=True)
-def send_notices() -> int:
+def send_notices() -> None:
     """Write the reminders and summaries that are due, and show or send every notice that is."""
-    notices.remind(now=timezone.now())
-    mailbox.write_digests(now=timezone.now())
-    return outbox.deliver(clock=timezone.now)
+    run_all(
+        lambda: notices.remind(now=timezone.now()),
+        lambda: mailbox.write_digests(now=timezone.now()),
+        lambda: outbox.deliver(clock=timezone.now),
+    )
 
 
 @shared_task(name="games.tasks.housekeeping", ignore_result=True)
 def tidy() -> None:
     """Close tables that never started, forget guests and marks of browsers, and open the site's own cases."""
-    housekeeping.close_old_tables(now=timezone.now())
-    housekeeping.forget_guests(now=timezone.now())
-    mailbox.forget_old(now=timezone.now())
-    watch.forget_marks(now=timezone.now())
-    watch.watch(now=timezone.now())
+    run_all(
+        lambda: housekeeping.close_old_tables(now=timezone.now()),
+        lambda: housekeeping.forget_guests(now=timezone.now()),
+        lambda: mailbox.forget_old(now=timezone.now()),
+        lambda: watch.forget_marks(now=timezone.now()),
+        lambda: watch.watch(now=timezone.now()),
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+import structlog
 from django.db import transaction
 
 from accounts.rows import prepared
@@ -18,6 +19,8 @@ from games.models import Case, Game, Report, Seat
 from games.models.notices import CHANNELS, DEADLINE, INVITED, KINDS, REPORT_SETTLED, SEAT_MOVED, TURN
 from games.queries import Table
 from games.render.words import listed
+
+log = structlog.get_logger(__name__)
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -174,16 +177,34 @@ def tell_settled(case: Case, *, now: datetime) -> None:
     tell(None, [Intent(pk, REPORT_SETTLED, text) for pk in sorted({*people} - {None})], now=now, mark=case.pk)
 
 
-def remind(*, now: datetime, batch: int = 100) -> int:
-    """Write the reminders that are due, of games whose turn is nearly over; gives the number of games looked at."""
-    with transaction.atomic():
-        due = Game.objects.select_for_update(skip_locked=True, no_key=True, of=("self",)).filter(remind_at__lte=now)
-        games = list(due.select_related("round").order_by("remind_at")[:batch])
-        for game in games:
+def remind(*, now: datetime, most: int = 1000) -> int:
+    """Write the reminders that are due, of games whose turn is nearly over; gives the number of games looked at.
+
+    Each game has a transaction of its own. One that fails is logged, passed over and tried again the next time.
+    """
+    due = Game.objects.filter(remind_at__lte=now).order_by("remind_at", "pk").values_list("pk", flat=True)
+    return sum(_remind_once(game_id, now) for game_id in list(due[:most]))
+
+
+def _remind_once(game_id: int, now: datetime) -> bool:
+    """Write what is due in this game, unless somebody else has it locked: then it is no longer due, or due again."""
+    game = None
+    due = Game.objects.select_for_update(skip_locked=True, no_key=True, of=("self",)).filter(remind_at__lte=now)
+    try:
+        with transaction.atomic():
+            game = due.select_related("round").filter(pk=game_id).first()
+            if game is None:
+                return False
             game.remind_at = None
             game.save(update_fields=["remind_at"])
             _remind(game, now)
-    return len(games)
+    except Exception as error:
+        if game is None:
+            raise
+        # One broken game must not keep reminders from all others. Never the traceback's values: they hold cards.
+        log.error("a reminder was not written", game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
+        return False
+    return True
 
 
 def _remind(game: Game, now: datetime) -> None:

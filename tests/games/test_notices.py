@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from accounts.models import User
 from games import queries
 from games.actions import lobby, notices
 from games.actions.commit import commit
+from games.actions.locks import lock_game
 from games.actions.play import play_move
 from games.models import Game, Notice, NoticeSettings
 from games.queries import Table
@@ -203,6 +206,52 @@ def test_a_reminder_is_armed_again_by_a_new_deadline_alone(due: Table) -> None:
     Game.objects.filter(pk=due.game.pk).update(remind_at=NOON, deadline=NOON + 120 * MINUTE)
     notices.remind(now=NOON)
     assert len(told()) == 4
+
+
+def test_a_game_that_cannot_be_reminded_of_does_not_hold_back_the_others(
+    alice: User, bob: User, due: Table, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
+    tell = notices.tell
+
+    def fail(game: Game, *what: Any, **how: Any) -> None:
+        tell(game, *what, **how)
+        if game.pk == due.game.pk:
+            raise ValueError("r5 b1")
+
+    monkeypatch.setattr(notices, "tell", fail)
+    assert notices.remind(now=NOON + MINUTE) == 1
+    assert told(channel="site") == [("bob", "deadline", "site")]
+    assert "a reminder was not written" in caplog.text
+    assert "r5" not in caplog.text
+    monkeypatch.undo()
+    assert notices.remind(now=NOON + MINUTE) == 1
+    assert told(channel="site")[1:] == [("alice", "deadline", "site")]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reminder_waits_for_nobody_s_move(alice: User, bob: User, due: Table) -> None:
+    """Whose turn is being played needs no reminder now."""
+    other = table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
+    held, go_on, found = threading.Event(), threading.Event(), list[int]()
+
+    def hold() -> None:
+        try:
+            with transaction.atomic():
+                lock_game(pk=due.game.pk)
+                held.set()
+                go_on.wait(10)
+        finally:
+            connection.close()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert held.wait(10)
+    found.append(notices.remind(now=NOON + MINUTE))
+    go_on.set()
+    holder.join()
+    assert found == [1]
+    assert list(Game.objects.filter(remind_at=None).values_list("pk", flat=True)) == [other.game.pk]
 
 
 @pytest.mark.parametrize(

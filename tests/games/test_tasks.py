@@ -1,0 +1,60 @@
+"""Celery's door: every step of a task runs, and none fails in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from games import tasks
+from games.actions import housekeeping, mailbox, notices, outbox
+from games.actions.moderation import watch
+from games.actions.steps import run_all
+
+TIDY = [
+    (housekeeping, "close_old_tables"),
+    (housekeeping, "forget_guests"),
+    (mailbox, "forget_old"),
+    (watch, "forget_marks"),
+    (watch, "watch"),
+]
+NOTICES = [(notices, "remind"), (mailbox, "write_digests"), (outbox, "deliver")]
+
+
+@pytest.mark.parametrize(
+    ("task", "steps", "broken"),
+    [
+        *[(tasks.tidy, TIDY, n) for n in range(len(TIDY))],
+        *[(tasks.send_notices, NOTICES, n) for n in range(len(NOTICES))],
+    ],
+)
+def test_a_step_that_fails_keeps_no_other_from_running(
+    task: Any,
+    steps: list[tuple[Any, str]],
+    broken: int,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ran: list[str] = []
+
+    def step(name: str, fails: bool) -> Any:
+        def run(**_: object) -> None:
+            ran.append(name)
+            if fails:
+                raise ValueError(name)
+
+        return run
+
+    for n, (place, name) in enumerate(steps):
+        monkeypatch.setattr(place, name, step(name, n == broken))
+    with pytest.raises(ExceptionGroup, match=f"1 of {len(steps)} steps failed") as raised:
+        task()
+    assert ran == [name for _, name in steps]
+    assert [str(error) for error in raised.value.exceptions] == [steps[broken][1]]
+    assert [record.exc_info[1] for record in caplog.records if record.exc_info] == list(raised.value.exceptions)
+
+
+def test_steps_that_all_run_raise_nothing() -> None:
+    ran: list[int] = []
+    run_all(lambda: ran.append(1), lambda: ran.append(2))
+    assert ran == [1, 2]
