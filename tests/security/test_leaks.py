@@ -43,9 +43,9 @@ pytestmark = pytest.mark.django_db
 GAMES = int(os.environ.get("LEAK_GAMES", "200"))
 PART = 20
 """Games of one test, so that a long run is shared out."""
-PAGES_OF = 6
+PAGES_OF = 12
 """Pages are fetched of one game in so many."""
-MAILS_OF = 10
+MAILS_OF = 20
 """Mails are written, and the pages of the staff fetched, of one game in so many."""
 
 
