@@ -35,9 +35,14 @@ def warnings_of(user: User) -> QuerySet[Warned]:
     return Warned.objects.filter(person=user).order_by("-at", "-pk")
 
 
-def audit_of_game(game: Game) -> QuerySet[AuditEntry]:
-    """What staff did at this table, newest first."""
-    return AuditEntry.objects.filter(game_id=game.pk).order_by("-pk")
+def not_about(entries: QuerySet[AuditEntry], reader: int | None) -> QuerySet[AuditEntry]:
+    """These entries but for what colleagues did and wrote about the member of staff who reads them."""
+    return entries.exclude(person_id=reader) if reader is not None else entries
+
+
+def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
+    """What staff did at this table, newest first, but for what was done to the person who reads it."""
+    return not_about(AuditEntry.objects.filter(game_id=game.pk), reader).order_by("-pk")
 
 
 def told_of_game(game: Game) -> QuerySet[AuditEntry]:
@@ -76,14 +81,15 @@ class ConductRecord:
 
 
 def record_of(person: User, now: datetime, *, reader: int | None) -> ConductRecord:
-    """Everything about this person's conduct, newest first; no cases if it is read by that person."""
+    """Everything about this person's conduct, newest first; no cases and no audit if it is read by that person."""
+    audit = not_about(AuditEntry.objects.filter(person_id=person.pk), reader)
     cases = Case.objects.filter(person=person).exclude(person_id=reader).order_by("-pk")
     return ConductRecord(
         suspension=suspension_of(person, now),
         suspensions=list(Suspension.objects.filter(person=person).order_by("-pk")),
         warnings=list(warnings_of(person)),
         cases=list(cases),
-        audit=list(AuditEntry.objects.filter(person_id=person.pk).order_by("-pk")[:100]),
+        audit=list(audit.order_by("-pk")[:100]),
     )
 
 

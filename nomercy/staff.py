@@ -1,6 +1,6 @@
 """The admin's own door: the site's log-in with its limits, and a second factor, before any of its pages."""
 
-from typing import Any
+from typing import Any, Final
 
 from allauth.account.authentication import get_authentication_records
 from allauth.account.decorators import secure_admin_login
@@ -12,6 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
+
+BROUGHT_ALONG: Final = {"allauth.mfa.admin", "allauth.account.admin", "django.contrib.auth.admin"}
 
 
 def used_second_factor(request: HttpRequest) -> bool:
@@ -28,8 +30,8 @@ class StaffSite(AdminSite):
         return super().has_permission(request) and used_second_factor(request)
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """allauth's own pages of authenticators would show their secrets: accounts/admin.py has ours."""
-        if getattr(admin_class, "__module__", "") != "allauth.mfa.admin":
+        """Not the pages that other packages bring: they change rows without a reason, or show secrets."""
+        if getattr(admin_class, "__module__", "") not in BROUGHT_ALONG:
             super().register(model_or_iterable, admin_class, **options)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -1,6 +1,6 @@
 """Who among the staff may do what: two groups, each with the least rights that its work needs.
 
-A change of these tables comes with a migration that calls `set_roles` (see `0010_staff_see_notices`).
+A change of these tables comes with a migration that calls `set_roles` (see `0012_acts_on_accounts`).
 """
 
 from __future__ import annotations
@@ -56,10 +56,15 @@ ROLES: Final = {
         "do_suspend_for_good",
         "do_lift",
         "do_decide_appeal",
-        "change_user",
+        "do_rename",
+        "do_close_account",
+        "do_reopen_account",
     ),
 }
-"""Permissions by group: what only an admin may do cannot be undone, gives cards to somebody, or judges a moderator."""
+"""Permissions by group: what only an admin may do cannot be undone, gives cards to somebody, or judges a moderator.
+
+What makes somebody staff, or lets them in without their second factor, is for superusers alone, who may do anything.
+"""
 
 
 def set_roles() -> None:

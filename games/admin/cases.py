@@ -135,7 +135,7 @@ class CaseAdmin(ReadOnly):
         return [act, *super().get_urls()]
 
     def act(self, request: HttpRequest, case_id: int, act: str) -> HttpResponse:
-        page, case = CASE_PAGES.get(act), Case.objects.select_related("person").filter(pk=case_id).first()
+        page, case = CASE_PAGES.get(act), self.get_object(request, str(case_id))
         if page is None or case is None:
             raise Http404
         back = reverse("admin:games_case_change", args=[case_id])
@@ -175,7 +175,7 @@ class AppealAdmin(ReadOnly):
 
     def act(self, request: HttpRequest, appeal_id: int, act: str) -> HttpResponse:
         page = APPEAL_PAGES.get(act)
-        appeal = Appeal.objects.select_related("suspension__person").filter(pk=appeal_id).first()
+        appeal = self.get_object(request, str(appeal_id))
         if page is None or appeal is None:
             raise Http404
         back = reverse("admin:games_appeal_change", args=[appeal_id])

@@ -48,7 +48,8 @@ class Ailing(admin.SimpleListFilter):
             case "stuck":
                 return queryset.filter(running & (Q(deadline=None, wake_at=None) | Q(wake_at__lt=late)))
             case "reported":
-                return queryset.filter(Exists(Report.objects.filter(game=OuterRef("pk"), case__closed_at=None)))
+                said = Report.objects.filter(game=OuterRef("pk"), case__closed_at=None)
+                return queryset.filter(Exists(said.exclude(case__person_id=request.user.pk)))
             case "paused":
                 return queryset.filter(status=Game.Status.PLAYING, paused_at__isnull=False)
         return queryset
@@ -135,7 +136,7 @@ class GameAdmin(ReadOnly):
             "lines": rendering.log_of(view, queries.log_of(table, None, last=LOG_LINES), now),
             "shown": LOG_LINES,
             "acts": self._acts(request, game),
-            "audit": conduct.audit_of_game(game),
+            "audit": conduct.audit_of_game(game, reader=request.user.pk),
             "reports": conduct.reports_of_game(game, reader=request.user.pk),
         }
         return render(request, "admin/staff/game.html", context)

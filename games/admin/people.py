@@ -1,20 +1,42 @@
-"""People: found by name, changed by admins only, and acted on with a reason."""
+"""People: found by name, read by staff, and acted on with a reason."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Final
 
+from django import forms
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.names import DISPLAY_NAME_LENGTH
 from games import conduct
-from games.actions.moderation import people
-from games.admin.acts import Act, ActPage, DaysForm, act_page, buttons
+from games.actions.moderation import accounts, people
+from games.actions.roles import ROLES
+from games.admin.acts import Act, ActPage, DaysForm, ReasonForm, act_page, buttons
+from games.admin.rows import ReadOnly
+
+
+class NamesForm(ReasonForm):
+    username = forms.CharField(max_length=30)
+    display_name = forms.CharField(
+        label="Name at the table",
+        max_length=DISPLAY_NAME_LENGTH,
+        required=False,
+        help_text="Empty: they go by their username.",
+    )
+
+
+class RoleForm(ReasonForm):
+    role = forms.ChoiceField(
+        choices=[("", "No role: a player like any other"), *((role, role.capitalize()) for role in ROLES)],
+        required=False,
+        widget=forms.RadioSelect,
+    )
+
 
 PAGES: Final = {
     page.act.value: page
@@ -71,45 +93,91 @@ PAGES: Final = {
             ("They can use everything again at once.",),
             lambda doing: people.lift(person_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now),
         ),
+        ActPage(
+            Act.RENAME,
+            (
+                "They go by these names from now on, at every table and in every log.",
+                "They log in by the new username, or by their e-mail address: tell them.",
+            ),
+            lambda doing: accounts.rename(
+                person_id=doing.subject,
+                by=doing.by,
+                username=doing.more["username"],
+                display_name=doing.more["display_name"],
+                reason=doing.reason,
+                now=doing.now,
+            ),
+            NamesForm,
+        ),
+        ActPage(
+            Act.CLOSE_ACCOUNT,
+            (
+                "Nobody can log in to it or use its tokens, and no page says why: to let them read a reason, suspend.",
+                "Nothing is deleted. The clocks of their games run on; remove them where others should not wait.",
+            ),
+            lambda doing: accounts.close_account(
+                person_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now
+            ),
+        ),
+        ActPage(
+            Act.REOPEN_ACCOUNT,
+            ("They can log in again, and find everything as it is.",),
+            lambda doing: accounts.reopen_account(
+                person_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now
+            ),
+        ),
+        ActPage(
+            Act.SET_ROLE,
+            (
+                "They can do at once what the role allows, once they have shown a second factor; or no more of it.",
+                "A superuser stays one: that is given and taken by whoever runs the site, in a shell.",
+            ),
+            lambda doing: accounts.set_role(
+                person_id=doing.subject, by=doing.by, role=doing.more["role"], reason=doing.reason, now=doing.now
+            ),
+            RoleForm,
+        ),
+        ActPage(
+            Act.DROP_FACTOR,
+            (
+                "Their authenticator app and recovery codes are forgotten: their password alone lets them in.",
+                "Be sure that it is they who ask. The staff pages make them set up another.",
+            ),
+            lambda doing: accounts.drop_factor(
+                person_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now
+            ),
+        ),
     )
 }
 """Each act on a person, by its name in addresses."""
 
-SUPERUSERS_ONLY: Final = ("email", "is_superuser", "user_permissions", "groups", "is_staff")
-"""Whoever could set these could make themselves, or somebody whose password they reset, anything."""
+
+def _needless(person: User, now: datetime) -> set[str]:
+    """The acts that take back what has not been done to this person, or do it again."""
+    needless = {Act.CLOSE_ACCOUNT if not person.is_active else Act.REOPEN_ACCOUNT}
+    if not person.muted(now):
+        needless.add(Act.UNMUTE)
+    if not person.suspended(now):
+        needless.add(Act.LIFT)
+    return {act.value for act in needless}
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
+class PersonAdmin(ReadOnly):
+    """A person, to read. Whatever changes is an act; an address and a password are the person's own to change."""
+
     change_form_template = "admin/staff/person.html"
     list_display = ("username", "name", "email", "is_guest", "is_staff", "suspended_until", "date_joined")
     list_filter = ("is_guest", "is_staff", "is_active", ("suspended_until", admin.EmptyFieldListFilter))
     search_fields = ("username", "display_name", "email")
+    ordering = ("username",)
     fieldsets = (
         (None, {"fields": ("username",)}),
         ("At the table", {"fields": ("display_name", "time_zone", "is_guest", "email")}),
         ("Conduct", {"fields": ("suspended_until", "muted_until", "warned")}),
-        ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
+        ("Standing", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        always = ("is_guest", "suspended_until", "muted_until", "warned", "last_login", "date_joined")
-        return always if request.user.is_superuser else (*always, *SUPERUSERS_ONLY)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody but a superuser changes staff."""
-        reaches = obj is None or request.user.is_superuser or not (obj.is_staff or obj.is_superuser)
-        return reaches and super().has_change_permission(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Deleting somebody leaves seats without a person in running games: accounts are closed, not deleted."""
-        return False
-
-    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002  # the name that Django's addresses give it
-        if not request.user.is_superuser:
-            raise PermissionDenied
-        return super().user_change_password(request, id, form_url)
 
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:person_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="accounts_user_act")
@@ -120,7 +188,11 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alon
         if page is None or person is None:
             raise Http404
         back = reverse("admin:accounts_user_change", args=[person_id])
-        return act_page(request, page, subject=person_id, about=person.name, back=back)
+        role = person.groups.values_list("name", flat=True).first() if person.is_staff else ""
+        initial = {"username": person.username, "display_name": person.display_name, "role": role}
+        return act_page(
+            request, page, subject=person_id, about=person.name, back=back, form_options={"initial": initial}
+        )
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -128,6 +200,8 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alon
         person = self.get_object(request, object_id)
         context = dict(extra_context or {})
         if person is not None:
-            context["acts"] = buttons(request, PAGES, "accounts_user_act", person.pk)
-            context["conduct"] = conduct.record_of(person, timezone.now(), reader=request.user.pk)
+            now = timezone.now()
+            fitting = {name: page for name, page in PAGES.items() if name not in _needless(person, now)}
+            context["acts"] = buttons(request, fitting, "accounts_user_act", person.pk)
+            context["conduct"] = conduct.record_of(person, now, reader=request.user.pk)
         return super().change_view(request, object_id, form_url, context)

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from games import conduct
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 
 
@@ -32,6 +33,10 @@ class AuditEntryAdmin(ReadOnly):
     fields = ("at", "act", "actor_name", "reason", "game_code", "version", "seat", "person_name", "details")
     date_hierarchy = "at"
     ordering = ("-pk",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
+        """Nobody reads what colleagues wrote about them."""
+        return conduct.not_about(super().get_queryset(request), request.user.pk)
 
 
 @admin.register(Round)

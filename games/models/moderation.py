@@ -37,6 +37,11 @@ class AuditEntry(models.Model):
         SUSPEND = "suspend", "Suspend"
         SUSPEND_FOR_GOOD = "suspend_for_good", "Suspend for good"
         LIFT = "lift", "Lift a suspension"
+        RENAME = "rename", "Correct a name"
+        CLOSE_ACCOUNT = "close_account", "Close an account"
+        REOPEN_ACCOUNT = "reopen_account", "Open a closed account again"
+        SET_ROLE = "set_role", "Give or take a role"
+        DROP_FACTOR = "drop_factor", "Take a lost second factor away"
         HOLD = "hold", "Take a case"
         CLOSE_CASE = "close_case", "Close a case"
         DECIDE_APPEAL = "decide_appeal", "Decide an appeal"
@@ -81,6 +86,11 @@ class AuditEntry(models.Model):
             ("do_suspend", "Can suspend for a time"),
             ("do_suspend_for_good", "Can suspend for good"),
             ("do_lift", "Can lift a suspension"),
+            ("do_rename", "Can correct a name"),
+            ("do_close_account", "Can close an account"),
+            ("do_reopen_account", "Can open a closed account again"),
+            ("do_set_role", "Can give or take a role"),
+            ("do_drop_factor", "Can take a second factor away"),
             ("do_hold", "Can take a case"),
             ("do_close_case", "Can close a case"),
             ("do_decide_appeal", "Can decide an appeal"),

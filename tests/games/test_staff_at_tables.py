@@ -19,6 +19,7 @@ from games.actions.clocks import give_back
 from games.actions.locks import lock_game
 from games.actions.moderation import people, tables
 from games.actions.play import play_move
+from games.admin.people import PAGES as PAGES_OF_PEOPLE
 from games.admin.table_acts import PAGES
 from games.models import AuditEntry, Game, Notice, Round, Seat
 from games.queries import Table
@@ -390,9 +391,8 @@ def test_a_moderator_neither_voids_a_game_nor_moves_a_seat(dealt: Table, mo: Use
 
 def test_every_act_at_a_table_has_its_page_and_its_test() -> None:
     assert set(PAGES) == set(AT_TABLES)
-    of_people = {"warn", "mute", "unmute", "suspend", "suspend_for_good", "lift"}
     of_cases = {"hold", "close_case", "decide_appeal"}
-    assert set(AuditEntry.Act.values) == set(PAGES) | of_people | of_cases
+    assert set(AuditEntry.Act.values) == set(PAGES) | set(PAGES_OF_PEOPLE) | of_cases
 
 
 @pytest.mark.django_db(transaction=True)

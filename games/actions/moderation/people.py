@@ -16,7 +16,11 @@ from games.refusals import Denied
 LONGEST_DAYS: Final = 365
 
 
-def _locked(person_id: int) -> User:
+def locked(person_id: int) -> User:
+    """This person, locked until the transaction ends.
+
+    :raises Denied: `not_found`.
+    """
     person = User.objects.select_for_update(of=("self",), no_key=True).filter(pk=person_id).first()
     if person is None:
         raise Denied("not_found", "There is no such person.")
@@ -35,7 +39,7 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     """
     with transaction.atomic():
         reason = check(Act.WARN, by=by, reason=reason, now=now)
-        person = _locked(person_id)
+        person = locked(person_id)
         check_person(person, by=by)
         Warned.objects.create(person=person, at=now, text=reason)
         person.warned = True
@@ -46,7 +50,7 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 def acknowledge(*, person_id: int, now: datetime) -> int:
     """The person has read all warnings so far; gives the number of those that were new."""
     with transaction.atomic():
-        person = _locked(person_id)
+        person = locked(person_id)
         read = Warned.objects.filter(person=person, acknowledged_at=None).update(acknowledged_at=now)
         person.warned = False
         person.save(update_fields=["warned"])
@@ -61,7 +65,7 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
     with transaction.atomic():
         reason = check(Act.MUTE, by=by, reason=reason, now=now)
         _check_days(days)
-        person = _locked(person_id)
+        person = locked(person_id)
         check_person(person, by=by)
         entry = record(Act.MUTE, by=by, reason=reason, now=now, person=person, days=days)
         person.muted_until = now + timedelta(days=days)
@@ -77,7 +81,7 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
     """
     with transaction.atomic():
         reason = check(Act.UNMUTE, by=by, reason=reason, now=now)
-        person = _locked(person_id)
+        person = locked(person_id)
         check_person(person, by=by)
         person.muted_until = None
         person.save(update_fields=["muted_until"])
@@ -97,7 +101,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
         reason = check(act, by=by, reason=reason, now=now)
         if days is not None:
             _check_days(days)
-        person = _locked(person_id)
+        person = locked(person_id)
         check_person(person, by=by)
         until = None if days is None else now + timedelta(days=days)
         in_force = person.suspended_until
@@ -125,7 +129,7 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     """
     with transaction.atomic():
         reason = check(Act.LIFT, by=by, reason=reason, now=now)
-        person = _locked(person_id)
+        person = locked(person_id)
         check_person(person, by=by)
         if not person.suspended(now):
             raise Denied("not_found", f"{person.name} is not suspended.")

@@ -1,0 +1,234 @@
+"""What staff do to accounts: names, closing, roles, a lost second factor. Each is an act with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.contrib import admin
+from django.test import Client, RequestFactory
+
+from accounts import actions as account_actions
+from accounts.models import User
+from games.actions.moderation import accounts, cases, people
+from games.models import AuditEntry, Case
+from games.refusals import Denied
+from tests.conftest import logged_in, person
+from tests.support.codes import staff_browser
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+REASON = "Asked for by mail, and checked"
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    """The superuser."""
+    user = person("root")
+    user.is_staff = user.is_superuser = True
+    user.save(update_fields=["is_staff", "is_superuser"])
+    return user
+
+
+def refused(code: str, act: Callable[..., Any], **arguments: Any) -> str:
+    before = AuditEntry.objects.count()
+    with pytest.raises(Denied) as denied:
+        act(**arguments)
+    assert denied.value.code == code
+    assert AuditEntry.objects.count() == before
+    return denied.value.message
+
+
+def act(whom: User, by: User, **more: Any) -> dict[str, Any]:
+    return {"person_id": whom.pk, "by": by, "reason": REASON, "now": NOON, **more}
+
+
+def test_nobody_changes_a_person_or_anything_else_by_a_form(root: User, ann: User, alice: User) -> None:
+    """The only rows that a staff page changes are those that its acts change."""
+    request = RequestFactory().post("/admin/")
+    request.user = root
+    for model, page in admin.site._registry.items():
+        assert not page.has_add_permission(request), model
+        assert not page.has_change_permission(request), model
+        assert not page.has_delete_permission(request), model
+    fields = {"username": "eve", "display_name": "Eve", "time_zone": "UTC", "is_staff": "on"}
+    for browser in (staff_browser(root), staff_browser(ann)):
+        assert browser.post(f"/admin/accounts/user/{alice.pk}/change/", fields).status_code == 403
+        assert browser.post(f"/admin/accounts/user/{alice.pk}/delete/", {"post": "yes"}).status_code == 403
+        assert browser.get(f"/admin/accounts/user/{alice.pk}/password/").status_code in (302, 404)
+        assert 'name="username"' not in browser.get(f"/admin/accounts/user/{alice.pk}/change/").content.decode()
+    alice.refresh_from_db()
+    assert (alice.username, alice.is_staff, alice.is_active) == ("alice", False, True)
+    assert not AuditEntry.objects.exists()
+
+
+def test_a_name_is_corrected_with_what_it_was_in_the_audit_log(ann: User, alice: User) -> None:
+    account_actions.update_profile(alice, display_name="Rude Word", time_zone="UTC", now=NOON)
+    accounts.rename(**act(alice, ann, username="alice2", display_name="Alice"))
+    alice.refresh_from_db()
+    assert (alice.username, alice.display_name) == ("alice2", "Alice")
+    entry = AuditEntry.objects.get()
+    assert (entry.act, entry.person_name, entry.reason) == ("rename", "Rude Word", REASON)
+    assert entry.details == {
+        "before": {"username": "alice", "display_name": "Rude Word"},
+        "after": {"username": "alice2", "display_name": "Alice"},
+    }
+
+
+def test_a_corrected_name_touches_no_other_column(ann: User, alice: User) -> None:
+    """What the person saves at the same moment is not overwritten."""
+    User.objects.filter(pk=alice.pk).update(time_zone="Europe/Helsinki", auto_vacation=True)
+    accounts.rename(**act(alice, ann, username="alice", display_name="Alicia"))
+    alice.refresh_from_db()
+    assert (alice.time_zone, alice.auto_vacation) == ("Europe/Helsinki", True)
+
+
+@pytest.mark.parametrize(
+    ("username", "display_name", "says"),
+    [
+        ("alice", "", "go by already"),
+        ("bob", "", "goes by"),
+        ("alice", "BOB", "goes by"),
+        ("a@b", "", "username has"),
+        ("", "Alice", "username has"),
+        ("staff", "", "reserved"),
+        ("alice", "moderator", "reserved"),
+        ("alice", "x" * 31, "30"),
+        ("alice", "\u202eevE", "can be seen"),
+    ],
+)
+def test_a_name_that_is_none_is_refused(
+    ann: User, alice: User, bob: User, username: str, display_name: str, says: str
+) -> None:
+    assert says in refused(
+        "malformed", accounts.rename, **act(alice, ann, username=username, display_name=display_name)
+    )
+    alice.refresh_from_db()
+    assert (alice.username, alice.display_name) == ("alice", "")
+
+
+def test_a_closed_account_lets_nobody_in_until_it_is_opened_again(ann: User, alice: User) -> None:
+    token = account_actions.create_token(user=alice, name="bot")
+    browser = logged_in(alice)
+    assert browser.get("/reports/").status_code == 200
+    refused("over", accounts.reopen_account, **act(alice, ann))
+    accounts.close_account(**act(alice, ann))
+    assert browser.get("/reports/").status_code == 302
+    program = Client(headers={"Authorization": f"Bearer {token}"})
+    assert program.get("/api/v1/games").status_code == 401
+    refused("over", accounts.close_account, **act(alice, ann))
+    accounts.reopen_account(**act(alice, ann))
+    assert browser.get("/reports/").status_code == 200
+    assert program.get("/api/v1/games").status_code == 200
+    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["close_account", "reopen_account"]
+
+
+def test_an_admin_touches_no_account_of_the_staff(ann: User, mo: User, root: User) -> None:
+    for name, more in (("rename", {"username": "x1", "display_name": ""}), ("close_account", {})):
+        refused("forbidden", getattr(accounts, name), **act(mo, ann, **more))
+        refused("forbidden", getattr(accounts, name), **act(ann, ann, **more))
+        refused("forbidden", getattr(accounts, name), **act(root, ann, **more))
+    accounts.close_account(**act(mo, root))
+    mo.refresh_from_db()
+    assert not mo.is_active
+
+
+@pytest.mark.parametrize("name", ["set_role", "drop_factor"])
+def test_only_a_superuser_gives_roles_and_takes_factors_away(ann: User, mo: User, alice: User, name: str) -> None:
+    more = {"role": "moderator"} if name == "set_role" else {}
+    for by in (mo, ann, alice):
+        refused("forbidden", getattr(accounts, name), **act(alice, by, **more))
+    url = f"/admin/accounts/user/{alice.pk}/act/{name}/"
+    assert url not in staff_browser(ann).get(f"/admin/accounts/user/{alice.pk}/change/").content.decode()
+    assert staff_browser(ann).post(url, {"reason": REASON, **more}).status_code == 403
+    alice.refresh_from_db()
+    assert not alice.is_staff
+
+
+def test_a_role_is_given_and_taken(root: User, mo: User, alice: User) -> None:
+    accounts.set_role(**act(alice, root, role="moderator"))
+    made = User.objects.get(pk=alice.pk)
+    assert (made.is_staff, made.has_perm("games.do_pause"), made.has_perm("games.do_void_game")) == (True, True, False)
+    accounts.set_role(**act(alice, root, role="admin"))
+    assert User.objects.get(pk=alice.pk).has_perm("games.do_void_game")
+    refused("malformed", accounts.set_role, **act(alice, root, role="admin"))
+    refused("malformed", accounts.set_role, **act(alice, root, role="king"))
+    accounts.set_role(**act(alice, root, role=""))
+    gone = User.objects.get(pk=alice.pk)
+    assert (gone.is_staff, gone.has_perm("games.do_pause"), gone.groups.count()) == (False, False, 0)
+    assert [entry.details for entry in AuditEntry.objects.order_by("pk")] == [
+        {"before": [], "role": "moderator"},
+        {"before": ["moderator"], "role": "admin"},
+        {"before": ["admin"], "role": ""},
+    ]
+    guest = account_actions.create_guest()
+    refused("forbidden", accounts.set_role, **act(guest, root, role="moderator"))
+
+
+def test_a_lost_second_factor_is_taken_away(root: User, mo: User) -> None:
+    refused("not_found", accounts.drop_factor, **act(mo, root))
+    for kind in (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES):
+        Authenticator.objects.create(user=mo, type=kind, data={})
+    accounts.drop_factor(**act(mo, root))
+    assert not Authenticator.objects.filter(user=mo).exists()
+    assert AuditEntry.objects.get().act == "drop_factor"
+
+
+def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> None:
+    browser, page = staff_browser(ann), f"/admin/accounts/user/{alice.pk}/change/"
+
+    def offered() -> set[str]:
+        return {act["url"].split("/")[-2] for act in browser.get(page).context["acts"]}
+
+    assert offered() == {"warn", "mute", "suspend", "suspend_for_good", "rename", "close_account"}
+    people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=NOON.replace(year=2099))
+    people.mute(person_id=alice.pk, by=ann, days=3, reason=REASON, now=NOON.replace(year=2099))
+    accounts.close_account(**act(alice, ann))
+    assert offered() == {
+        "warn", "mute", "unmute", "suspend", "suspend_for_good", "lift", "rename", "reopen_account",
+    }  # fmt: skip
+
+
+# What staff do about a member of staff
+
+
+def test_no_page_shows_a_reported_moderator_what_colleagues_did_and_why(mo: User, ann: User, alice: User) -> None:
+    table = table_at(TWO_HANDS, [alice, mo])
+    text = "He told my cards to his friend."
+    cases.report(code=table.game.code, reporter=alice, seat=1, kind="cheating", text=text, now=NOON)
+    case = Case.objects.get()
+    cases.hold(case_id=case.pk, by=ann, reason=REASON, now=NOON)
+    cases.close_case(case_id=case.pk, by=ann, outcome="acted", answer="", reason=REASON, now=NOON)
+    cases.report(code=table.game.code, reporter=alice, seat=1, kind="other", text=text, now=NOON)
+    entries = AuditEntry.objects.order_by("pk")
+    pages = [
+        "/admin/games/auditentry/",
+        *(f"/admin/games/auditentry/{entry.pk}/change/" for entry in entries),
+        *(f"/admin/games/auditentry/{entry.pk}/history/" for entry in entries),
+        f"/admin/accounts/user/{mo.pk}/change/",
+        f"/admin/games/game/{table.game.pk}/change/",
+        "/admin/games/game/?ails=reported",
+        "/admin/games/case/?state=all",
+        *(f"/admin/games/case/{case.pk}/{what}/" for what in ("change", "history", "act/hold", "act/close_case")),
+        "/admin/games/report/",
+    ]
+    reported, other = staff_browser(mo), staff_browser(ann)
+    seen = "".join(other.get(page).content.decode() for page in pages)
+    assert REASON in seen
+    assert text in seen
+    for page in pages:
+        body = reported.get(page, follow=True).content.decode()
+        assert REASON not in body, page
+        assert text not in body, page
+    assert table.game.code not in reported.get("/admin/games/game/?ails=reported").content.decode()
+
+
+def test_the_act_pages_of_a_case_about_oneself_are_not_there(mo: User, alice: User) -> None:
+    table = table_at(TWO_HANDS, [alice, mo])
+    text = "He told my cards to his friend."
+    cases.report(code=table.game.code, reporter=alice, seat=1, kind="cheating", text=text, now=NOON)
+    for name in ("hold", "close_case"):
+        url = f"/admin/games/case/{Case.objects.get().pk}/act/{name}/"
+        assert staff_browser(mo).get(url).status_code == 404
+        assert staff_browser(mo).post(url, {"reason": REASON, "outcome": "nothing"}).status_code == 404
