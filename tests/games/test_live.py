@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -26,7 +25,7 @@ from games.models import Game
 from games.queries import news_of
 from nomercy.embedded import ServerLoopLayer
 from tests.conftest import logged_in
-from tests.support.sockets import Socket
+from tests.support.sockets import Socket, run
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 T = TypeVar("T")
@@ -65,16 +64,6 @@ def test_a_suspension_closes_the_sockets_that_are_open_and_opens_no_more(mo: Use
         assert await again.closed() == 4404
 
     run(scenario())
-
-
-def run(scenario: Coroutine[Any, Any, T]) -> T:
-    """Run a scenario as the server runs its sockets: the layer's queues belong to this event loop."""
-
-    async def in_server_loop() -> T:
-        ServerLoopLayer.loop = asyncio.get_running_loop()
-        return await scenario
-
-    return asyncio.run(in_server_loop())
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,12 +35,14 @@ class Address:
         return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda m: str(values[m[1]]), self.route)
 
 
-def addresses() -> list[Address]:
-    return sorted(_walk(get_resolver().url_patterns, "", "", ()), key=lambda address: address.key)
+def addresses(patterns: Sequence[URLPattern | URLResolver] | None = None) -> list[Address]:
+    """Every address of these patterns, or of the whole site."""
+    walked = _walk(get_resolver().url_patterns if patterns is None else patterns, "", "", ())
+    return sorted(walked, key=lambda address: address.key)
 
 
 def _walk(
-    patterns: list[URLPattern | URLResolver], route: str, namespace: str, arguments: tuple[str, ...]
+    patterns: Sequence[URLPattern | URLResolver], route: str, namespace: str, arguments: tuple[str, ...]
 ) -> Iterator[Address]:
     for entry in patterns:
         here = route + str(entry.pattern).removeprefix("^")

@@ -5,30 +5,38 @@ Channels has one of its own, but importing it needs Daphne, which this project d
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.test import Client
 
 from nomercy.asgi import application
+from nomercy.embedded import ServerLoopLayer
+
+T = TypeVar("T")
 
 ORIGIN = "http://127.0.0.1:8000"
 
 
 class Socket:
-    """One socket of the game `code`, with the session of `browser`."""
+    """One socket of the game `code`, or at another `path`, with the session of `browser`."""
 
-    def __init__(self, code: str, browser: Client | None = None, *, origin: str = ORIGIN) -> None:
+    def __init__(
+        self, code: str = "", browser: Client | None = None, *, origin: str = ORIGIN, path: str | None = None
+    ) -> None:
+        path = path or f"/ws/games/{code}/"
         headers = [(b"origin", origin.encode()), (b"host", b"127.0.0.1:8000")]
         if browser is not None:
             session = browser.cookies[settings.SESSION_COOKIE_NAME].value
             headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
         scope = {
             "type": "websocket",
-            "path": f"/ws/games/{code}/",
-            "raw_path": f"/ws/games/{code}/".encode(),
+            "path": path,
+            "raw_path": path.encode(),
             "query_string": b"",
             "headers": headers,
             "subprotocols": [],
@@ -40,6 +48,11 @@ class Socket:
         await self._app.send_input({"type": "websocket.connect"})
         answer = await self._app.receive_output(5)
         return bool(answer["type"] == "websocket.accept")
+
+    async def told_or_closed(self) -> dict[str, Any] | int:
+        """What it hears first, or the code of its close."""
+        message = await self._app.receive_output(5)
+        return int(message["code"]) if message["type"] == "websocket.close" else dict(json.loads(message["text"]))
 
     async def told(self) -> Any:
         """The next message, read as JSON."""
@@ -64,3 +77,13 @@ class Socket:
     async def leave(self) -> None:
         await self._app.send_input({"type": "websocket.disconnect", "code": 1000})
         await self._app.wait(5)
+
+
+def run(scenario: Coroutine[Any, Any, T]) -> T:
+    """Run a scenario as the server runs its sockets: the layer's queues belong to this event loop."""
+
+    async def in_server_loop() -> T:
+        ServerLoopLayer.loop = asyncio.get_running_loop()
+        return await scenario
+
+    return asyncio.run(in_server_loop())

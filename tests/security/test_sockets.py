@@ -1,0 +1,81 @@
+"""Q10 for sockets: every route that takes one, by every role, as `permissions.txt` declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import SyncToAsync
+from django.db import connections
+from django.urls import path
+
+from games import announce
+from games.live.consumer import GameConsumer
+from nomercy.asgi import websockets
+from nomercy.embedded import ServerLoopLayer
+from tests.security.test_permissions import declared
+from tests.security.urls import Address, addresses
+from tests.security.world import ROLES, World
+from tests.support.sockets import Socket, run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def routes() -> list[Address]:
+    """The routes of sockets, from the router that the site serves them with."""
+    patterns: Any = websockets.routes  # the stub wants a private pattern class
+    return addresses(patterns)
+
+
+def rows() -> dict[str, str]:
+    return declared("ws/")
+
+
+@pytest.fixture(autouse=True)
+def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Channels reads the database in a thread of its own, whose connection nobody else would close."""
+    monkeypatch.setattr(ServerLoopLayer, "loop", None)
+    monkeypatch.setattr(announce, "_open_until", {})
+    yield
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+
+
+async def letter(world: World, role: str, address: Address) -> str:
+    """What this role gets: told at once, or closed without a word."""
+    browser = world.browsers[role]
+    socket = Socket(browser=browser if role != "anonymous" else None, path=address.url(world.arguments))
+    if not await socket.accepted():
+        return "-"
+    answer = await socket.told_or_closed()
+    if isinstance(answer, int):
+        return "-"
+    assert set(answer) == {"game", "version"}
+    await socket.leave()
+    return "."
+
+
+def test_every_socket_has_a_row_and_no_row_is_left_over() -> None:
+    assert set(rows()) == {address.key.removeprefix("/") for address in routes()}
+
+
+def test_a_socket_without_a_row_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    new = path("ws/lobby/", GameConsumer.as_asgi())  # type: ignore[arg-type]  # an ASGI app, which URLRouter takes
+    monkeypatch.setattr(websockets, "routes", [*websockets.routes, new])
+    assert {address.key.removeprefix("/") for address in routes()} - set(rows()) == {"ws/lobby/"}
+
+
+def test_every_role_hears_what_is_declared() -> None:
+    world = World()
+
+    async def row(address: Address) -> str:
+        return "".join([await letter(world, role, address) for role in ROLES])
+
+    found = {address.key.removeprefix("/"): run(row(address)) for address in routes()}
+    assert found == rows()
+
+
+def test_the_scan_would_notice_a_socket_that_forgot_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("games.queries.may_see", lambda *args: True)
+    (game,) = routes()
+    assert run(letter(World(), "outsider", game)) == "."

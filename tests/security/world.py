@@ -1,0 +1,76 @@
+"""A private game with people in every role around it, and a row of everything that an address can name."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from allauth.mfa.models import Authenticator
+from django.test import Client
+from django.utils import timezone
+
+from accounts import actions as account_actions
+from games.actions import lobby, notices
+from games.actions.moderation import cases, people
+from games.models import Appeal, AuditEntry, Case, Game, Notice, Suspension, Warned
+from tests.conftest import logged_in, person, staff
+from tests.security.urls import Address
+from tests.support.codes import staff_browser
+from tests.support.tables import TWO_HANDS, table_at
+
+ROLES: Final = (
+    "anonymous", "seated", "opponent", "outsider", "spectator", "moderator", "seated moderator", "admin", "suspended",
+)  # fmt: skip
+WHY: Final = "To have something in every row"
+
+
+class World:
+    """A private game, people in every role with their browsers, and a row of everything that an address can name."""
+
+    def __init__(self) -> None:
+        now = timezone.now()
+        alice, bob, charlie, dora = (person(name) for name in ("alice", "bob", "charlie", "dora"))
+        mo, mia, ann, eve = staff("mo", "moderator"), staff("mia", "moderator"), staff("ann", "admin"), person("eve")
+        game = table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}, [alice, bob, mia]).game
+        Game.objects.filter(pk=game.pk).update(is_public=False, host=alice)
+        game.refresh_from_db()
+        lobby.create_table(user=charlie, options=lobby.TableOptions(), now=now)
+        case = cases.report(code=game.code, reporter=alice, seat=1, kind="name", text=f"{WHY} of this.", now=now)
+        people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
+        people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
+        appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
+        notices.tell(game, [notices.Intent(bob.pk, "out", WHY)], now=now)
+        account_actions.create_token(user=alice, name="bot")
+        token = alice.api_tokens.get()
+        factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})
+        self.arguments: dict[str, Any] = {
+            "code": game.code, "key": game.invite_key, "token_id": token.pk, "uidb36": "1", "token": "no-such-token",
+            "number": Notice.objects.filter(user=bob).earliest("pk").pk,
+            "act": "hold", "person_id": bob.pk, "game_id": game.pk, "case_id": case.case_id,
+            "appeal_id": appeal.pk, "app_label": "games", "url": "nowhere", "id": bob.pk, "content_type_id": 1,
+        }  # fmt: skip
+        self.acts = {"person_id": "warn", "game_id": "extend", "case_id": "hold", "appeal_id": "decide_appeal"}
+        self.objects: dict[str, Any] = {
+            "accounts/user": bob.pk, "accounts/apitoken": token.pk, "mfa/authenticator": factor.pk,
+            "games/game": game.pk, "games/round": game.round_id, "games/case": Case.objects.get().pk,
+            "games/report": case.pk, "games/appeal": Appeal.objects.get().pk, "games/warned": Warned.objects.get().pk,
+            "games/suspension": Suspension.objects.get().pk, "games/auditentry": AuditEntry.objects.earliest("pk").pk,
+            "games/notice": Notice.objects.earliest("pk").pk,
+        }  # fmt: skip
+        spectator = logged_in(dora)
+        session = spectator.session
+        session["links"] = [game.code]
+        session.save()
+        self.browsers: dict[str, Client] = dict(
+            zip(
+                ROLES,
+                (Client(), logged_in(alice), logged_in(bob), logged_in(charlie), spectator, staff_browser(mo),
+                 staff_browser(mia), staff_browser(ann), logged_in(eve)),
+                strict=True,
+            )
+        )  # fmt: skip
+
+    def url(self, address: Address) -> str:
+        values = dict(self.arguments)
+        values["object_id"] = next((pk for name, pk in self.objects.items() if f"admin/{name}/" in address.route), 0)
+        values["act"] = next((act for name, act in self.acts.items() if name in address.arguments), "")
+        return address.url(values)
