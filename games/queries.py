@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import Count, F, Prefetch, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
 
 from games import rules
-from games.models import Game, Hand, Heartbeat, Invitation, Round, Seat
+from games.models import Game, Hand, Heartbeat, Invitation, Move, Round, Seat
 from games.models.paces import Pace
 from games.models.rows import count_badges, count_turns, read_game, read_hands, read_log, read_results
 from games.refusals import Denied, not_found
@@ -273,10 +273,22 @@ def results_of(table: Table) -> tuple[RoundResult, ...]:
     return (*earlier, RoundResult(round_.number, round_.winner, round_.points))
 
 
-def hands_after(table: Table, number: int) -> list[tuple[rules.Card, ...]]:
+class LastHand(NamedTuple):
+    """A hand at the end of a round; who held it may have been out of the round by then, or have left the game."""
+
+    cards: tuple[rules.Card, ...]
+    out: bool
+    left: bool
+
+
+def hands_after(table: Table, number: int) -> list[LastHand]:
     """Everybody's cards at the end of an earlier round of this table, by seat; open to all by then (SEE-1)."""
     hands = Hand.objects.filter(round__game_id=table.game.pk, round__number=number, round__ended_at__isnull=False)
-    return [tuple(cards.split()) for cards in hands.order_by("seat__index").values_list("cards", flat=True)]
+    leaving = Move.objects.filter(
+        game_id=table.game.pk, seat=OuterRef("seat__index"), text="leave", round__number__lte=number
+    )
+    rows = hands.order_by("seat__index").values_list("cards", "seat__index", "round__out", Exists(leaving))
+    return [LastHand(tuple(cards.split()), seat in out, left) for cards, seat, out, left in rows]
 
 
 def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:

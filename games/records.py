@@ -11,12 +11,14 @@ from games import rules
 from games.models import Game, Move, Round
 from games.queries import Table
 from games.refusals import Denied
+from games.replays import told_if_faulty
 
 
 def record_of(table: Table) -> rules.Record:
     """The record of a game that is over. Three queries.
 
-    :raises Denied: `not_found` while the game runs: until the end a record would show cards.
+    :raises Denied: `not_found` while the game runs, since until the end a record would show cards; and for a game whose
+        log is at fault.
     """
     game = table.game
     if game.status not in (Game.Status.OVER, Game.Status.VOID) or table.round is None:
@@ -25,6 +27,8 @@ def record_of(table: Table) -> rules.Record:
     rounds = list(Round.objects.filter(game=game).prefetch_related(moves).order_by("number"))
     started = game.started_at or game.created_at
     times = _Clock(started)
+    with told_if_faulty(game):
+        played = tuple(_round(round_, table, times) for round_ in rounds)
     return rules.Record(
         preset=game.preset,
         options=table.options,
@@ -33,7 +37,7 @@ def record_of(table: Table) -> rules.Record:
         commitments=tuple(round_.commitment for round_ in rounds),
         seeds=tuple(bytes(round_.secret).hex() for round_ in rounds),
         result=game.winner,
-        rounds=tuple(_round(round_, table, times) for round_ in rounds),
+        rounds=played,
     )
 
 

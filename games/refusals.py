@@ -84,6 +84,11 @@ def not_found() -> Denied:
     return Denied("not_found", "There is no such table, or it is private and needs its invitation link.")
 
 
+def does_not_replay() -> Denied:
+    """For a game whose stored log does not follow from its deal: there is no replay, and no record, of it."""
+    return Denied("not_found", "The stored log of this game does not follow from its deal, so it cannot be replayed.")
+
+
 def busy() -> Denied:
     """For a request that waited too long: nothing was changed, and the same request may succeed in a moment."""
     return Denied("busy", "Too much is going on at this moment: try again in a few seconds.")

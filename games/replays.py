@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import structlog
+
 from games import queries, rules
 from games.models import Game, Move, Round
 from games.queries import GameView, LogLine, RoundResult, Table
-from games.refusals import Denied
+from games.refusals import Denied, does_not_replay
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def step_of(table: Table, n: int, round_number: int | None = None) -> Step:
 
     Two queries.
 
-    :raises Denied: `not_found` while the game runs, and for one that never began.
+    :raises Denied: `not_found` while the game runs, for one that never began, and for one whose log is at fault.
     """
     game = table.game
     if game.status not in (Game.Status.OVER, Game.Status.VOID) or table.round is None:
@@ -110,9 +115,23 @@ def _played(table: Table, round_: Round, moves: Iterable[Move]) -> rules.Positio
     shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
     absent = tuple(round_.absent)
     position = rules.deal(table.options, len(table.seats), shuffle, dealer=round_.dealer, absent=absent)
-    for move in moves:
-        position, _ = rules.apply(position, move.seat, rules.parse_move(move.text), table.options, shuffle)
+    with told_if_faulty(table.game):
+        for move in moves:
+            position, _ = rules.apply(position, move.seat, rules.parse_move(move.text), table.options, shuffle)
     return position
+
+
+@contextmanager
+def told_if_faulty(game: Game) -> Iterator[None]:
+    """A log that does not follow from its deal is told to whoever runs the site, and refused to whoever asked.
+
+    :raises Denied: `not_found`.
+    """
+    try:
+        yield
+    except (rules.Refused, rules.BadInput) as fault:
+        log.error("a game does not replay", game=game.code, fault=str(fault))  # noqa: TRY400  # a log line, no crash
+        raise does_not_replay() from fault
 
 
 def _line(round_number: int, move: Move) -> LogLine:

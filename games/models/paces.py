@@ -46,12 +46,18 @@ PACES: Final[dict[str, Pace]] = {
     for pace in (
         Pace("live", "Live", "60 seconds a turn, everyone at the table", 0, 60, 60, 8),
         Pace(
-            "fast", "Fast", "a turn or more a day: 12 h, 6 h more each turn", 12 * HOUR, 6 * HOUR, 24 * HOUR, 12 * HOUR
+            "fast",
+            "Fast",
+            "a turn or more a day: 12 h to begin with, 6 h more each turn, never more than 24 h",
+            12 * HOUR,
+            6 * HOUR,
+            24 * HOUR,
+            12 * HOUR,
         ),
         Pace(
             "standard",
             "Standard",
-            "a turn a day: 24 h each turn, up to 72 h saved",
+            "about a turn a day: 24 h to begin with, 24 h more each turn, never more than 72 h",
             24 * HOUR,
             24 * HOUR,
             72 * HOUR,
@@ -60,7 +66,7 @@ PACES: Final[dict[str, Pace]] = {
         Pace(
             "slow",
             "Slow",
-            "when you have a minute: 72 h, 48 h more each turn",
+            "when you have a minute: 72 h to begin with, 48 h more each turn, never more than 168 h",
             72 * HOUR,
             48 * HOUR,
             168 * HOUR,

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from games import rules
-from games.queries import GameView, LogLine
+from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import clock_of
@@ -47,7 +47,7 @@ class Ended:
     number: int
     winner: int
     points: int | list[int]
-    hands: Sequence[Sequence[str]]
+    hands: Sequence[LastHand]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,11 @@ def _rematch(again: Again | None) -> tuple[str, str]:
 def _ended(view: GameView, ended: Ended | None) -> Context | None:
     seen = view.view
     if seen is not None and seen.hands is not None and seen.winner is not None and view.points is not None:
-        ended = Ended(view.round, seen.winner, view.points, seen.hands)
+        hands = [
+            LastHand(cards, seat.seat in seen.out, seat.left)
+            for seat, cards in zip(view.seats, seen.hands, strict=True)
+        ]
+        ended = Ended(view.round, seen.winner, view.points, hands)
     if ended is None:
         return None
     points = tuple(ended.points) if isinstance(ended.points, list) else ended.points

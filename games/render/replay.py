@@ -105,8 +105,8 @@ def _steps(step: Step, code: str, seat: int | None) -> list[Link]:
     first, final = step.spans[0], step.spans[-1]
     places: Sequence[tuple[str, str, tuple[int, int] | None]] = (
         ("first", "First", (0, first.number) if step.before else None),
-        ("back", "Back", step.before),
-        ("on", "On", step.after),
+        ("back", "Previous", step.before),
+        ("on", "Next", step.after),
         ("last", "Last", (step.last, final.number) if step.after else None),
     )
     return [Link(name, label, _url(code, n=to[0], round=to[1], seat=seat) if to else "") for name, label, to in places]

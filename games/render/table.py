@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from games import rules
-from games.queries import GameView, SeatView
+from games.queries import GameView, LastHand, SeatView
 from games.render.move import next_seat
 from games.render.words import cards, color, moment
 
@@ -207,9 +207,13 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
     return (*rows, ScoreRow("Total", tuple(view.seats[seat].score for seat in order)))
 
 
-def shown_hands(view: GameView, hands: Sequence[Sequence[str]]) -> list[Context]:
-    """Everybody's cards, once a round is over."""
+def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[Context]:
+    """Everybody's cards, once a round is over; or why somebody holds none."""
     return [
-        {"name": seat.name, "cards": [{"text": c, "name": rules.card_name(c)} for c in sorted_hand(hand, "color")]}
+        {
+            "name": seat.name,
+            "cards": [{"text": card, "name": rules.card_name(card)} for card in sorted_hand(hand.cards, "color")],
+            "none": "left the game" if hand.left else "out, by the mercy rule" if hand.out else "no cards left",
+        }
         for seat, hand in zip(view.seats, hands, strict=True)
     ]

@@ -77,17 +77,17 @@ def announcements(
     assertive: list[str] = []
     if refusal is not None:
         assertive.append(refusal.message)
-    others = dealt = ended is not None and view.round > ended
-    if dealt:
+    moved, others = False, ended is not None and view.round > ended
+    if others:
         polite.append(f"Round {view.round} is dealt.")
     for line in lines:
         if line.n <= since:
             continue
-        others = others or line.seat != view.you
+        moved, others = True, others or line.seat != view.you
         for event in line.events:
             whom = ALARMS.get(event.kind)
             alarm = whom is not None and view.you is not None and getattr(event, whom) == view.you
             (assertive if alarm else polite).append(rules.sentence(event, view.you, view.names))
-    if others and (view.my_turn or view.turn is None):
+    if (others and view.my_turn) or (view.turn is None and (others or moved)):
         assertive.append(headline(view, now))
     return {"polite": polite, "assertive": assertive}

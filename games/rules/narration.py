@@ -1,5 +1,6 @@
 """Events as sentences in three voices: "You draw 4 cards.", "Bob draws 4 cards.", "Bob swaps hands with you."
 
+A name keeps its case wherever it stands: a sentence that begins with alice_n begins small.
 Write ``[draw|draws]`` for a verb (you | anybody else), ``{seat}`` and ``{target}`` for people. Names are put in last
 and never read as a template.
 """
@@ -74,7 +75,8 @@ def sentence(event: Event, viewer: int | None, names: Sequence[str]) -> str:
         return token[2] if event.seat == viewer else token[3]
 
     text = _TOKEN.sub(fill, pattern)
-    return text[0].upper() + text[1:]
+    begins_with_you = pattern.startswith("{seat}") and viewer is not None and event.seat == viewer
+    return f"Y{text[1:]}" if begins_with_you else text
 
 
 def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, str]:

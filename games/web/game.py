@@ -29,6 +29,7 @@ from games.render import Again, Asked, Ended
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.people import links, person
+from games.web.replay import no_replay
 
 View = Callable[[HttpRequest, str], HttpResponse]
 
@@ -181,6 +182,7 @@ def _show(
     before, again = _ended_before(table, view, lines), _again(table, view, user)
     page = rendering.page_of(view, lines, asked=asked, now=now, ended=before, again=again)
     page["unseen"] = queries.unseen_end(table, user)
+    page["guest"] = user is not None and user.is_guest and view.you is not None
     badges = queries.badges_of(user) if user else Badges()
     context = {
         "page": page,
@@ -251,5 +253,5 @@ def record(request: HttpRequest, code: str) -> HttpResponse:
     try:
         text = rules.print_record(records.record_of(table))
     except Denied as denied:
-        raise Http404(denied.message) from denied
+        return no_replay(request, code, denied)
     return HttpResponse(text, content_type="text/plain; charset=utf-8")

@@ -91,8 +91,10 @@ def _what(view: GameView, now: datetime) -> str:
     if view.view is None:
         free = view.players - len(view.seats)
         return f"Waiting for {free} more player{'' if free == 1 else 's'}."
-    sentence = words.headline(replace(view, deadline=None), now).removeprefix(YOUR_TURN)
-    sentence = sentence[:1].upper() + sentence[1:]
+    sentence = words.headline(replace(view, deadline=None), now)
+    if sentence.startswith(YOUR_TURN):
+        what = sentence.removeprefix(YOUR_TURN)
+        sentence = what[:1].upper() + what[1:]
     kept = view.status == "playing" and view.you is not None and view.seats[view.you].owner
     if kept:
         return "A bot plays for you." if view.turn == view.you else f"A bot plays for you. {sentence}"

@@ -25,9 +25,12 @@ def replay(request: HttpRequest, code: str) -> HttpResponse:
     user = person(request)
     try:
         table = queries.load_for(code, user, links(request))
-        step = replays.step_of(table, _number(request, "n") or 0, _number(request, "round"))
     except Denied as denied:
         raise Http404(denied.message) from denied
+    try:
+        step = replays.step_of(table, _number(request, "n") or 0, _number(request, "round"))
+    except Denied as denied:
+        return no_replay(request, code, denied)
     seat = _number(request, "seat")
     seat = seat if seat is not None and seat < len(table.seats) else None
     view = replays.view_at(table, step, user, seat)
@@ -37,6 +40,11 @@ def replay(request: HttpRequest, code: str) -> HttpResponse:
         said = {"polite": [f"{page['title']}.", page["told"], page["now"]], "assertive": []}
         response.headers["HX-Trigger"] = json.dumps({"announce": said})
     return response
+
+
+def no_replay(request: HttpRequest, code: str, denied: Denied) -> HttpResponse:
+    """Why a game that its reader may see cannot be replayed."""
+    return render(request, "games/no_replay.html", {"code": code, "why": denied.message}, status=denied.status)
 
 
 def _number(request: HttpRequest, name: str) -> int | None:

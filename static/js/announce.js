@@ -3,7 +3,9 @@
 
 const queues = { polite: [], assertive: [] };
 const speaking = { polite: false, assertive: false };
+const fading = { polite: 0, assertive: 0 };
 const GAP = 80; // an emptied region needs a moment, or the same sentence is not read twice
+const STANDS = 10000; // who walks through the page must not find "Your turn" where it is somebody else's by now
 
 function pause(milliseconds) {
   return new Promise((done) => setTimeout(done, milliseconds));
@@ -12,6 +14,7 @@ function pause(milliseconds) {
 async function speak(kind) {
   if (speaking[kind]) return;
   speaking[kind] = true;
+  clearTimeout(fading[kind]);
   const region = document.getElementById(`live-${kind}`);
   while (queues[kind].length) {
     const sentence = queues[kind].splice(0).join(" ");
@@ -21,6 +24,9 @@ async function speak(kind) {
     await pause(Math.min(600 + sentence.length * 25, 4000));
   }
   speaking[kind] = false;
+  fading[kind] = setTimeout(() => {
+    region.textContent = "";
+  }, STANDS);
 }
 
 export function announce(sentences, kind = "polite") {
@@ -37,10 +43,26 @@ function trouble(text) {
   if (text) announce(text, "assertive");
 }
 
+let said = false; // something was said of what the last request brought
+document.body.addEventListener("htmx:beforeRequest", () => {
+  said = false;
+});
 document.body.addEventListener("announce", (event) => {
   const { polite = [], assertive = [] } = event.detail;
-  if (assertive.length) announce(assertive, "assertive");
-  if (polite.length) announce(polite, "polite");
+  said = polite.length + assertive.length > 0;
+  for (const [kind, sentences] of Object.entries({ assertive, polite })) {
+    if (sentences.length) announce(sentences, kind);
+    else if (said && !speaking[kind]) document.getElementById(`live-${kind}`).textContent = "";
+  }
+});
+
+// What is no move (a pause, more time, a game called off) is told by the headline, which then reads otherwise.
+const headline = () => document.getElementById("headline")?.textContent ?? "";
+let heading = headline();
+document.body.addEventListener("htmx:afterSwap", () => {
+  if (heading === headline()) return;
+  heading = headline();
+  if (!said) announce(heading);
 });
 
 // A background fetch that fails is tried again by live.js; only what a person asked for is worth an alarm.

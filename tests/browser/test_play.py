@@ -210,7 +210,7 @@ def test_another_s_move_steals_no_focus_and_closes_nothing(new_page: NewPage, al
     assert focused(other) == "card-1"
     assert other.locator("#table-options").get_attribute("open") is not None
     expect(other.locator("#live-assertive")).to_contain_text("Your turn")
-    expect(other.locator("#live-polite")).to_contain_text("Alice plays Red 5.")
+    expect(other.locator("#live-polite")).to_contain_text("alice plays Red 5.")
 
 
 def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(new_page: NewPage, alice: User, bob: User) -> None:

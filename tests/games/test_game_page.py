@@ -10,7 +10,9 @@ from typing import Any, Protocol
 import pytest
 from django.test import Client
 
+from accounts.actions import create_guest
 from accounts.models import User
+from games import queries
 from games.actions import lobby
 from games.actions.next_round import deal_next
 from games.models import Game, Move, Round, Seat
@@ -103,7 +105,7 @@ def test_without_scripts_a_page_that_waits_looks_again(table: Table, as_alice: C
     assert refresh in as_bob.get(url).content.decode()
     assert "http-equiv" not in as_alice.get(url).content.decode()
     stopped = as_bob.get(f"{url}?refresh=off").content.decode()
-    assert ("http-equiv" in stopped, f'<a href="{url}">Look again' in stopped) == (False, True)
+    assert ("http-equiv" in stopped, f'<a href="{url}">Reload it' in stopped) == (False, True)
 
 
 def test_htmx_gets_the_fragment_and_caches_know(table: Table, as_alice: Client) -> None:
@@ -301,7 +303,7 @@ def test_the_address_of_moves_sends_a_reader_to_the_game(table: Table, as_alice:
 def test_a_poke_tells_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
     post(as_alice, table, "play r5")
     response = fragment(as_bob, table, "?since=0")
-    assert told(response)["polite"] == ["Alice plays Red 5."]
+    assert told(response)["polite"] == ["alice plays Red 5."]
     assert told(response)["assertive"][0].startswith("Your turn: play a card or draw, by ")
     assert told(fragment(as_bob, table, "?since=1")) == {"polite": [], "assertive": []}
     assert told(fragment(as_bob, table, "?since=nonsense")) == {"polite": [], "assertive": []}
@@ -458,3 +460,22 @@ def test_a_move_costs_at_most_10_statements(
         as_alice.post(address(table, "move/"), move, headers={"HX-Request": "true"})
     assert Move.objects.filter(game=table.game).count() == 1
     assert Game.objects.get(pk=table.game.pk).version == 1
+
+
+def test_a_guest_is_asked_to_sign_up_where_the_game_has_ended(alice: User, as_alice: Client) -> None:
+    guest = create_guest()
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, guest])
+    assert "Sign up" not in text_of(logged_in(guest).get(address(table)))
+    post(as_alice, table, "play r5")
+    assert "Sign up to keep your games, this one included." in text_of(logged_in(guest).get(address(table)))
+    assert "Sign up" not in text_of(as_alice.get(address(table)))
+
+
+def test_who_was_out_when_the_round_before_ended_is_told_apart(alice: User, bob: User) -> None:
+    hands = [["r5"], ["r4"], [], []]
+    table = table_at({**TWO_HANDS, "hands": hands, "out": [2, 3]}, [alice, bob, "careful", "careful"], target=1000)
+    round_, _, _ = table.playing
+    Move.objects.create(game=table.game, round=round_, n=1, seat=3, text="leave", at=NOON, events=[])
+    Round.objects.filter(pk=round_.pk).update(ended_at=NOON)
+    told_apart = [(hand.out, hand.left) for hand in queries.hands_after(table, 1)]
+    assert told_apart == [(False, False), (False, False), (True, False), (True, True)]

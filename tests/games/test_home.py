@@ -231,3 +231,8 @@ def test_finished_games_are_found_again(alice: User, bob: User, charlie: User) -
     assert 'href="/?finished=1"' in page.content.decode()
     assert f"/games/{table.game.code}/" in logged_in(alice).get("/?finished=1").content.decode()
     assert "You have not finished a game yet." in logged_in(charlie).get("/?finished=1").content.decode()
+
+
+def test_a_name_keeps_its_case_in_the_list_of_games(as_alice: Client, alice: User, bob: User) -> None:
+    table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
+    assert "bob’s turn: play or draw." in text_of(as_alice.get("/"))

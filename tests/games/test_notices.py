@@ -108,7 +108,7 @@ def test_what_somebody_switched_on_waits(alice: User, bob: User) -> None:
         ("alice", "caught", "site", "waiting"),
         ("alice", "caught", "email", "waiting"),
     }
-    assert {row.text for row in Notice.objects.all()} == {"Bob catches you without UNO."}
+    assert {row.text for row in Notice.objects.all()} == {"bob catches you without UNO."}
 
 
 def test_moving_settles_what_was_waiting_and_reads_what_was_shown(alice: User, bob: User) -> None:
@@ -145,7 +145,7 @@ def test_a_round_s_end_tells_everybody_and_the_deal_who_begins(alice: User, bob:
         (begins, "turn", "site"),
     ]
     texts = set(Notice.objects.filter(kind="round_over").values_list("text", flat=True))
-    assert texts == {"Round 1: Alice wins the round and scores 10 points."}
+    assert texts == {"Round 1: alice wins the round and scores 10 points."}
 
 
 def test_being_knocked_out_is_told(alice: User, bob: User, charlie: User) -> None:

@@ -12,7 +12,8 @@ from django.utils import timezone
 from accounts.models import User
 from games import queries, render, rules
 from games.models import Game, Hand, Round, Seat
-from games.queries import GameView, LogLine
+from games.models.paces import HOUR, PACES, Pace
+from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import Asked, Ended
 from games.rules import Event
@@ -144,8 +145,12 @@ def test_an_ended_round_shows_its_result_and_everybody_s_cards() -> None:
 def test_the_round_before_is_shown_while_asked_for() -> None:
     view = seen(PLAIN, target=500)
     assert page(view)["ended"] is None
-    shown = render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, 1, 57, [["r5"], [], ["b1"]]))["ended"]
+    hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
+    shown = render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, 1, 57, hands))["ended"]
     assert shown["result"] == "Round 1: Bob wins the round and scores 57 points."
+    assert [(hand["cards"], hand["none"]) for hand in shown["hands"]] == [
+        ([], "out, by the mercy rule"), ([], "no cards left"), ([], "left the game"),
+    ]  # fmt: skip
 
 
 def test_a_hand_marks_what_may_be_played() -> None:
@@ -343,3 +348,17 @@ def test_each_key_says_its_part_of_the_page() -> None:
     assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
     assert {item.key for item in page(seen(PLAIN, None))["says"]} == set("cvgedts")
+
+
+def test_the_end_of_a_game_is_said_to_whoever_made_the_last_move() -> None:
+    view = seen(OVER, 0, status="over", winner=0)
+    lines = [line(5, 0, Event("played", 0, card="r5"))]
+    said = render.announcements(view, lines, since=4, refusal=None, now=NOW)
+    assert said["assertive"] == ["You win the game."]
+    assert render.announcements(view, lines, since=5, refusal=None, now=NOW)["assertive"] == []
+
+
+@pytest.mark.parametrize("pace", [pace for pace in PACES.values() if not pace.live], ids=lambda pace: pace.name)
+def test_a_pace_says_what_its_first_deadline_will_be(pace: Pace) -> None:
+    first, more, most = (f"{seconds // HOUR} h" for seconds in (pace.bank, pace.increment, pace.cap))
+    assert pace.help.endswith(f": {first} to begin with, {more} more each turn, never more than {most}")

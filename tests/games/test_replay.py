@@ -15,8 +15,9 @@ from django.utils import timezone
 from accounts.models import User
 from games import replays, rules
 from games.actions import lobby
+from games.actions.moderation import tables
 from games.actions.play import play_move
-from games.models import Game, Seat
+from games.models import Game, Move, Seat
 from games.queries import Table
 from games.refusals import Denied
 from tests.conftest import logged_in
@@ -119,7 +120,7 @@ def test_the_reader_is_spoken_to(alice: User, bob: User) -> None:
     lines = [replays.step_of(table, n).lines[-1] for n in range(1, table.game.version + 1)]
     mine = next(line.n for line in lines if line.seat == 0 and line.text.startswith("play"))
     assert "You play" in text_of(logged_in(alice).get(at(table, n=mine)))
-    assert "Alice plays" in text_of(logged_in(bob).get(at(table, n=mine)))
+    assert "alice plays" in text_of(logged_in(bob).get(at(table, n=mine)))
 
 
 @pytest.mark.parametrize(
@@ -189,3 +190,30 @@ def test_a_seat_given_up_in_the_first_round_had_not_left_before(alice: User, bob
     table = now_of(table)
     view = replays.view_at(table, replays.step_of(table, 1), alice, 0)
     assert not view.seats[1].left
+
+
+def test_a_game_called_off_in_the_middle_is_replayed_as_far_as_it_went(alice: User, bob: User, ann: User) -> None:
+    table = table_after([alice, bob, "careful"], 9, seed=8)
+    tables.void_game(game_id=table.game.pk, by=ann, reason="To see what comes of it", now=timezone.now())
+    for n in (0, 9):
+        answer = logged_in(alice).get(at(table, n=n))
+        assert answer.status_code == 200
+    assert link(answer, "on") is None
+
+
+@pytest.mark.parametrize("page", ["replay/?n=1", "record/"])
+def test_a_log_at_fault_gets_a_page_that_says_so(
+    as_alice: Client, alice: User, bob: User, ann: User, page: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = table_after([alice, bob], 10_000, seed=3)
+    Move.objects.filter(game=table.game, n=1).update(text="take")
+    answer = as_alice.get(f"/games/{table.game.code}/{page}")
+    assert answer.status_code == 404
+    assert "does not follow from its deal" in text_of(answer)
+    assert "a game does not replay" in caplog.text
+
+
+def test_who_asks_too_early_is_told_when(as_alice: Client, alice: User, bob: User) -> None:
+    answer = as_alice.get(at(table_at(TWO_HANDS, [alice, bob])))
+    assert answer.status_code == 404
+    assert "A game can be replayed once it is over." in text_of(answer)

@@ -91,6 +91,13 @@ def test_a_name_is_never_read_as_a_template() -> None:
     assert sentence(Event("swapped", 1, target=0), None, names) == "[a|b]{seat} swaps hands with {target}."
 
 
+def test_a_name_keeps_its_case_where_a_sentence_begins() -> None:
+    names = ("alice_n", "you")
+    assert sentence(Event("drew", 0, amount=1), 1, names) == "alice_n draws 1 card."
+    assert sentence(Event("drew", 1, amount=1), None, names) == "you draws 1 card."
+    assert sentence(Event("drew", 0, amount=1), 0, names) == "You draw 1 card."
+
+
 def test_every_kind_of_event_has_a_sentence_and_a_row() -> None:
     assert set(_SENTENCES) == set(EVENTS)
 
