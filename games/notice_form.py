@@ -12,6 +12,8 @@ from games.models.notices import CHANNELS, DIGEST, KINDS, NoticeSettings
 HELP: Final = {
     "turn": "Some minutes after it has become your turn, unless you have moved or have the game open.",
     "deadline": "Once, when four fifths of your time are gone.",
+    "bot_took_over": "You missed so many turns that a bot plays your hand, until you take your seat back.",
+    "taken_out": "You missed so many turns that you left the game, at a table where no bot takes over.",
     "caught": "Somebody caught you with one card and no UNO.",
     "out": "You reached the mercy limit.",
     "round_over": "A round of a match has a winner.",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from games import announce, queries
-from games.actions import clocks
+from games.actions import clocks, mailbox
 from games.actions.locks import lock_game
 from games.models import Game
+from games.models.notices import BOT_TOOK_OVER
 from games.queries import Table
 from games.refusals import Denied, not_found
 
@@ -62,6 +63,7 @@ def take_back(*, code: str, user: User, now: datetime, links: Collection[str] = 
         table, seat = _players_table(code, user, links)
         if table.seats[seat].bot:
             clocks.give_back(table, seat=seat, now=now)
+            mailbox.read_kind(user_id=user.pk, kind=BOT_TOOK_OVER, game=table.game, reason="back", now=now)
         return table
 
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from accounts.queries import MailAddress, mail_addresses
 from games import inbox, presence, queries
 from games.models import Game
-from games.models.notices import DEADLINE, DIGEST, EMAIL, INVITED, KINDS, TURN, Notice, Reason
+from games.models.notices import BOT_TOOK_OVER, DEADLINE, DIGEST, EMAIL, INVITED, KINDS, TURN, Notice, Reason
 from games.queries import Table
 
 PAUSE_WAIT: Final = timedelta(minutes=15)
@@ -65,17 +65,26 @@ def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:
             return Verdict("moved_on")
         if table.game.paused_at is not None:
             return Verdict("paused", facts.now + PAUSE_WAIT)
-    if row.kind == INVITED:
-        if table.seat_of(row.user) is not None:
-            return Verdict("joined")
-        if table.game.status != Game.Status.OPEN:
-            return Verdict("over")
+    if row.kind in (BOT_TOOK_OVER, INVITED) and (verdict := _about_the_seat(row, table)) is not None:
+        return verdict
     if row.kind == DEADLINE and (table.game.deadline is None or int(table.game.deadline.timestamp()) != row.mark):
         return Verdict("later")
     if (row.game_id, row.user_id) in facts.looking:
         return Verdict("looking")
     if row.kind == TURN and row.channel == EMAIL and (row.user_id, row.game_id) in facts.reminded:
         return Verdict("reminded")
+    return None
+
+
+def _about_the_seat(row: Notice, table: Table) -> Verdict | None:
+    """Whether there is still a seat to take, or to take back."""
+    index, invited = table.seat_of(row.user), row.kind == INVITED
+    if invited and index is not None:
+        return Verdict("joined")
+    if table.game.status != (Game.Status.OPEN if invited else Game.Status.PLAYING):
+        return Verdict("over")
+    if not invited and (index is None or not table.seats[index].held_for_owner):
+        return Verdict("back")
     return None
 
 

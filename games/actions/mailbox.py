@@ -16,7 +16,8 @@ from accounts.models import User
 from games import emails, mail_links
 from games.actions import letters
 from games.mail_links import BadLink, Link
-from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, NoticeSettings, new_mail_key
+from games.models import Game
+from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, NoticeSettings, Reason, new_mail_key
 
 log = structlog.get_logger(__name__)
 
@@ -127,11 +128,13 @@ def read(*, user: User, now: datetime, up_to: int) -> int:
     return new.update(read_at=now)
 
 
-def read_kind(*, user_id: int, kind: str, now: datetime) -> None:
-    """This person has seen, on the page that such notices lead to, all that those of this kind tell: none waits now."""
+def read_kind(*, user_id: int, kind: str, now: datetime, game: Game | None = None, reason: Reason = "read") -> None:
+    """This person has seen or answered all that notices of this kind tell, of this `game` if given: none waits now."""
     mine = Notice.objects.filter(user_id=user_id, kind=kind)
+    if game is not None:
+        mine = mine.filter(game=game)
     mine.filter(channel=SITE, state=Notice.State.SENT, read_at=None).update(read_at=now)
-    mine.filter(state=Notice.State.WAITING).update(state=Notice.State.DROPPED, reason="read", since=now)
+    mine.filter(state=Notice.State.WAITING).update(state=Notice.State.DROPPED, reason=reason, since=now)
 
 
 def open_notice(*, user: User, number: int, now: datetime) -> Notice | None:

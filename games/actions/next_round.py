@@ -66,4 +66,6 @@ def _let_missing_players_leave(table: Table, now: datetime) -> None:
     for seat in table.seats:
         gone = seat.misses >= game.misses_allowed and not (seat.left or seat.bot)
         if gone and table.playing[2].phase != "over":
+            misses = seat.misses
             commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
+            notices.tell_taken_out(table, seat, misses=misses, now=now)

@@ -16,7 +16,17 @@ from django.db import transaction
 from accounts.rows import prepared
 from games import rules
 from games.models import Case, Game, Report, Seat
-from games.models.notices import CHANNELS, DEADLINE, INVITED, KINDS, REPORT_SETTLED, SEAT_MOVED, TURN
+from games.models.notices import (
+    BOT_TOOK_OVER,
+    CHANNELS,
+    DEADLINE,
+    INVITED,
+    KINDS,
+    REPORT_SETTLED,
+    SEAT_MOVED,
+    TAKEN_OUT,
+    TURN,
+)
 from games.queries import Table
 from games.render.words import listed
 
@@ -104,8 +114,9 @@ def tell(
 def tell_move(
     table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, new_turn: bool, now: datetime
 ) -> None:
-    """What a move that is saved has to tell. Who made it as one's `own` has seen the table: is told nothing, and all
-    news of this table is settled. If the clock or staff did, the seat is told, and settled is but a turn that is over.
+    """What a move that is saved has to tell. Who made it as one's `own` has seen the table: is told nothing, unless the
+    game ended by leaving it, and all news of this table is settled. If the clock or staff did, the seat is told, and
+    settled is but a turn that is over; that it was taken out of the game is for them to tell.
 
     The caller holds the lock; `table` holds the position after it, and the end of the game if it was the last move.
     """
@@ -115,7 +126,8 @@ def tell_move(
         intents += _of_turn(table)
     mover = None if table.seats[seat].bot else table.seats[seat].user_id
     if own:
-        intents = [intent for intent in intents if intent.user_id != mover]
+        left = any(event.kind == "left" for event in events)
+        intents = [one for one in intents if one.user_id != mover or (left and one.kind == "game_over")]
     elif not new_turn:
         mover = None
     tell(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else _OF_A_TURN)
@@ -167,6 +179,24 @@ def tell_seat_moved(table: Table, row: Seat, *, before: User | None, name: str, 
 def tell_unseated(game: Game, person: User, text: str, *, now: datetime) -> None:
     """Tell somebody who has lost a seat by the staff, in this `text`; a turn there is not this person's any more."""
     tell(game, [Intent(person.pk, SEAT_MOVED, text)], now=now, mover=person.pk, settled=_OF_A_TURN)
+
+
+def tell_bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
+    """Tell the owner of this seat that a bot plays there, after so many turns that the clock played. Lock held."""
+    assert row.user_id is not None
+    text = f"You missed {_turns(misses)}, so a bot plays for you until you take your seat back."
+    tell(table.game, [Intent(row.user_id, BOT_TOOK_OVER, text)], now=now, mark=int(now.timestamp()))
+
+
+def tell_taken_out(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
+    """Tell whose seat this is that so many turns that the clock played were too many to stay in. Lock held."""
+    assert row.user_id is not None
+    text = f"You missed {_turns(misses)}, so you are out of the game."
+    tell(table.game, [Intent(row.user_id, TAKEN_OUT, text)], now=now)
+
+
+def _turns(misses: int) -> str:
+    return "your turn" if misses == 1 else f"{misses} turns in a row"
 
 
 def tell_settled(case: Case, *, now: datetime) -> None:
@@ -232,13 +262,12 @@ def _of_turn(table: Table) -> list[Intent]:
 
 
 def _of_events(table: Table, events: Iterable[rules.Event]) -> list[Intent]:
-    """Being caught, knocked out or taken out, told to whom it happened, in the words of the log."""
+    """Being caught or knocked out, told to whom it happened, in the words of the log."""
     intents = []
     for event in events:
         kind, whom = {
             "caught": ("caught", event.target),
             "knocked_out": ("out", event.seat),
-            "left": ("out", event.seat),
         }.get(event.kind, ("", None))
         user_id = table.seats[whom].user_id if whom is not None else None
         if user_id is not None:
@@ -246,16 +275,19 @@ def _of_events(table: Table, events: Iterable[rules.Event]) -> list[Intent]:
     return intents
 
 
-def _of_the_end(table: Table, events: Iterable[rules.Event]) -> list[Intent]:
-    """The end of a round of a match, or of the game, told to everybody who sits there."""
+def _of_the_end(table: Table, events: Sequence[rules.Event]) -> list[Intent]:
+    """The end of a round of a match, or of the game, told to everybody who sits there; the game's also to whoever ended
+    it by leaving.
+    """
     won = next((event for event in events if event.kind == "won"), None)
     if won is None:
         return []
-    kind = "game_over" if table.game.status == Game.Status.OVER else "round_over"
+    over = table.game.status == Game.Status.OVER
+    leavers = {event.seat for event in events if event.kind == "left"} if over else set()
     return [
-        Intent(seat.user_id, kind, _result(table, won, seat.index))
-        for seat in _people(table)
-        if seat.user_id is not None
+        Intent(seat.user_id, "game_over" if over else "round_over", _result(table, won, seat.index))
+        for seat in table.seats
+        if seat.user_id is not None and (not seat.left or seat.index in leavers)
     ]
 
 

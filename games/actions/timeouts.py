@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 
 from games import queries, rules
-from games.actions import clocks, vacations
+from games.actions import clocks, notices, vacations
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
@@ -133,10 +133,12 @@ def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
 
     If the round is over, the player leaves with the next deal.
     """
-    game = table.game
-    if seat.misses < game.misses_allowed or game.status != Game.Status.PLAYING:
+    game, misses = table.game, seat.misses
+    if misses < game.misses_allowed or game.status != Game.Status.PLAYING:
         return
     if game.after_misses == Game.AfterMisses.BOT:
         clocks.replace_by_bot(table, seat=seat.index, now=now)
+        notices.tell_bot_took_over(table, seat, misses=misses, now=now)
     elif seat.index not in table.playing[2].out and table.playing[2].phase != "over":
         commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
+        notices.tell_taken_out(table, seat, misses=misses, now=now)

@@ -42,6 +42,8 @@ TURN: Final = "turn"
 DEADLINE: Final = "deadline"
 INVITED: Final = "invited"
 SEAT_MOVED: Final = "seat_moved"
+BOT_TOOK_OVER: Final = "bot_took_over"
+TAKEN_OUT: Final = "taken_out"
 REPORT_SETTLED: Final = "report_settled"
 DIGEST: Final = "digest"
 _BOTH: Final = frozenset({EMAIL, SITE})
@@ -52,6 +54,8 @@ KINDS: Final[dict[str, Kind]] = {
     for kind in (
         Kind(TURN, "Your turn", _BOTH, wait=timedelta(minutes=5), turn=True),
         Kind(DEADLINE, "Your time runs out", _BOTH, turn=True),
+        Kind(BOT_TOOK_OVER, "A bot plays for you", _BOTH),
+        Kind(TAKEN_OUT, "The clock takes you out", _BOTH),
         Kind("caught", "You were caught", _SITE),
         Kind("out", "You are out", _SITE),
         Kind("round_over", "A round is over", _SITE),
@@ -68,7 +72,8 @@ KINDS: Final[dict[str, Kind]] = {
 
 Reason = Literal[
     "moved", "moved_on", "joined", "over", "later", "looking", "reminded", "off", "no_address", "unverified", "bounced",
-    "read", "closed", "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up", "unsure",
+    "read", "back", "closed", "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up",
+    "unsure",
 ]  # fmt: skip
 """Why a notice was not sent, or waits longer; `render/notices.py` has a sentence for each."""
 
@@ -79,9 +84,9 @@ class Notice(models.Model):
     `waiting` until `due_at`, when the sender looks again; then shown or handed over (`sent`), or not (`dropped`, with a
     `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
     gets it. `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
-    the reminders of one turn whose deadline moved, in seconds of the epoch, and is the case's number where a report is
-    settled. A digest and the outcome of a report have no game; a digest's `version` is the number of the day. `since`
-    is when the state last changed.
+    the reminders of one turn whose deadline moved, and the times a bot took one seat over, in seconds of the epoch, and
+    is the case's number where a report is settled. A digest and the outcome of a report have no game; a digest's
+    `version` is the number of the day. `since` is when the state last changed.
     """
 
     class State(models.TextChoices):

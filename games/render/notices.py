@@ -23,6 +23,7 @@ WHY: Final[dict[str, str]] = {
     "later": "The deadline had been moved.",
     "looking": "You were looking at the game.",
     "read": "You had read it already.",
+    "back": "You had your seat back already.",
     "reminded": "A reminder of the same turn went out instead.",
     "off": "You have switched this off.",
     "no_address": "Your account has no e-mail address.",

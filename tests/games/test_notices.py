@@ -12,11 +12,11 @@ from django.db import connection, transaction
 
 from accounts.models import User
 from games import queries
-from games.actions import lobby, notices
+from games.actions import agreements, lobby, notices
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.play import play_move
-from games.models import Game, Notice, NoticeSettings
+from games.models import Game, Notice, NoticeSettings, Seat
 from games.queries import Table
 from games.refusals import Denied
 from games.rules import Move
@@ -314,7 +314,7 @@ def test_who_is_taken_out_is_told_and_keeps_all_other_news(alice: User, bob: Use
     Notice.objects.filter(channel="site", kind="caught").update(state="sent")
     commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
 
-    assert Notice.objects.get(user=alice, kind="out", channel="site").text == "You have left the game."
+    assert told(user=alice, kind="out") == []  # who took alice out says so, with the reason
     assert {row.reason for row in Notice.objects.filter(user=alice, kind="turn")} == {"moved"}
     assert Notice.objects.get(user=alice, kind="caught", channel="site").read_at is None
 
@@ -323,6 +323,51 @@ def test_who_leaves_is_not_told_of_it(alice: User, bob: User, charlie: User) -> 
     play(table_at(THREE, [alice, bob, charlie]), alice, "leave")
 
     assert told(user=alice) == []
+
+
+@pytest.mark.parametrize("by_person", [True, False], ids=["leaves", "is taken out"])
+def test_whose_leaving_ends_the_game_is_told_how_it_ended(alice: User, bob: User, by_person: bool) -> None:
+    commit(queries.load(table_at(TWO_HANDS, [alice, bob]).game), 0, [Move("leave")], now=NOON, by_person=by_person)
+
+    assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
+    assert Notice.objects.get(user=alice, channel="email").text == "bob wins the game."
+    assert set(Notice.objects.values_list("state", flat=True)) == {"waiting"}
+
+
+def test_who_left_long_before_the_end_is_not_told_of_it(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(THREE, [alice, bob, charlie])
+    play(table, alice, "leave")
+    play(table, bob, "leave")
+
+    assert told(kind="game_over", channel="site") == [("bob", "game_over", "site"), ("charlie", "game_over", "site")]
+
+
+@pytest.mark.parametrize(("misses", "turns"), [(1, "your turn"), (3, "3 turns in a row")])
+def test_a_bot_that_took_over_is_told_with_the_reason(alice: User, bob: User, misses: int, turns: str) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    for _ in range(2):
+        notices.tell_bot_took_over(table, table.seats[0], misses=misses, now=NOON)
+
+    assert told() == [("alice", "bot_took_over", "site"), ("alice", "bot_took_over", "email")]
+    assert {row.text for row in Notice.objects.all()} == {
+        f"You missed {turns}, so a bot plays for you until you take your seat back."
+    }
+
+
+def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) -> None:
+    table, other = (table_at(TWO_HANDS, [alice, bob]) for _ in range(2))
+    Seat.objects.filter(user=alice).update(bot="careful")
+    for here in (table, other):
+        notices.tell_bot_took_over(here, here.seats[0], misses=3, now=NOON)
+    Notice.objects.filter(channel="site").update(state="sent")
+    agreements.take_back(code=table.game.code, user=alice, now=NOON + MINUTE)
+
+    assert {(row.channel, row.state, row.reason, row.read_at) for row in Notice.objects.filter(game=table.game)} == {
+        ("site", "sent", "", NOON + MINUTE),
+        ("email", "dropped", "back", None),
+    }
+    assert {row.read_at for row in Notice.objects.filter(game=other.game)} == {None}
+    assert Notice.objects.get(game=other.game, channel="email").state == "waiting"
 
 
 def test_closing_a_callout_window_leaves_the_notice_of_a_turn_that_runs(alice: User, bob: User) -> None:

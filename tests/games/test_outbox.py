@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import presence
 from games.actions import lobby, mailbox, notices, outbox
-from games.models import Game, Notice, NoticeSettings
+from games.models import Game, Notice, NoticeSettings, Seat
 from games.queries import Table
 from tests.conftest import logged_in
 from tests.support.mail import links_in, parsed, text_of
@@ -79,6 +79,31 @@ def hand_to_a_bot(table: Table) -> None:
 
 def look(table: Table) -> None:
     presence.look(game_id=table.game.pk, user_id=table.seats[0].user_id or 0)
+
+
+@pytest.mark.parametrize(("bot", "reason"), [("careful", ""), ("", "back")])
+def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, reason: str) -> None:
+    Notice.objects.all().delete()
+    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    Seat.objects.filter(pk=table.seats[0].pk).update(bot=bot)
+    mails = deliver(NOON)
+
+    assert set(states().values()) == {("dropped", reason) if reason else ("sent", "")}
+    for sent in mails:
+        assert sent["Subject"] == "You missed 3 turns in a row, so a bot plays for you until you take your seat back."
+        assert "Take your seat back: http" in text_of(sent)
+        assert ">Take your seat back</a>" in text_of(sent, "html")
+    assert len(mails) == (0 if reason else 1)
+
+
+def test_that_a_bot_took_over_is_no_news_once_the_game_is_over(table: Table) -> None:
+    Notice.objects.all().delete()
+    Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
+    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    end(table)
+
+    assert deliver(NOON) == []
+    assert set(states().values()) == {("dropped", "over")}
 
 
 @pytest.mark.parametrize(

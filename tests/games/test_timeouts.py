@@ -12,7 +12,7 @@ from accounts.models import User
 from games import queries
 from games.actions import sweep, timeouts
 from games.actions.next_round import deal_next
-from games.models import Game, Hand, Round, Seat
+from games.models import Game, Hand, Notice, Round, Seat
 from games.refusals import Denied
 from games.verify import faults_of
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, due_table, move, refused, swept
@@ -145,6 +145,11 @@ def test_any_move_of_one_s_own_forgets_the_misses(alice: User, bob: User, text: 
     assert now_of(table).seats[0].misses == 0
 
 
+def told(user: User, kind: str) -> list[str]:
+    """What this person is to be told of this kind by mail."""
+    return list(Notice.objects.filter(user=user, kind=kind, channel="email").values_list("text", flat=True))
+
+
 @pytest.mark.rule("CLOCK-3")
 def test_after_the_last_miss_a_bot_takes_the_seat(alice: User, bob: User) -> None:
     table = due_table(TWO_HANDS, [alice, bob])
@@ -155,6 +160,9 @@ def test_after_the_last_miss_a_bot_takes_the_seat(alice: User, bob: User) -> Non
     seat = after.seats[0]
     assert (seat.bot, seat.user_id, seat.misses, seat.left) == ("careful", alice.pk, 0, False)
     assert after.game.status == Game.Status.PLAYING
+    assert told(alice, "bot_took_over") == [
+        "You missed 3 turns in a row, so a bot plays for you until you take your seat back."
+    ]
 
 
 @pytest.mark.rule("CLOCK-3")
@@ -173,6 +181,7 @@ def test_or_the_player_leaves_as_the_table_says(alice: User, bob: User, charlie:
     assert log_of(table) == ["0 clock draw", "0 clock play y3", "0 leave"]
     assert after.seats[0].left
     assert after.playing[2].turn == 1
+    assert told(alice, "taken_out") == ["You missed your turn, so you are out of the game."]
 
 
 @pytest.mark.rule("CLOCK-3")
@@ -184,6 +193,7 @@ def test_who_misses_the_last_turn_of_a_round_leaves_with_the_next_deal(alice: Us
     after = now_of(table)
     assert log_of(table) == ["1 leave"]
     assert after.seats[1].left
+    assert told(bob, "taken_out") == ["You missed your turn, so you are out of the game."]
     assert after.game.deadline is not None
 
 

@@ -166,6 +166,7 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
             notices.tell_unseated(game, person, "Staff gave your seat to a bot for good.", now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
+            notices.tell_unseated(game, person, "Staff took you out of the game.", now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
