@@ -18,7 +18,7 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
 from games import rules
 from games.models import Game, Hand, Heartbeat, Invitation, Move, Round, Seat
 from games.models.paces import Pace
-from games.models.rows import count_badges, count_turns, read_game, read_hands, read_log, read_results
+from games.models.rows import Loaded, count_badges, count_turns, read_hands, read_log, read_results, read_table
 from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
@@ -109,13 +109,26 @@ def _named(seats: Iterable[Seat]) -> list[Seat]:
 
 
 def load(game: Game, *, token: str | None = None) -> Table:
-    """The whole table of a game row that was just read, and who has used this token there. One query."""
+    """The whole table of a game row that is locked, and who has used this token there. One query.
+
+    Of a row that is not locked it may be another moment's: see `find` and `load_for`.
+    """
+    return _table(game, None if game.round_id is None else read_hands(game.round_id, token))
+
+
+def find(game_id: int) -> Table | None:
+    """The whole table of a game, as of one moment; None if there is no such game. One query, once it is dealt."""
+    found = read_table("pk", game_id)
+    return None if found is None else _table(*found)
+
+
+def _table(game: Game, loaded: Loaded | None) -> Table:
     options = options_of(game)
-    if game.round_id is None:
+    if loaded is None:
         return Table(
             game, _named(Seat.objects.filter(game_id=game.pk).select_related("user").order_by("index")), options
         )
-    hands, said, results = read_hands(game.round_id, token)
+    hands, said, results = loaded
     round_ = hands[0].round
     game.round = round_
     earlier = [RoundResult(number, winner, points) for number, winner, points in results]
@@ -135,14 +148,14 @@ def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> boo
 
 
 def load_for(code: str, user: User | None, links: Collection[str] = ()) -> Table:
-    """The table with this code, if this person may know of it.
+    """The table with this code, as of one moment, if this person may know of it.
 
     :raises Denied: `not_found`.
     """
-    game = read_game("code", code)
-    if game is None:
+    found = read_table("code", code)
+    if found is None:
         raise not_found()
-    table = load(game)
+    table = _table(*found)
     if not may_see(table, user, links):
         raise not_found()
     return table
@@ -367,11 +380,12 @@ class LogLine:
 
 
 def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None = None) -> list[LogLine]:
-    """The log after version `after` (at most the `last` newest lines), oldest first, as this person may know it."""
+    """The log of this table from after version `after` to its own (at most the `last` newest lines), oldest first, as
+    this person may know it."""
     you = table.seat_of(user)
     return [
         LogLine(n, round_, seat, text, at, rules.redact(events, you, over))
-        for n, round_, seat, text, at, events, over in read_log(table.game.pk, after, last)
+        for n, round_, seat, text, at, events, over in read_log(table.game.pk, after, table.game.version, last)
     ]
 
 

@@ -11,7 +11,6 @@ from games import announce, bots, queries, rules
 from games.actions.next_round import deal_next
 from games.actions.play import play_seat
 from games.models import Game
-from games.models.rows import read_game
 from games.queries import Table
 from games.refusals import Denied
 
@@ -29,10 +28,12 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
     moves = 0
     while moves < most:
         now = clock()
-        game = read_game("pk", game_id)
-        if game is None or game.status != Game.Status.PLAYING or game.paused_at is not None:
+        table = queries.find(game_id)
+        if table is None:
             return moves
-        table = queries.load(game)
+        game = table.game
+        if game.status != Game.Status.PLAYING or game.paused_at is not None:
+            return moves
         if table.position is not None and table.position.phase == "over":
             deal_next(game_id=game_id, now=now)
             continue

@@ -7,7 +7,7 @@ report (it holds the person, and refers to the game) and a move (the other way r
 from __future__ import annotations
 
 from games.models import Game
-from games.models.rows import read_game
+from games.models.rows import lock_row
 from games.refusals import not_found
 
 
@@ -16,7 +16,7 @@ def lock_game(*, code: str | None = None, pk: int | None = None) -> Game:
 
     :raises Denied: `not_found`.
     """
-    game = read_game("pk", pk, lock=True) if code is None else read_game("code", code, lock=True)
+    game = lock_row("pk", pk) if code is None else lock_row("code", code)
     if game is None:
         raise not_found()
     return game

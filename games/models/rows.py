@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -17,14 +18,17 @@ _GAME: Final = f"SELECT {columns(Game, 'g')}, statement_timestamp() FROM games_g
 _WHERE: Final = {"code": "g.code = %s", "pk": "g.id = %s"}
 
 
-def read_game(by: str, value: int | str | None, *, lock: bool = False) -> Game | None:
-    """The game row with this `code` or `pk`, or None; locked until the transaction ends if asked.
+def lock_row(by: str, value: int | str | None) -> Game | None:
+    """The game row with this `code` or `pk`, locked until the transaction ends, or None.
 
     It knows by how much the database's clock is ahead of this process's.
     """
-    if isinstance(value, str) and not (value.isascii() and value.isalnum()):
-        return None  # no code: PostgreSQL would refuse some of them, not just find nothing
-    return _one_game(_GAME + _WHERE[by] + (" FOR NO KEY UPDATE" if lock else ""), [value])
+    return None if _no_code(value) else _one_game(_GAME + _WHERE[by] + " FOR NO KEY UPDATE", [value])
+
+
+def _no_code(value: int | str | None) -> bool:
+    """Whether this can be no code: PostgreSQL would refuse some of them, not just find nothing."""
+    return isinstance(value, str) and not (value.isascii() and value.isalnum())
 
 
 _DUE: Final = (
@@ -51,11 +55,13 @@ def _one_game(statement: str, parameters: list[Any]) -> Game | None:
     with prepared() as cursor:
         cursor.execute(statement, parameters)
         row = cursor.fetchone()
-    if row is None:
-        return None
-    game: Game = reader(Game)[1](row[:-1])
+    return None if row is None else _game(row, asked_at)
+
+
+def _game(values: Sequence[Any], asked_at: datetime) -> Game:
+    game: Game = reader(Game)[1](values[:-1])
     # The arrival of the statement, not its answer: waiting for the lock is nobody's delay.
-    game.skew = row[-1] - asked_at
+    game.skew = values[-1] - asked_at
     return game
 
 
@@ -71,13 +77,21 @@ _BESIDE: Final = """
         WHERE e.game_id = r.game_id AND e.number < r.number AND e.ended_at IS NOT NULL AND e.winner IS NOT NULL
     ) END
 """
-_HANDS: Final = (
-    f"{_BESIDE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"  # columns of models
+_SHOWN: Final = (
+    f"{_BESIDE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"
     " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
     " u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
-    " FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
+)
+_HANDS: Final = (
+    f"{_SHOWN} FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
     " LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE h.round_id = %s ORDER BY s."index"'
+)
+_TABLE: Final = (
+    f"SELECT {columns(Game, 'g')}, statement_timestamp(), NULL::text, {_SHOWN}"  # noqa: S608  # columns of models
+    " FROM games_game g LEFT JOIN games_round r ON r.id = g.round_id LEFT JOIN games_hand h ON h.round_id = r.id"
+    " LEFT JOIN games_seat s ON s.id = h.seat_id LEFT JOIN accounts_user u ON u.id = s.user_id"
+    ' WHERE {} ORDER BY s."index"'
 )
 
 
@@ -98,16 +112,34 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
 
     A person's seat has the name the person goes by now, not the one at sitting down, and the person's `rest`.
     """
-    width, read_hand = reader(Hand)
-    seat_width, read_seat = reader(Seat)
-    _, read_round = reader(Round)
     with prepared() as cursor:
         # Two statements: PostgreSQL keeps no plan of one that is far cheaper without a token.
         if token is None:
             cursor.execute("SELECT NULL::text, " + _HANDS, [round_id])
         else:
             cursor.execute(f"SELECT {_SAID}, {_HANDS}", [token, round_id])
+        return _loaded(cursor.fetchall())
+
+
+def read_table(by: str, value: int | str) -> tuple[Game, Loaded | None] | None:
+    """The game row with this `code` or `pk` and, if it has been dealt, its hands: as of one moment, none locked."""
+    if _no_code(value):
+        return None
+    asked_at = datetime.now(UTC)
+    with prepared() as cursor:
+        cursor.execute(_TABLE.format(_WHERE[by]), [value])
         rows = cursor.fetchall()
+    if not rows:
+        return None
+    width = reader(Game)[0] + 1
+    game = _game(rows[0][:width], asked_at)
+    return game, None if game.round_id is None else _loaded([row[width:] for row in rows])
+
+
+def _loaded(rows: Sequence[Sequence[Any]]) -> Loaded:
+    width, read_hand = reader(Hand)
+    seat_width, read_seat = reader(Seat)
+    _, read_round = reader(Round)
     said, results = [row[0] for row in rows], json.loads(rows[0][1] or "[]")
     round_ = read_round(rows[0][2 + width + seat_width : -7])
     hands = []
@@ -124,7 +156,7 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
 _LOG: Final = """
 SELECT m.n, r.number, m.seat, m.text, m.at, m.events, r.ended_at IS NOT NULL
 FROM games_move m JOIN games_round r ON r.id = m.round_id
-WHERE m.game_id = %s AND m.n > %s ORDER BY m.n DESC LIMIT %s
+WHERE m.game_id = %s AND m.n > %s AND m.n <= %s ORDER BY m.n DESC LIMIT %s
 """
 
 
@@ -137,13 +169,13 @@ def _events(stored: str) -> tuple[rules.Event, ...]:
 LogRow = tuple[int, int, int, str, datetime, tuple[rules.Event, ...], bool]
 
 
-def read_log(game_id: int, after: int, last: int | None) -> list[LogRow]:
-    """The lines after version `after`, at most the `last` newest, oldest first.
+def read_log(game_id: int, after: int, until: int, last: int | None) -> list[LogRow]:
+    """The lines after version `after` up to version `until`, at most the `last` newest, oldest first.
 
     Each is its number, its round's, the seat, the text, the time, the events, and whether its round is over.
     """
     with prepared() as cursor:
-        cursor.execute(_LOG, [game_id, after, last])
+        cursor.execute(_LOG, [game_id, after, until, last])
         rows = cursor.fetchall()
     return [
         (n, round_, seat, text, at, _events(events), over) for n, round_, seat, text, at, events, over in reversed(rows)

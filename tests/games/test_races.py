@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from django.db import DatabaseError, OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 
 from accounts.models import User
+from games import queries
 from games.actions import lobby
 from games.actions.locks import lock_game
 from games.actions.moderation import cases
@@ -128,6 +130,28 @@ def somebody_waits_for_this_connection() -> bool:
             "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
         )
         return bool(cursor.fetchone()[0])
+
+
+@pytest.mark.parametrize("moves_after", [1, 2])
+def test_what_is_shown_of_a_game_is_of_one_moment(alice: User, bob: User, moves_after: int) -> None:
+    """Somebody moves after each statement of a reader in turn: never is a version shown with another's cards or log."""
+    table = table_at(TWO_HANDS, [alice, bob])
+    before: tuple[int, object, list[str]] = (0, table.position, [])
+    asked = itertools.count(1)
+
+    def moving(execute: Callable[..., object], *statement: object) -> object:
+        found = execute(*statement)
+        if next(asked) == moves_after:
+            at_once([mover(table.game.code, alice, "play r5", 0)])
+        return found
+
+    with connection.execute_wrapper(moving):
+        shown = queries.load_for(table.game.code, alice)
+        log = [line.text for line in queries.log_of(shown, alice)]
+    now = now_of(table)
+    assert now.game.version == 1
+    after = (1, now.position, ["play r5"])
+    assert (shown.game.version, shown.position, log) in (before, after)
 
 
 def test_the_next_round_is_dealt_once(alice: User, bob: User) -> None:

@@ -12,7 +12,7 @@ from accounts.rest import Rest, quiet_length
 from games.actions.play import play_move
 from games.models import Game
 from games.models.paces import LIMITS, PACES, custom_pace, span
-from games.models.rows import read_game
+from games.models.rows import lock_row
 from games.queries import Table
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
@@ -175,7 +175,7 @@ def test_a_span_is_said_in_its_largest_unit() -> None:
 
 @pytest.mark.django_db
 def test_a_running_game_knows_the_skew_of_the_database_s_clock(alice: User, bob: User) -> None:
-    game = read_game("pk", table_at(TWO_HANDS, [alice, bob]).game.pk)
+    game = lock_row("pk", table_at(TWO_HANDS, [alice, bob]).game.pk)
     assert game is not None
     assert abs(game.skew) < timedelta(seconds=5)
     assert Game.objects.get(pk=game.pk).skew == timedelta()
