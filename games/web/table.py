@@ -57,7 +57,11 @@ def lobby_page(
     lobby = _lobby(request, table, view, refusal)
     if key:
         here = reverse("invite", args=[key])
-        lobby |= {"fragment_url": here, "actions": [action | {"url": here} for action in lobby["actions"]]}
+        lobby |= {
+            "fragment_url": here,
+            "report_url": "",
+            "actions": [action | {"url": here} for action in lobby["actions"]],
+        }
     template = "games/_lobby.html" if request.headers.get("HX-Request") else "games/lobby.html"
     return render(request, template, {"lobby": lobby, "login_next": key and request.path}, status=status)
 
@@ -66,6 +70,7 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
     is_open = view.status == "open"
     free = view.players - len(view.seats) if is_open else 0
     taken: list[dict[str, str]] = [{"name": seat.name, "note": _seat_note(table, view, seat)} for seat in view.seats]
+    people = [row for row in table.seats if row.user_id is not None and row.index != view.you]
     invite_url = ""
     if is_open and view.you is not None:
         invite_url = request.build_absolute_uri(reverse("invite", args=[table.game.invite_key]))
@@ -78,6 +83,7 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
         "detail": _detail(view, free) if is_open else "Everybody who sat here has left.",
         "seats": taken + [{"name": "", "note": "waiting for somebody"}] * free,
         "invite_url": invite_url,
+        "report_url": reverse("report", args=[view.id]) if people else "",
         "private": not view.public,
         "options": words.options_prose(view),
         "actions": _actions(view, free) if is_open else [],

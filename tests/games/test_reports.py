@@ -59,6 +59,23 @@ def test_a_report_is_sent_from_a_form_at_the_table(table: Table, as_alice: Clien
     assert (case.person, case.kind, case.reports.get().reporter) == (bob, "name", alice)
 
 
+def test_somebody_at_a_table_that_has_not_started_is_reported_from_its_page(as_alice: Client, bob: User) -> None:
+    table = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON)
+    page, url = f"/games/{table.game.code}/", f"/games/{table.game.code}/report/"
+    assert url not in logged_in(bob).get(page).content.decode()  # nobody else sits there
+    assert f'href="{url}"' in as_alice.get(page).content.decode()
+    assert as_alice.post(url, {"seat": 0, "kind": "name", "text": TEXT}).status_code == 303
+    assert Report.objects.get().case.person == bob
+
+
+def test_whoever_only_holds_a_link_is_not_offered_a_form_that_is_not_for_them(as_alice: Client, bob: User) -> None:
+    options = lobby.TableOptions(players=3, public=False)
+    game = lobby.create_table(user=bob, options=options, now=NOON).game
+    answer = as_alice.get(f"/join/{game.invite_key}/")
+    assert answer.status_code == 200
+    assert "Report somebody" not in answer.content.decode()
+
+
 @pytest.mark.parametrize(
     "form",
     [
