@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
 
 from games import rules
@@ -456,23 +457,26 @@ class News(NamedTuple):
     deadline: datetime | None
     paused_at: datetime | None
     pause_votes: tuple[int, ...]
+    time_left: timedelta | None
     rematch: int | None
-    seated: int
     bots: int
+    owners: tuple[int | None, ...]
 
 
 def news_of(codes: Collection[str]) -> dict[str, News]:
     """How these games stand, by code. One query."""
+    owners = ArrayAgg("seats__user", order_by="seats__index")
     rows = (
         Game.objects.filter(code__in=codes)
-        .annotate(seated=Count("seats"), bots=Count("seats", filter=~Q(seats__bot="")))
+        .annotate(bots=Count("seats", filter=~Q(seats__bot="")), owners=owners)
         .values_list(
-            "code", "version", "status", "round_id", "deadline", "paused_at", "pause_votes", "rematch", "seated", "bots"
+            "code", "version", "status", "round_id", "deadline", "paused_at", "pause_votes",
+            "time_left", "rematch", "bots", "owners",
         )
-    )
+    )  # fmt: skip
     return {
-        code: News(version, status, round_id, deadline, paused_at, tuple(votes), *rest)
-        for code, version, status, round_id, deadline, paused_at, votes, *rest in rows
+        code: News(version, status, round_id, deadline, paused_at, tuple(votes), left, rematch, bots, tuple(sat))
+        for code, version, status, round_id, deadline, paused_at, votes, left, rematch, bots, sat in rows
     }
 
 

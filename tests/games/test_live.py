@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -18,7 +19,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.queries import standing_sessions
 from games import announce
-from games.actions.moderation import people
+from games.actions.moderation import people, tables
 from games.actions.play import play_move
 from games.live.watch import watch
 from games.models import Game
@@ -316,6 +317,42 @@ def test_what_else_ends_a_session_ends_its_socket_too(alice: User, bob: User) ->
     assert standing_sessions(owners, timezone.now()) == set(owners)
     User.objects.filter(pk=bob.pk).update(suspended_until=timezone.now() + timedelta(hours=1))
     assert standing_sessions(owners, timezone.now()) == set()
+
+
+UNHEARD: dict[str, Callable[..., object]] = {
+    "pause": tables.pause,
+    "extend": partial(tables.extend, minutes=5),
+    "extend in a pause": partial(tables.extend, minutes=5),
+    "void_game": tables.void_game,
+    "remove": partial(tables.remove, seat=1, bot=True),
+    "move_seat": partial(tables.move_seat, seat=1, username="charlie"),
+}
+
+
+@pytest.mark.parametrize("act", UNHEARD)
+def test_the_watch_finds_what_staff_did_when_nobody_said_so(
+    ann: User, alice: User, bob: User, charlie: User, act: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No act but one that changes the log changes the version."""
+    now, why = timezone.now(), "Asked for by both of them"
+    table = table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=3), turn_since=now)
+    if "in a pause" in act:
+        tables.pause(game_id=table.game.pk, by=ann, reason=why, now=now)
+    monkeypatch.setattr(announce, "_tell", lambda group, message: None)
+
+    async def scenario() -> None:
+        socket = await open_socket(table.game.code, logged_in_browser)
+        await watch().look_for_news()
+        await socket.told()
+        await watch().look_for_news()
+        assert await socket.hears_nothing()
+        await sync_to_async(UNHEARD[act])(game_id=table.game.pk, by=ann, reason=why, now=now)
+        await watch().look_for_news()
+        assert await socket.told() == {"game": table.game.code, "version": 0}
+        await socket.leave()
+
+    logged_in_browser = logged_in(alice)
+    run(scenario())
 
 
 def test_many_sockets_are_looked_after_by_few_queries(

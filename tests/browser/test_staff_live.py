@@ -1,0 +1,99 @@
+"""What staff do is seen on the open page of a player within a second, without a reload and without a new version."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from accounts.models import User
+from games.actions.moderation import tables
+from games.actions.play import play_move
+from games.models import AuditEntry
+from games.queries import Table
+from tests.browser.test_staff import REASON, Pages, bob_goes_to, dealt, do, staff, to_dora
+from tests.support.tables import now_of
+
+__all__ = ["dealt", "staff"]  # the fixtures of that module
+
+MOST_SECONDS = 1.0
+PATIENCE = 4.0
+"""Seconds before anything but a frame makes the page look: the watch does every 5, the page's own poll every 10."""
+Fill = Callable[[Page], object] | None
+
+ACTS: tuple[tuple[str, str, Fill], ...] = (
+    ("pause", "Pause a game", None),
+    ("resume", "Resume a game", None),
+    ("extend", "Extend a clock", lambda page: page.locator("#id_minutes").fill("4000")),
+    ("void_round", "Void a round", None),
+    ("void_game", "Void a game", None),
+    ("bot", "Remove a player", bob_goes_to("goes to a bot")),
+    ("aside", "Remove a player", bob_goes_to("is out")),
+    ("move_seat", "Give a seat to somebody else", to_dora),
+)
+
+
+def shown(page: Page) -> str:
+    """What the page says of the game, but for the minutes that pass meanwhile."""
+    return re.sub(r"\d+ minutes?", "minutes", page.locator("main").inner_text())
+
+
+def seconds_until_changed(page: Page, before: str, since: float) -> float:
+    """How long after `since` the open page says something else; a page that has been loaded anew does not count."""
+    while shown(page) == before:
+        assert time.monotonic() - since < PATIENCE, "the page does not hear of it"
+        page.wait_for_timeout(20)
+    assert page.evaluate("() => window.stillHere") is True, "the page was loaded anew"
+    return max(0.0, time.monotonic() - since)
+
+
+def opened(page: Page, table: Table) -> Page:
+    """The open page of the game, that has its socket and a mark which a reload would wipe out."""
+    with page.expect_websocket(lambda socket: table.game.code in socket.url) as socket:
+        page.goto(f"/games/{table.game.code}/")
+    socket.value.wait_for_event("framereceived")
+    page.evaluate("() => { window.stillHere = true; }")
+    return page
+
+
+@pytest.mark.parametrize(("act", "label", "fill"), ACTS, ids=[act for act, _, _ in ACTS])
+def test_an_open_page_shows_what_staff_did_within_a_second(
+    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User, act: str, label: str, fill: Fill
+) -> None:
+    """From when the staff's own page says that it is done."""
+    User.objects.create_user(username="dora")
+    if act == "resume":
+        tables.pause(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
+    player = opened(new_page(alice), dealt)
+    before = shown(player)
+    do(staff, f"/admin/games/game/{dealt.game.pk}/change/", label, fill)
+    staff.get_by_text("Done:").wait_for()
+    seconds = seconds_until_changed(player, before, time.monotonic())
+    assert AuditEntry.objects.latest("pk").reason == REASON
+    fresh = opened(new_page(alice), dealt)
+    assert shown(player) == shown(fresh)
+    print(f"\n{act}: on the open page {seconds * 1000:.0f} ms after it was done")
+    assert seconds <= MOST_SECONDS
+
+
+def test_a_pause_right_after_a_move_is_seen_though_the_version_is_the_same(
+    new_page: Pages, dealt: Table, ann: User, alice: User
+) -> None:
+    player = opened(new_page(alice), dealt)
+    before = shown(player)
+    user = dealt.seats[dealt.playing[2].turn].user
+    assert user is not None
+    move = "take" if dealt.playing[2].pending else "draw"
+    play_move(code=dealt.game.code, user=user, text=move, version=dealt.game.version, now=timezone.now())
+    tables.pause(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
+    since = time.monotonic()
+    assert now_of(dealt).game.version == AuditEntry.objects.get().version
+    seconds_until_changed(player, before, since)
+    until = since + PATIENCE
+    while "paused" not in shown(player):
+        assert time.monotonic() < until, "the page has not heard of the pause"
+        player.wait_for_timeout(20)
