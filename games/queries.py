@@ -105,7 +105,7 @@ def _named(seats: Iterable[Seat]) -> list[Seat]:
     found = list(seats)
     for seat in found:
         if seat.user is not None:
-            seat.name, seat.rest = seat.user.name, seat.user.rest
+            seat.name, seat.username, seat.rest = seat.user.name, seat.user.username, seat.user.rest
     return found
 
 
@@ -178,11 +178,12 @@ class SeatView:
     """What everybody at the table sees of one seat.
 
     `owner`: the bot plays for a person, who can take the seat back. `away_until` is the end of that person's vacation,
-    which may have passed.
+    which may have passed. `username` is empty for a bot of the table's own and for a person who is gone.
     """
 
     seat: int
     name: str
+    username: str
     bot: str
     cards: int
     uno: bool
@@ -310,6 +311,7 @@ def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
     return SeatView(
         seat=n,
         name=seat.name,
+        username=seat.username,
         bot=seat.bot,
         cards=view.counts[n] if view else 0,
         uno=bool(view and n in view.declared),

@@ -69,6 +69,7 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "add-bot": SEATS,
     "suspended": REPORTS,
     "report": REPORTS,
+    "report-person": REPORTS,
     "pause": SEATS,
     "go-on": SEATS,
     "take-back": SEATS,

@@ -80,7 +80,7 @@ _BESIDE: Final = """
 _SHOWN: Final = (
     f"{_BESIDE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"
     " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
-    " u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
+    " u.username, u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
 )
 _HANDS: Final = (
     f"{_SHOWN} FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
@@ -110,7 +110,7 @@ class Loaded(NamedTuple):
 def read_hands(round_id: int, token: str | None = None) -> Loaded:
     """The hands of a round, and what belongs to them.
 
-    A person's seat has the name the person goes by now, not the one at sitting down, and the person's `rest`.
+    A person's seat has the name the person goes by now, not the one at sitting down, the username and the `rest`.
     """
     with prepared() as cursor:
         # Two statements: PostgreSQL keeps no plan of one that is far cheaper without a token.
@@ -141,12 +141,12 @@ def _loaded(rows: Sequence[Sequence[Any]]) -> Loaded:
     seat_width, read_seat = reader(Seat)
     _, read_round = reader(Round)
     said, results = [row[0] for row in rows], json.loads(rows[0][1] or "[]")
-    round_ = read_round(rows[0][2 + width + seat_width : -7])
+    round_ = read_round(rows[0][2 + width + seat_width : -8])
     hands = []
     for row in rows:
         hand = read_hand(row[2 : 2 + width])
         hand.seat = read_seat(row[2 + width : 2 + width + seat_width])
-        hand.seat.name = row[-7]
+        hand.seat.name, hand.seat.username = row[-8], row[-7] or ""
         hand.seat.rest = Rest(*row[-6:]) if hand.seat.user_id is not None else None
         hand.round = round_
         hands.append(hand)

@@ -160,6 +160,8 @@ class Seat(models.Model):
 
     rest: Rest | None = None
     """Vacation and quiet hours of the person who sits here; set by whoever reads the seat along with its user."""
+    username: str = ""
+    """The username of that person, set likewise; empty for a bot and for who is gone."""
 
     class Meta:
         constraints = (

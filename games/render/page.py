@@ -102,7 +102,7 @@ def page_of(
         "log": log_of(view, lines[-LOG_LINES:], now),
         "ended": _ended(view, ended),
         "over": _over(view, again),
-        "may_leave": _may_leave(view),
+        "may_leave": may_leave(view),
         "clock": clock_of(view),
         "options": words.options_prose(view),
         "commitment": view.commitment,
@@ -127,7 +127,8 @@ def _due(view: GameView, now: datetime) -> Context | None:
     return {"iso": view.deadline.isoformat(timespec="seconds"), "left": words.time_left(view.deadline, now)}
 
 
-def _may_leave(view: GameView) -> bool:
+def may_leave(view: GameView) -> bool:
+    """Whether the reader can resign: still in, in a round that is being played."""
     seen = view.view
     return view.turn is not None and seen is not None and view.you is not None and view.you not in seen.out
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from games import rules
 from games.queries import GameView, LastHand, SeatView
 from games.render.move import next_seat
-from games.render.words import cards, color, moment
+from games.render.words import cards, color, moment, profile_url
 
 Context = dict[str, Any]
 
@@ -47,6 +47,7 @@ class Player(NamedTuple):
 
     seat: int
     name: str
+    url: str
     you: bool
     now: bool
     cards: int
@@ -155,6 +156,7 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
     return Player(
         seat=seat.seat,
         name=seat.name,
+        url=profile_url(seat.username),
         you=seat.seat == view.you,
         now=seat.seat == view.turn,
         cards=seat.cards,
@@ -212,6 +214,7 @@ def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[Context]:
     return [
         {
             "name": seat.name,
+            "url": profile_url(seat.username),
             "cards": [{"text": card, "name": rules.card_name(card)} for card in sorted_hand(hand.cards, "color")],
             "none": "left the game" if hand.left else "out, by the mercy rule" if hand.out else "no cards left",
         }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
+from django.urls import reverse
 from django.utils import timezone
 
 from games import rules
@@ -33,6 +35,12 @@ def listed(words: Sequence[str]) -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+@lru_cache(maxsize=4096)
+def profile_url(username: str) -> str:
+    """Where a person's page is; empty for nobody's."""
+    return reverse("person", args=[username]) if username else ""
 
 
 def whose(name: str) -> str:
@@ -164,6 +172,18 @@ def _what_fits(view: GameView, seen: rules.View) -> str:
     article = "an" if face.number == 8 else "a"
     symbol = f"{article} {face.name.removeprefix(f'{hue} ')}" if face.number is None else f"{article} {face.number}"
     return f"{hue} fits, {symbol}, and every wild."
+
+
+def what_leaving_does(view: GameView) -> str:
+    """What happens to a reader who resigns now, and to the others (LEAVE-1)."""
+    staying = [seat for seat in view.seats if seat.seat != view.you and not seat.left]
+    until = "the match" if view.target else "the round"
+    if len(staying) == 1:
+        return f"{staying[0].name} then wins {'the match' if view.target else 'the game'}. You cannot come back."
+    return (
+        f"Your cards are set aside, and you are out to the end of {until}. {listed([seat.name for seat in staying])}"
+        " play on. You cannot come back."
+    )
 
 
 def crumb(view: GameView) -> str:

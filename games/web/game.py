@@ -242,6 +242,7 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     over = view.status in (Game.Status.OVER, Game.Status.VOID)
     context = {"code": code, "name": rendering.table_name(view), "lines": lines, "over": over}
     context["replay_url"] = reverse("replay", args=[code])
+    context["players"] = [{"name": seat.name, "url": rendering.profile_url(seat.username)} for seat in view.seats]
     context["staff"] = conduct.told_of_game(table.game)
     return render(request, "games/log.html", context)
 

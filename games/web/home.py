@@ -54,9 +54,9 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def _groups(user: User, open_tables: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
     mine = [queries.view_of(table, user) for table in queries.with_tables(queries.current_games_of(user)[:LISTED])]
-    turn = [_card(view, now) for view in mine if view.my_turn]
-    waiting = [_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
-    ended = [_card(view, now) for view in mine if view.status in ("over", "void")]
+    turn = [game_card(view, now) for view in mine if view.my_turn]
+    waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
+    ended = [game_card(view, now) for view in mine if view.status in ("over", "void")]
     return [
         {"id": "turn", "title": "Your turn", "games": turn, "urgent": True, "empty": "No game waits for you."},
         {"id": "wait", "title": "Waiting", "games": waiting},
@@ -67,12 +67,12 @@ def _groups(user: User, open_tables: list[dict[str, Any]], now: datetime) -> lis
 
 def _finished(user: User, now: datetime) -> dict[str, Any]:
     tables = queries.with_tables(queries.finished_games_of(user)[:LISTED])
-    games = [_card(queries.view_of(table, user), now) for table in tables]
+    games = [game_card(queries.view_of(table, user), now) for table in tables]
     return {"id": "finished", "title": "Finished", "games": games, "empty": "You have not finished a game yet."}
 
 
-def _card(view: GameView, now: datetime) -> dict[str, Any]:
-    """One of my games, as a line of the list."""
+def game_card(view: GameView, now: datetime) -> dict[str, Any]:
+    """A game as a line of a list, told to the reader of `view`."""
     due = view.my_turn and view.deadline is not None
     others = [seat.name for seat in view.seats if seat.seat != view.you]
     return {

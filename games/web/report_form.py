@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -13,8 +13,9 @@ from games.models import Case
 from games.queries import Table
 
 
-class ReportForm(forms.Form):
-    seat = forms.TypedChoiceField(label="Who", coerce=int, widget=forms.RadioSelect)
+class WhatHappened(forms.Form):
+    """What every report says."""
+
     kind = forms.ChoiceField(label="What it is about", choices=Case.Kind.choices, widget=forms.RadioSelect)
     text = forms.CharField(
         label="What happened",
@@ -24,6 +25,13 @@ class ReportForm(forms.Form):
         help_text="At least a sentence. Moves have numbers in the log; name them if you can.",
     )
 
+
+class ReportForm(WhatHappened):
+    """A report from a game: who of those who sit there."""
+
+    seat = forms.TypedChoiceField(label="Who", coerce=int, widget=forms.RadioSelect)
+    field_order = ("seat",)
+
     def __init__(self, data: Any, *, table: Table, user: User, data_of: Mapping[str, str]) -> None:
         super().__init__(data, initial={"seat": data_of.get("seat", "")})
         seat = self.fields["seat"]
@@ -31,3 +39,16 @@ class ReportForm(forms.Form):
         others = [row for row in table.seats if row.user_id is not None and row.user_id != user.pk]
         seat.choices = [(row.index, row.name) for row in others]
         self.nobody = not others
+
+
+class PersonReportForm(WhatHappened):
+    """A report about a person: in which of the games that both sit in."""
+
+    game = forms.ChoiceField(label="In which game", widget=forms.RadioSelect)
+    field_order = ("game",)
+
+    def __init__(self, data: Any, *, games: Sequence[tuple[str, str]]) -> None:
+        super().__init__(data, initial={"game": games[0][0]} if games else None)
+        field = self.fields["game"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = games

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
 from games import queries
+from games import render as words
 from games.actions import agreements, lobby
 from games.queries import Table
 from games.refusals import Denied
@@ -49,6 +51,17 @@ def leave(request: HttpRequest, code: str) -> HttpResponse:
         return answer
     messages.success(request, "You left the table.")
     return SeeOther.to("home")
+
+
+@require_safe
+def resign(request: HttpRequest, code: str) -> HttpResponse:
+    """Ask once more before somebody leaves a game that runs, and say what happens; its button is a move, `leave`."""
+    table = _table_for(request, code)
+    view = queries.view_of(table, person(request))
+    if not words.may_leave(view):
+        return redirect("game", code)
+    context = {"code": code, "table": words.crumb(view), "what": words.what_leaving_does(view)}
+    return render(request, "games/resign.html", context)
 
 
 @require_POST

@@ -69,7 +69,10 @@ def lobby_page(
 def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied | None) -> dict[str, Any]:
     is_open = view.status == "open"
     free = view.players - len(view.seats) if is_open else 0
-    taken: list[dict[str, str]] = [{"name": seat.name, "note": _seat_note(table, view, seat)} for seat in view.seats]
+    taken: list[dict[str, str]] = [
+        {"name": seat.name, "url": words.profile_url(seat.username), "note": _seat_note(table, view, seat)}
+        for seat in view.seats
+    ]
     people = [row for row in table.seats if row.user_id is not None and row.index != view.you]
     invite_url = ""
     if is_open and view.you is not None:

@@ -9,6 +9,7 @@ from games.web import invite as invite_views
 from games.web import notices as notice_views
 from games.web import pages as page_views
 from games.web import people as people_views
+from games.web import profile as profile_views
 from games.web import replay as replay_views
 from games.web import rest as rest_views
 from games.web import seats as seat_views
@@ -24,6 +25,8 @@ urlpatterns: list[URLPattern] = [
     path("accounts/me/rest/vacation/", rest_views.begin_vacation, name="vacation"),
     path("accounts/me/rest/vacation/end/", rest_views.end_vacation, name="vacation-end"),
     path("move-seats/", people_views.move_seats, name="move-seats"),
+    path("people/<str:username>/", profile_views.profile, name="person"),
+    path("people/<str:username>/report/", profile_views.report_person, name="report-person"),
     path("suspended/", conduct_views.suspended, name="suspended"),
     path("reports/", conduct_views.reports, name="reports"),
     path("warnings/", conduct_views.warnings, name="warnings"),
@@ -46,6 +49,7 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/record/", game_views.record, name="record"),
     path("games/<slug:code>/join/", seat_views.join, name="join"),
     path("games/<slug:code>/leave/", seat_views.leave, name="leave"),
+    path("games/<slug:code>/resign/", seat_views.resign, name="resign"),
     path("games/<slug:code>/start/", seat_views.start, name="start"),
     path("games/<slug:code>/add-bot/", seat_views.add_bot, name="add-bot"),
     path("games/<slug:code>/pause/", seat_views.pause, name="pause"),

@@ -195,6 +195,18 @@ def _reports(page: Page, cast: Cast) -> None:
     page.goto("/reports/")
 
 
+def _profile(rest: str) -> Callable[[Page, Cast], object]:
+    def profile(page: Page, cast: Cast) -> None:
+        _home(page, cast)
+        page.goto(f"/people/bob/{rest}")
+
+    return profile
+
+
+def _resign(page: Page, cast: Cast) -> None:
+    page.goto(f"/games/{cast.table(MANY).game.code}/resign/")
+
+
 def _suspended(page: Page, cast: Cast) -> None:
     now = timezone.now()
     why = "Rude words at two tables, after a warning"
@@ -243,6 +255,9 @@ PLACES: Final = (
     Place("move-seats", _move_seats, logged_in=False),
     Place("report", _report),
     Place("reports", _reports),
+    Place("profile", _profile("")),
+    Place("report-person", _profile("report/")),
+    Place("resign", _resign),
     Place("suspended", _suspended),
     Place("warnings", _warnings),
     Place("not-found", at("/games/nothere/")),

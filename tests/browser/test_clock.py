@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+import pytest
 from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -39,14 +40,15 @@ def test_two_players_pause_and_one_goes_on(new_page: Callable[..., Page], alice:
     expect(one.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
 
 
-def test_resigning_takes_two_steps(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+@pytest.mark.parametrize("scripts", [True, False])
+def test_resigning_is_asked_once_more(scripts: bool, new_page: Callable[..., Page], alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
-    page = new_page(alice)
+    page = new_page(alice, java_script_enabled=scripts)
     page.goto(f"/games/{table.game.code}/")
-    page.get_by_text("Options of this table").click()
-    expect(page.get_by_role("button", name="Leave for good")).not_to_be_visible()
-    page.locator("#leave > summary").click()
-    page.get_by_role("button", name="Leave for good").click()
+    page.get_by_role("link", name="Resign").click()
+    expect(page.get_by_text("bob then wins the game. You cannot come back.")).to_be_visible()
+    assert now_of(table).game.status == Game.Status.PLAYING
+    page.get_by_role("button", name="Resign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("bob wins the game")
     assert now_of(table).game.status == Game.Status.OVER
 

@@ -79,9 +79,9 @@ def test_while_choosing_the_chooser_is_what_stands_there(
 def test_the_news_can_be_unfolded(new_page: Callable[..., Page], cast: Cast) -> None:
     page = new_page(cast.alice)
     page.goto(with_news(cast).get_absolute_url())
-    last = "Mo draws 6 cards and loses the turn."
+    last = "mo draws 6 cards and loses the turn."
     assert page.locator("#news-title").inner_text() == f"Since your last move {last}"
     page.locator("#news-title").click()
     assert page.locator("#news li").all_inner_texts() == [
-        "Bob plays Yellow 4.", "Charlie plays Wild Draw Six and names blue. Mo owes 6 cards.", last,
+        "bob plays Yellow 4.", "charlie plays Wild Draw Six and names blue. mo owes 6 cards.", last,
     ]  # fmt: skip

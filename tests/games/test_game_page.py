@@ -323,10 +323,14 @@ def test_the_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client) -> 
 
 
 def test_one_can_leave_the_game_from_its_page(table: Table, as_alice: Client) -> None:
-    assert b'value="leave"' in as_alice.get(address(table)).content
+    assert f'href="{address(table, "resign/")}"' in as_alice.get(address(table)).content.decode()
+    asked = as_alice.get(address(table, "resign/"))
+    assert "bob then wins the game. You cannot come back." in text_of(asked)
+    assert b'value="leave"' in asked.content
     assert post(as_alice, table, "leave").status_code == 303
     page = as_alice.get(address(table))
-    assert b'value="leave"' not in page.content
+    assert b"Resign" not in page.content
+    assert as_alice.get(address(table, "resign/")).headers["Location"] == address(table)
     assert "bob wins the game" in text_of(page)
 
 

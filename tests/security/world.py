@@ -43,7 +43,8 @@ class World:
         token = alice.api_tokens.get()
         factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})
         self.arguments: dict[str, Any] = {
-            "code": game.code, "key": game.invite_key, "token_id": token.pk, "uidb36": "1", "token": "no-such-token",
+            "code": game.code, "key": game.invite_key, "username": bob.username,
+            "token_id": token.pk, "uidb36": "1", "token": "no-such-token",
             "number": Notice.objects.filter(user=bob).earliest("pk").pk,
             "act": "hold", "person_id": bob.pk, "game_id": game.pk, "case_id": case.case_id,
             "appeal_id": appeal.pk, "app_label": "games", "url": "nowhere", "id": bob.pk, "content_type_id": 1,

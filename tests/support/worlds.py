@@ -86,14 +86,16 @@ class Reader:
         }
         if pages:
             with Overheard() as overheard:
-                read |= self._pages(table.game.code) | self._tries(table, view)
+                read |= self._pages(table) | self._tries(table, view)
             read["the server's log"] = "\n".join(overheard.lines).encode()
         return read
 
-    def _pages(self, code: str) -> Transcript:
+    def _pages(self, table: Table) -> Transcript:
+        code = table.game.code
         page, call = f"/games/{code}/", f"/api/v1/games/{code}"
         pages = (f"{page}{more}" for more in ("", "log/", "replay/", "record/"))
-        paths = ["/next/", *pages, call, f"{call}/moves", "/"]  # the first may leave a message, which the next shows
+        # the first may leave a message, which the next shows
+        paths = ["/next/", *pages, call, f"{call}/moves", "/", f"/people/{table.seats[0].username}/"]
         read = {path: fetched(self.browser, path) for path in paths}
         return read | {"fragment": fetched(self.browser, f"{page}?since=0", fragment=True)}
 

@@ -1,0 +1,96 @@
+"""A person's page, and the report that begins there."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.models import User
+from accounts.queries import person_named
+from games import profiles, queries
+from games import render as words
+from games.actions.moderation import cases
+from games.queries import Table
+from games.refusals import Denied
+from games.web.answers import SeeOther
+from games.web.home import game_card
+from games.web.people import person
+from games.web.report_form import PersonReportForm
+
+GONE: Final = 410
+
+
+def _known(username: str) -> User:
+    found = person_named(username) if username.isprintable() else None  # PostgreSQL refuses a NUL
+    if found is None:
+        raise Http404("Nobody goes by this name.")
+    return found
+
+
+@require_safe
+def profile(request: HttpRequest, username: str) -> HttpResponse:
+    """What anybody may know of a person, and the tables that the reader shares with them."""
+    them, reader, now = _known(username), person(request), timezone.now()
+    if not them.is_active:
+        return _closed(request, them)
+    itself = reader == them
+    going = queries.with_tables(profiles.public_tables_of(them))
+    shared = queries.with_tables(profiles.shared_tables(them, reader)) if reader and not itself else []
+    both = {table.game.pk for table in shared}
+    context = {
+        "person": them,
+        "itself": itself,
+        "tally": profiles.tally_of(them),
+        "shared": [game_card(queries.view_of(table, reader), now) for table in shared],
+        "going": [game_card(queries.view_of(table, reader), now) for table in going if table.game.pk not in both],
+    }
+    return render(request, "people/person.html", context)
+
+
+def _closed(request: HttpRequest, them: User) -> HttpResponse:
+    return render(request, "people/closed.html", {"person": them}, status=GONE)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def report_person(request: HttpRequest, username: str) -> HttpResponse:
+    """Say what a person did in one of the games that both sit in."""
+    them, reader, now = _known(username), cast("User", request.user), timezone.now()
+    if not them.is_active:
+        return _closed(request, them)
+    if them == reader:
+        return redirect("person", username)
+    tables = {table.game.code: table for table in queries.with_tables(profiles.shared_tables(them, reader))}
+    games = [(code, _label(table, reader)) for code, table in tables.items()]
+    form = PersonReportForm(request.POST if request.method == "POST" else None, games=games)
+    status = 422 if request.method == "POST" else 200
+    if form.is_valid():
+        chosen = dict(form.cleaned_data)
+        code = chosen.pop("game")
+        try:
+            cases.report(code=code, seat=_seat(tables[code], them), reporter=reader, now=now, **chosen)
+        except Denied as denied:
+            form.add_error(None, denied.message)
+            status = denied.status
+        else:
+            messages.success(request, "Thank you. Staff will look at it; you will read here what came of it.")
+            return SeeOther.to("reports")
+    return render(request, "people/report.html", {"form": form, "person": them, "games": games}, status=status)
+
+
+def _label(table: Table, reader: User) -> str:
+    """A table as its players tell it from others."""
+    begun = timezone.localtime(table.game.started_at or table.game.created_at)
+    return f"{words.crumb(queries.view_of(table, reader))}, from {begun.day} {begun:%B}"
+
+
+def _seat(table: Table, them: User) -> int:
+    seat = table.seat_of(them)
+    assert seat is not None
+    return seat

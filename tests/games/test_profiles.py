@@ -1,0 +1,149 @@
+"""A person's page: what anybody may know of them, the tables shared with them, and the report that begins there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.actions import create_guest
+from accounts.models import User
+from games.actions import lobby
+from games.models import Game, Report, Seat
+from tests.conftest import logged_in
+from tests.support.pages import text_of
+from tests.support.tables import TWO_HANDS, table_after, table_at
+
+pytestmark = pytest.mark.django_db
+
+SENTENCE = "They wrote rude words as their name."
+
+
+def finished(people: list[User | str], *, winner: int, **fields: Any) -> Game:
+    game = table_after(people, 10_000, seed=3, **fields).game
+    Game.objects.filter(pk=game.pk).update(winner=winner)
+    return game
+
+
+def test_anybody_reads_since_when_and_how_well_somebody_plays(alice: User, bob: User, client: Client) -> None:
+    User.objects.filter(pk=bob.pk).update(date_joined=timezone.now().replace(year=2025, month=3, day=9))
+    finished([alice, bob], winner=1)
+    finished([bob, "careful"], winner=0, is_public=False)
+    finished([alice, bob], winner=0)
+    table_at(TWO_HANDS, [alice, bob])
+    text = text_of(client.get("/people/bob/"))
+    assert "Here since March 2025." in text
+    assert "Games finished 3" in text
+    assert "Games won 2" in text
+
+
+def test_a_visitor_reads_of_public_tables_only_and_no_address(alice: User, bob: User, client: Client) -> None:
+    shown, hidden = table_at(TWO_HANDS, [alice, bob]), table_at(TWO_HANDS, [alice, bob], is_public=False)
+    left = table_at(TWO_HANDS, [alice, bob])
+    Seat.objects.filter(game=left.game, user=bob).update(left=True)
+    page = client.get("/people/bob/").content.decode()
+    assert f"/games/{shown.game.code}/" in page
+    assert f"/games/{hidden.game.code}/" not in page
+    assert f"/games/{left.game.code}/" not in page
+    assert "@" not in page
+
+
+def test_who_shares_a_private_table_finds_it_there(as_alice: Client, alice: User, bob: User, charlie: User) -> None:
+    both = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    page = as_alice.get("/people/bob/")
+    assert "Tables you share (1)" in text_of(page)
+    assert f"/games/{both.game.code}/" in page.content.decode()
+    assert f"/games/{both.game.code}/" not in logged_in(charlie).get("/people/bob/").content.decode()
+
+
+def test_one_s_own_page_leads_to_the_account_and_reports_nobody(as_alice: Client) -> None:
+    page = as_alice.get("/people/alice/")
+    assert 'href="/accounts/me/"' in page.content.decode()
+    assert "Report" not in text_of(page)
+    assert as_alice.get("/people/alice/report/").headers["Location"] == "/people/alice/"
+
+
+def test_a_guest_has_a_page_too(client: Client) -> None:
+    guest = create_guest()
+    assert "Plays as a guest, here since" in text_of(client.get(f"/people/{guest.username}/"))
+
+
+@pytest.mark.parametrize("rest", ["", "report/"])
+def test_a_closed_account_says_so_in_plain_words(as_alice: Client, alice: User, bob: User, rest: str) -> None:
+    finished([alice, bob], winner=1)
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    page = as_alice.get(f"/people/bob/{rest}")
+    assert page.status_code == 410
+    assert "This account is closed" in text_of(page)
+    assert "Here since" not in text_of(page)
+
+
+@pytest.mark.parametrize("name", ["nobody", "..", "a b", "%00", "é" * 200])
+def test_nobody_s_page_is_not_there(client: Client, name: str) -> None:
+    assert client.get(f"/people/{name}/").status_code == 404
+
+
+def test_a_report_from_a_profile_is_about_a_game_that_both_sit_in(as_alice: Client, alice: User, bob: User) -> None:
+    older, newer = finished([alice, bob], winner=1), table_at(TWO_HANDS, [bob, alice]).game
+    page = as_alice.get("/people/bob/report/").content.decode()
+    assert page.index(newer.code) < page.index(older.code)
+    form = {"game": older.code, "kind": "name", "text": SENTENCE}
+    assert as_alice.post("/people/bob/report/", form).headers["Location"] == "/reports/"
+    report = Report.objects.get()
+    assert (report.game, report.case.person, report.reporter, report.text) == (older, bob, alice, SENTENCE)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [({"game": "elsewhere"}, "Select a valid choice."), ({"text": "Rude."}, "at least"), ({"kind": ""}, "required")],
+)
+def test_a_report_that_lacks_something_says_what(
+    as_alice: Client, alice: User, bob: User, wrong: dict[str, str], why: str
+) -> None:
+    form = {"game": table_at(TWO_HANDS, [alice, bob]).game.code, "kind": "name", "text": SENTENCE, **wrong}
+    answer = as_alice.post("/people/bob/report/", form)
+    assert answer.status_code == 422
+    assert why in text_of(answer)
+    assert not Report.objects.exists()
+
+
+def test_a_game_of_others_cannot_be_named_in_a_report(as_alice: Client, alice: User, bob: User, charlie: User) -> None:
+    table_at(TWO_HANDS, [alice, bob])
+    theirs = table_at(TWO_HANDS, [bob, charlie]).game
+    form = {"game": theirs.code, "kind": "name", "text": SENTENCE}
+    assert as_alice.post("/people/bob/report/", form).status_code == 422
+    assert not Report.objects.exists()
+
+
+def test_who_never_sat_with_them_is_told_where_to_report(as_alice: Client, bob: User) -> None:
+    assert "you have never sat at a table with bob" in text_of(as_alice.get("/people/bob/report/"))
+
+
+def test_names_lead_to_profiles_where_a_person_sits(as_alice: Client, alice: User, bob: User) -> None:
+    waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=2), now=timezone.now()).game
+    going, over = table_at(TWO_HANDS, [alice, bob]).game, finished([alice, bob], winner=1)
+    for url in (f"/games/{going.code}/", f"/games/{going.code}/log/", f"/games/{over.code}/"):
+        assert 'href="/people/bob/"' in as_alice.get(url).content.decode(), url
+    lobby_page = as_alice.get(f"/games/{waiting.code}/").content.decode()
+    assert lobby_page.count('href="/people/') == 1
+    assert 'href="/people/alice/"' in lobby_page
+
+
+def test_a_person_who_is_gone_leaves_a_name_without_a_page(as_alice: Client, alice: User, bob: User) -> None:
+    going = table_at(TWO_HANDS, [alice, bob]).game
+    Seat.objects.filter(game=going, user=bob).update(user=None, bot="careful")
+    page = as_alice.get(f"/games/{going.code}/")
+    assert 'href="/people/bob/"' not in page.content.decode()
+    assert "bob" in text_of(page)
+
+
+def test_many_tables_take_no_more_statements_than_one(
+    as_alice: Client, alice: User, bob: User, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    for n in range(4):
+        table_at(TWO_HANDS, [alice, bob] if n % 2 else [bob, "careful"])
+    with django_assert_max_num_queries(13):
+        as_alice.get("/people/bob/")
