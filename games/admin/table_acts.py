@@ -113,7 +113,11 @@ PAGES: Final = {
         ),
         ActPage(
             Act.MOVE_SEAT,
-            ("The new person gets the seat with its hand, score and clock, and sees what the hand holds.", TOLD),
+            (
+                "The new person gets the seat with its hand and score, and sees what the hand holds.",
+                "If it is the seat's turn, the turn begins anew. Both people are told.",
+                TOLD,
+            ),
             _move_seat,
             MoveSeatForm,
             OPEN | PLAYING,

@@ -57,14 +57,21 @@ class Site:
 
 
 def exchange(
-    port: int, request: Request, when: Callable[[], object] = lambda: None, *, patience: float = 120
+    port: int,
+    request: Request,
+    when: Callable[[], object] = lambda: None,
+    *,
+    patience: float = 120,
+    source: str = "127.0.0.1",
 ) -> Answer:
     """Send all but the last byte to a server of this machine, wait for `when`, and send that.
+
+    `source` is the address to send from.
 
     :raises OSError: the line broke, or `patience` seconds brought no answer.
     :raises http.client.HTTPException: the answer is not HTTP, or ends too early.
     """
-    with socket.create_connection(("127.0.0.1", port), timeout=patience) as line:
+    with socket.create_connection(("127.0.0.1", port), timeout=patience, source_address=(source, 0)) as line:
         sent = request.bytes(port)
         line.sendall(sent[:-1])
         when()

@@ -1,0 +1,180 @@
+"""Q13 over real processes: 32 requests at once, several web processes, and the counts they share in Redis.
+
+Each flood comes from an address of its own and is half as large again as what is allowed. The limits are a tenth of
+what they are (`RATE_LIMITS=10`), but for those of allauth, which are as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from pytest_django import DjangoDbBlocker
+
+from accounts.actions import create_token
+from accounts.models import User
+from games import rules
+from games.actions import lobby
+from games.actions.commit import TURN_MOVES
+from games.forms import NewTableForm
+from games.models import Case, Game
+from nomercy import limits
+from tests.conftest import logged_in, person
+from tests.support.stack import RunningStack, stack
+from tests.support.tables import TWO_HANDS, now_of, table_at
+from tests.support.web import CSRF, Request, exchange, page_move, program_move
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.redis]
+
+AT_ONCE: Final = 32
+TENTH: Final = 10
+WINDOW: Final = 60.0
+OVERRUN: Final = 1.2
+TOO_MANY: Final = 429
+
+
+class Flood(NamedTuple):
+    """What is sent again and again: `make` gives the n-th request, of which at most `most` are served in a minute."""
+
+    name: str
+    most: int
+    make: Callable[[int], Request]
+
+
+class Served(NamedTuple):
+    at: float
+    status: int
+    retry_after: str
+
+
+@pytest.fixture(scope="module")
+def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
+    with django_db_blocker.unblock(), stack(RATE_LIMITS=str(TENTH), LOG_LEVEL="ERROR") as site:
+        yield site
+
+
+@pytest.fixture
+def port(running: RunningStack) -> Iterator[int]:
+    running.go_on()
+    yield urlsplit(running.url).port or 0
+    Game.objects.update(status=Game.Status.VOID, wake_at=None, deadline=None)
+    running.hold()
+
+
+def form(path: str, fields: dict[str, Any], session: str = "") -> Request:
+    cookies = f"{settings.CSRF_COOKIE_NAME}={CSRF}" + (f"; {settings.SESSION_COOKIE_NAME}={session}" if session else "")
+    headers = {"Cookie": cookies, "X-CSRFToken": CSRF, "Content-Type": "application/x-www-form-urlencoded"}
+    return Request("POST", path, headers, urlencode(fields))
+
+
+def program(method: str, path: str, token: str, body: object = None) -> Request:
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    return Request(method, f"/api/v1{path}", headers, "" if body is None else json.dumps(body))
+
+
+def served(port: int, request: Request, source: str) -> Served:
+    answer = exchange(port, request, source=source)
+    return Served(time.monotonic(), answer.status, answer.headers.get("Retry-After", ""))
+
+
+def most_in_a_window(times: list[float]) -> int:
+    return max((sum(0 <= other - start < WINDOW for other in times) for start in times), default=0)
+
+
+def floods(alice: User, bob: User) -> list[Flood]:
+    """By everything that has a limit: pages, the API, and what allauth counts."""
+    table = table_at(TWO_HANDS, [alice, bob], pace="standard")
+    browser, token, other = logged_in(alice), create_token(user=alice, name="a"), create_token(user=bob, name="b")
+    session = browser.cookies[settings.SESSION_COOKIE_NAME].value
+    makes = person("carol"), person("dora")
+    seats = logged_in(makes[0]).cookies[settings.SESSION_COOKIE_NAME].value
+    third = create_token(user=makes[1], name="c")
+    new = {name: field.initial for name, field in NewTableForm(None).fields.items() if field.initial is not None}
+    new |= {"players": 3, "bots": 0}
+    wrong: dict[str, Any] = {"move": "play g3", "version": 0}
+    report = {"seat": 1, "kind": "name", "text": "He wrote a rude word as his name."}
+
+    def tenth(limit: limits.Limit) -> int:
+        assert limit.person is not None
+        return max(1, limit.person * TENTH // 100)
+
+    return [
+        Flood("log in", 30, lambda n: form("/accounts/login/", {"login": f"nobody{n}", "password": "wrong"})),
+        Flood("sign up", 20, lambda n: form("/accounts/signup/", {"username": "x"})),
+        Flood("reset a password", 20, lambda n: form("/accounts/password/reset/", {"email": f"n{n}@example.org"})),
+        Flood("make a table", tenth(limits.TABLES), lambda n: form("/tables/new/", new, seats)),
+        Flood("report", 1, lambda n: form(f"/games/{table.game.code}/report/", report, session)),
+        Flood("move", tenth(limits.MOVES), lambda n: page_move(browser, table.game.code, wrong, fragment=True)),
+        Flood("move by the API", tenth(limits.MOVES), lambda n: program_move(other, table.game.code, wrong)),
+        Flood("make a table by the API", tenth(limits.API_TABLES), lambda n: program("POST", "/games", third, {})),
+        Flood("call the API", tenth(limits.API_CALLS), lambda n: program("GET", "/me", token)),
+    ]  # fmt: skip
+
+
+def poured(flood: Flood, port: int, source: str) -> list[Served]:
+    """The answers to a flood, 32 requests at a time."""
+    count = max(3 * AT_ONCE, flood.most * 3 // 2)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(lambda n: served(port, flood.make(n), source), range(count)))
+
+
+def test_32_at_once_overrun_no_limit_by_more_than_a_fifth_and_who_plays_meets_none(
+    port: int, alice: User, bob: User
+) -> None:
+    with playing(port) as moves:
+        for number, flood in enumerate(floods(alice, bob)):
+            answers = poured(flood, port, f"127.0.13.{number + 1}")
+            through = [answer.at for answer in answers if answer.status != TOO_MANY]
+            highest = most_in_a_window(through)
+            assert all(answer.status < 500 for answer in answers), flood.name
+            assert all(answer.retry_after.isdecimal() for answer in answers if answer.status == TOO_MANY), flood.name
+            overrun = highest / flood.most - 1
+            print(f"{flood.name}: {len(answers)} sent, {highest} of {flood.most} served, overrun {overrun:+.0%}")
+            assert 0 < highest <= OVERRUN * flood.most, flood.name
+    print(f"meanwhile two people made {len(moves)} moves, each a move a second: refused {set(moves) - {200} or 'none'}")
+    assert len(moves) > 10
+    assert set(moves) == {200}
+    assert Case.objects.count() <= 1
+
+
+@contextmanager
+def playing(port: int) -> Iterator[list[int]]:
+    """Two people at one table who each make a legal move a second, as long as the block lasts; the answers they get."""
+    people = {user.pk: create_token(user=user, name="p") for user in (person("eve"), person("fred"))}
+    table = lobby.create_table(
+        user=User.objects.get(username="eve"), options=lobby.TableOptions(players=2, target=5000), now=timezone.now()
+    )
+    lobby.join(code=table.game.code, user=User.objects.get(username="fred"), now=timezone.now())
+    answers: list[int] = []
+    over = threading.Event()
+
+    def play() -> None:
+        try:
+            while not over.wait(1 / len(people)):
+                here = now_of(table)
+                position = here.playing[2]
+                choices = [m for m in rules.legal_moves(position, position.turn, here.options) if m.kind in TURN_MOVES]
+                if choices and here.game.status == Game.Status.PLAYING:  # else the next round is being dealt
+                    fields = {"move": str(choices[0]), "version": here.game.version}
+                    token = people[here.seats[position.turn].user_id or 0]
+                    answers.append(exchange(port, program_move(token, here.game.code, fields)).status)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    try:
+        yield answers
+    finally:
+        over.set()
+        thread.join()
