@@ -22,6 +22,7 @@ from games.api.views import game_json, line_json
 from games.models import Hand, Move, Notice, Round
 from games.models.notices import EMAIL, KINDS
 from games.queries import Table
+from games.rules.cards import card_name
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON, now_of
@@ -30,6 +31,10 @@ OF_THE_REQUEST: Final = {"X-Request-ID", "Set-Cookie", "Expires"}
 OF_THE_MOMENT: Final = {"request_id", "timestamp", "ms"}
 VARYING: Final = re.compile(rb'(name="(?:csrfmiddlewaretoken|token|form)" value=")[^"]*|("X-CSRFToken": ?")[^"]*')
 SIGNED: Final = re.compile(r"/mail/(\w+)/[^/\s]+/")
+
+_NAMES: Final = "|".join(re.escape(card_name(face)) for face in rules.DECKS["nomercy168"].faces)
+NAMED: Final = re.compile(rf"\b(?:{_NAMES})\b".encode(), re.IGNORECASE)
+"""The name of any card, as pages say it."""
 
 Transcript = dict[str, bytes]
 
@@ -65,6 +70,9 @@ def fetched(browser: Client, path: str, *, form: dict[str, object] | None = None
 
 class Reader:
     """Somebody who looks at a table, and tries what they may; `user` None is a visitor who has not logged in."""
+
+    may_name_cards = True
+    """Whether the cards that this reader knows may be named."""
 
     def __init__(self, user: User | None) -> None:
         self.user = user
@@ -118,16 +126,14 @@ class Reader:
 class Postbox(Reader):
     """The mails of somebody who plays: no card is named in any, not even their own."""
 
-    def hidden_from(self, table: Table) -> int | None:
-        return None
+    may_name_cards = False
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
         assert self.user is not None
-        text = "Something happened."
         rows = [
             Notice(
                 user=self.user, game=table.game, version=table.game.version, kind=kind, channel=EMAIL,
-                text="" if one.turn else text, created_at=NOON, due_at=NOON, since=NOON, pk=number,
+                text="" if one.turn else "Something happened.", created_at=NOON, due_at=NOON, since=NOON, pk=number,
             )
             for number, (kind, one) in enumerate(KINDS.items(), 1)
         ]  # fmt: skip
@@ -222,8 +228,9 @@ def _retell(moves: Sequence[Move], seat: int | None, hidden: Sequence[str], rng:
 
 
 def differences(table: Table, reader: Reader, rng: random.Random, *, pages: bool) -> list[str]:
-    """Which of the reader's answers depend on hidden cards."""
+    """Which of the reader's answers depend on hidden cards, or name a card where none may be named."""
     here = reader.transcript(table, pages=pages)
     with another_world(table, reader.hidden_from(table), rng) as other:
         there = reader.transcript(other, pages=pages)
-    return [name for name in here if here[name] != there.get(name)]
+    named = [] if reader.may_name_cards else [name for name in here if NAMED.search(here[name])]
+    return named + [name for name in here if here[name] != there.get(name)]
