@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts import queries
 from accounts.models import ApiToken, User
-from accounts.names import clean_display_name, guest_display_name, guest_username
+from accounts.names import clean_display_name, guest_display_name, guest_username, validate_time_zone
 from accounts.rest import LONGEST_QUIET, quiet_length
 from accounts.tokens import digest_of, new_token
 
@@ -54,6 +54,13 @@ def create_person(*, username: str) -> User:
         raise ValidationError("Somebody else goes by this name.", code="name_taken")
     person.save(force_insert=True)
     return person
+
+
+def choose_time_zone(user: User, zone: str) -> None:
+    """Tell times to this person in this zone from now on. Raises ValidationError for one there is not."""
+    validate_time_zone(zone)
+    user.time_zone = zone
+    user.save(update_fields=["time_zone"])
 
 
 def end_guesthood(user: User) -> None:

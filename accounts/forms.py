@@ -1,9 +1,13 @@
 """The forms of the account page."""
 
-from django import forms
+from typing import Any
 
+from django import forms
+from django.http import HttpRequest
+
+from accounts import actions
 from accounts.models import ApiToken, User
-from accounts.zones import zone_choices
+from accounts.zones import ZoneSelect, zone_choices
 
 
 class ProfileForm(forms.Form):
@@ -15,10 +19,33 @@ class ProfileForm(forms.Form):
     )
     time_zone = forms.ChoiceField(
         label="Time zone",
-        choices=zone_choices,
-        widget=forms.Select({"data-zone": ""}),
+        widget=ZoneSelect({"data-zone": "offer"}),
         help_text="What times on the pages and in mails are told in, and when your quiet hours are.",
     )
+
+    def __init__(self, data: Any = None, *, user: User) -> None:
+        super().__init__(data, initial={"display_name": user.display_name, "time_zone": user.time_zone})
+        zone = self.fields["time_zone"]
+        assert isinstance(zone, forms.ChoiceField)
+        zone.choices = zone_choices(user.time_zone)
+
+
+class SignUpForm(forms.Form):
+    """What signing up asks besides allauth's own questions (ACCOUNT_SIGNUP_FORM_CLASS)."""
+
+    time_zone = forms.ChoiceField(
+        label="Time zone",
+        choices=zone_choices,
+        initial="UTC",
+        required=False,
+        widget=ZoneSelect({"data-zone": "choose"}),
+        help_text="Deadlines are told in it. You can change it later.",
+    )
+
+    def signup(self, request: HttpRequest, user: User) -> None:
+        """Called by allauth for the account just made; whoever does not choose keeps what a guest had chosen."""
+        if zone := self.cleaned_data["time_zone"]:
+            actions.choose_time_zone(user, zone)
 
 
 class TokenForm(forms.Form):

@@ -21,7 +21,7 @@ from accounts.models import User
 def me(request: HttpRequest) -> HttpResponse:
     """Name, time zone and API tokens; POST saves the first two."""
     user = cast("User", request.user)
-    form = ProfileForm(request.POST or None, initial={"display_name": user.display_name, "time_zone": user.time_zone})
+    form = ProfileForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid() and _save_profile(user.pk, form):
         messages.success(request, "Saved.")
         return redirect("me")
@@ -40,7 +40,7 @@ def create_token(request: HttpRequest) -> HttpResponse:
             token = actions.create_token(user=user, name=form.cleaned_data["name"])
         except actions.TooManyTokens:
             form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already; revoke one first.")
-    profile = ProfileForm(initial={"display_name": user.display_name, "time_zone": user.time_zone})
+    profile = ProfileForm(user=user)
     return _page(request, user, profile, TokenForm() if token else form, new_token=token)
 
 

@@ -1,27 +1,57 @@
-"""Time zones as a list that people find theirs in: by region, the city in words."""
+"""Time zones as a list that people find theirs in: by region, the city in words, each zone once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from importlib.resources import files
+from typing import Any, Final
 from zoneinfo import available_timezones
 
-REGIONS: Final = (
-    "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
-)  # fmt: skip
-OTHERS: Final = "Other names"
+from django import forms
+
+UTC: Final = ("UTC", "UTC, the same everywhere")
+DATA: Final = files("tzdata.zoneinfo")
 
 Choice = tuple[str, str]
+Choices = list[Choice | tuple[str, list[Choice]]]
 
 
 @cache
-def zone_choices() -> list[Choice | tuple[str, list[Choice]]]:
-    """UTC, then every region with its zones, then the names that belong to none, as a form's choices."""
-    groups: dict[str, list[Choice]] = {region: [] for region in (*REGIONS, OTHERS)}
-    for zone in sorted(available_timezones() - {"UTC"}):
+def current_zones() -> frozenset[str]:
+    """The zones that people live in, under their names of today, as tzdata lists them by country (zone.tab)."""
+    rows = DATA.joinpath("zone.tab").read_text(encoding="utf-8").splitlines()
+    return frozenset(row.split("\t")[2] for row in rows if not row.startswith("#")) & available_timezones()
+
+
+@cache
+def old_names() -> Mapping[str, tuple[str, ...]]:
+    """The names that a zone of `current_zones` has had besides: browsers still say Asia/Calcutta."""
+    found: dict[str, list[str]] = {}
+    for row in DATA.joinpath("tzdata.zi").read_text(encoding="utf-8").splitlines():
+        if row.startswith("L "):
+            _, zone, alias = row.split(" ")
+            if zone in current_zones() and alias not in current_zones():
+                found.setdefault(zone, []).append(alias)
+    return {zone: tuple(aliases) for zone, aliases in found.items()}
+
+
+@cache
+def zone_choices(stored: str = "UTC") -> Choices:
+    """UTC, then every region with its zones, as a form's choices; a `stored` name that is none of them comes first."""
+    groups: dict[str, list[Choice]] = {}
+    for zone in sorted(current_zones()):
         region, _, place = zone.partition("/")
-        if region in REGIONS and place:
-            groups[region].append((zone, place.replace("/", ": ").replace("_", " ")))
-        else:
-            groups[OTHERS].append((zone, zone.replace("_", " ")))
-    return [("UTC", "UTC, the same everywhere"), *groups.items()]
+        groups.setdefault(region, []).append((zone, place.replace("/", ": ").replace("_", " ")))
+    own: list[Choice] = [] if stored == "UTC" or stored in current_zones() else [(stored, stored.replace("_", " "))]
+    return [*own, UTC, *groups.items()]
+
+
+class ZoneSelect(forms.Select):
+    """A list of zones from which static/js/zone.js can pick the browser's own, by any name it has had."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option: dict[str, Any] = super().create_option(name, value, *args, **kwargs)
+        if aliases := old_names().get(str(value)):
+            option["attrs"]["data-also"] = " ".join(aliases)
+        return option

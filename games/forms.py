@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -155,8 +155,24 @@ class NewTableForm(forms.Form):
             for name in (name for name, seconds in numbers.items() if seconds is None):
                 if not self.has_error(CLOCK + name):
                     self.add_error(CLOCK + name, "A pace of your own needs this time.")
+            self._clean_clock({name: seconds for name, seconds in numbers.items() if seconds is not None})
             chosen["clock"] = numbers
         return chosen
+
+    def _clean_clock(self, numbers: Mapping[str, int]) -> None:
+        """Say at each number what is wrong with it; `custom_pace` has the last word."""
+        for name, seconds in numbers.items():
+            low, high = LIMITS[name]
+            if not low <= seconds <= high:
+                self.add_error(CLOCK + name, f"This can be {span(low)} to {span(high)}.")
+        cap = numbers.get("cap")
+        if cap is None or self.has_error(CLOCK + "cap"):
+            return
+        least = max(numbers.get("bank", 0), numbers.get("increment", 0))
+        if cap < least:
+            self.add_error(CLOCK + "cap", f"This cannot be less than the two times before: at least {span(least)}.")
+        elif numbers.get("callout", 0) > cap:
+            self.add_error(CLOCK + "callout", f"This cannot be more than the longest turn: at most {span(cap)}.")
 
     @property
     def clock_fields(self) -> list[forms.BoundField]:

@@ -200,6 +200,7 @@ ACCOUNT_SIGNUP_FIELDS = [
     "password1*",
     "password2*",
 ]
+ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
 ACCOUNT_USERNAME_VALIDATORS = "accounts.names.username_validators"
 ACCOUNT_USERNAME_MIN_LENGTH = 2
 ACCOUNT_PRESERVE_USERNAME_CASING = False

@@ -1,12 +1,15 @@
-// Offers the browser's own time zone first in a list of zones: <select data-zone>.
+// Offers the browser's own time zone first in a list of zones: <select data-zone="offer">; with "choose" it is chosen as
+// long as nobody has. A browser may know its zone by an old name, which stands in data-also.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const isOwn = (option) => option.value === zone || (option.dataset.also ?? "").split(" ").includes(zone);
 
 for (const select of document.querySelectorAll("select[data-zone]")) {
-  const option = [...select.options].find((each) => each.value === zone);
+  const option = [...select.options].find(isOwn);
   if (!option) continue;
+  const choose = select.dataset.zone === "choose" && select.value === "UTC";
   const group = document.createElement("optgroup");
   group.label = "Where this browser is";
-  const own = new Option(zone.replaceAll("_", " "), zone, false, option.selected);
+  const own = new Option(option.value.replaceAll("_", " "), option.value, false, option.selected || choose);
   group.append(own);
   select.prepend(group);
 }

@@ -20,3 +20,23 @@ def test_the_browser_s_own_time_zone_is_offered_first(new_page: Callable[..., Pa
     expect(page.get_by_label("Time zone")).to_have_value("Europe/Berlin")
     alice.refresh_from_db()
     assert alice.time_zone == "Europe/Berlin"
+
+
+def test_signing_up_the_browser_s_time_zone_is_chosen_by_whatever_name(new_page: Callable[..., Page]) -> None:
+    page = new_page(timezone_id="Asia/Calcutta")
+    page.goto("/accounts/signup/")
+    expect(page.get_by_label("Time zone")).to_have_value("Asia/Kolkata")
+
+
+def test_a_refused_form_takes_the_focus_to_what_is_wrong(new_page: Callable[..., Page], alice: User) -> None:
+    for scripts in (True, False):
+        page = new_page(alice, java_script_enabled=scripts)
+        page.goto("/tables/new/")
+        page.get_by_role("group", name="Pace").get_by_text("Custom").click()
+        page.get_by_text("The clock of the custom pace").click()
+        page.get_by_role("textbox", name="More each turn").fill("1 s")
+        page.get_by_role("button", name="Make the table").click()
+        expect(page.locator("#errors")).to_contain_text("More each turn: This can be 10 s to 14 days.")
+        expect(page.locator("#errors")).to_be_focused()
+        page.locator("#errors a").click()
+        expect(page.get_by_role("textbox", name="More each turn")).to_be_in_viewport()

@@ -76,6 +76,14 @@ def test_while_choosing_the_chooser_is_what_stands_there(
     assert page.locator("#draw").count() == 0
 
 
+def test_the_hand_stays_in_view_below_an_open_chooser(new_page: Callable[..., Page], cast: Cast) -> None:
+    page = new_page(cast.alice, viewport={"width": 1280, "height": 800})
+    code = cast.table(MANY).game.code
+    for card in ("W6", "r7"):
+        page.goto(f"/games/{code}/?choose={card}")
+        assert bottom(page.locator("#card-0")) <= 800
+
+
 def test_the_news_can_be_unfolded(new_page: Callable[..., Page], cast: Cast) -> None:
     page = new_page(cast.alice)
     page.goto(with_news(cast).get_absolute_url())

@@ -156,8 +156,9 @@ def test_a_table_may_have_a_clock_of_its_own(as_alice: Client) -> None:
     [
         ({"clock_bank": "soon"}, "Write a number and a unit: 90 s, 10 min, 2 h or 3 days."),
         ({"clock_bank": ""}, "A pace of your own needs this time."),
-        ({"clock_cap": "1 min"}, "The cap of a pace cannot be less than its bank or its increment."),
-        ({"clock_increment": "1 s"}, "The increment of a pace is 10 s to 14 days."),
+        ({"clock_cap": "1 min"}, "This cannot be less than the two times before: at least 2 h."),
+        ({"clock_increment": "1 s"}, "This can be 10 s to 14 days."),
+        ({"clock_callout": "4 h"}, "This cannot be more than the longest turn: at most 3 h."),
         ({"misses_allowed": "11"}, "less than or equal to 10"),
         ({"after_misses": "shout"}, "Select a valid choice"),
     ],
