@@ -25,7 +25,7 @@ from accounts.rest import LONGEST_QUIET
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, queries, rules
 from games.actions import agreements, bot_turn, lobby, mailbox, notices, outbox, play, sweep, vacations
-from games.models import Game, Hand, Heartbeat, Move
+from games.models import Game, Hand, Heartbeat, Move, Seat
 from games.models.notices import Notice
 from games.queries import Table
 from games.refusals import Denied
@@ -93,6 +93,7 @@ class Month:
                 first, length = person.character.away
                 self._at(START + timedelta(days=first), partial(self._leave_for, person, length))
         end = START + timedelta(days=self.days)
+        Heartbeat.objects.get_or_create(pk=1)
         with self._one_machine():
             while (tick := self._next_tick()) < end:
                 if self._queue and self._queue[0][0] < tick:
@@ -141,7 +142,7 @@ class Month:
         late = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None, deadline__lte=self.now)
         self.told.lateness += [(self.now - game.deadline).total_seconds() for game in late if game.deadline]
         # The beats passed over would have said that the sweep is alive.
-        Heartbeat.objects.update_or_create(pk=1, defaults={"at": self.now - BEAT})
+        Heartbeat.objects.filter(pk=1).update(at=self.now - BEAT)
         swept = sweep.sweep(clock=lambda: self.now)
         if swept.failed:
             self.told.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")
@@ -236,11 +237,11 @@ class Month:
         """No deadline may lie in its player's night, unless the nights of this turn have given it all they may."""
         cap = int(LONGEST_QUIET.total_seconds())
         running = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False, quiet_given__lt=cap)
-        for table in queries.with_tables(running):
-            game, position = table.game, table.playing[2]
-            user = table.seats[position.turn].user
-            if user is not None and game.deadline is not None and user.rest.quiet_end(game.deadline) != game.deadline:
-                self.told.faults.append(f"{game.code}: the deadline {game.deadline} lies in the night of {user}")
+        on_turn = Seat.objects.filter(game__in=running, index=F("game__round__turn"), user__isnull=False)
+        for seat in on_turn.select_related("user", "game"):
+            user, deadline = seat.user, seat.game.deadline
+            if user is not None and deadline is not None and user.rest.quiet_end(deadline) != deadline:
+                self.told.faults.append(f"{seat.game.code}: the deadline {deadline} lies in the night of {user}")
 
     def _look_for_the_stuck(self) -> None:
         for game in Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING)):

@@ -25,24 +25,31 @@ class MailServer:
     refuses: set[str] = field(default_factory=set)
     taken: list[Envelope] = field(default_factory=list)
 
+    @property
+    def mails(self) -> list[EmailMessage]:
+        """What was taken, in order, as messages."""
+        return [parsed(envelope.original_content or b"") for envelope in self.taken]
+
+
+@dataclass
+class _Hooks:
+    """What aiosmtpd calls. It reads every attribute of these at every connection: nothing here may cost anything."""
+
+    mail_server: MailServer
+
     async def handle_RCPT(  # noqa: N802  # aiosmtpd's name
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        if address in self.refuses:
+        if address in self.mail_server.refuses:
             return "550 No such user"
         envelope.rcpt_tos.append(address)
         return TAKEN
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802  # as above
-        said = self.answer(envelope)
+        said = self.mail_server.answer(envelope)
         if said.startswith("250"):
-            self.taken.append(envelope)
+            self.mail_server.taken.append(envelope)
         return said
-
-    @property
-    def mails(self) -> list[EmailMessage]:
-        """What was taken, in order, as messages."""
-        return [parsed(envelope.original_content or b"") for envelope in self.taken]
 
 
 def parsed(content: bytes) -> EmailMessage:
@@ -67,6 +74,7 @@ def serve(server: MailServer) -> Controller:
     """Start the server on a free port; the caller stops it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    controller = Controller(server, hostname="127.0.0.1", port=port, server_hostname="mail.test")  # or it asks DNS
+    hooks = _Hooks(server)
+    controller = Controller(hooks, hostname="127.0.0.1", port=port, server_hostname="mail.test")  # or it asks DNS
     controller.start()
     return controller

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import statistics
 from typing import Any
 
@@ -33,6 +34,7 @@ class Command(BaseCommand):
         connection.creation.create_test_db(verbosity=0, autoclobber=True)
         with connection.cursor() as cursor:
             cursor.execute("SET synchronous_commit TO off")  # what a power cut would take is not the question here
+        logging.disable(logging.INFO)  # a line for each mail and link
         try:
             with mail_server() as server:
                 month = Month(games=games, days=days, seed=seed, server=server)
@@ -45,6 +47,7 @@ class Command(BaseCommand):
             self._print(month, told.lateness, [str(mail["To"]) for mail in mails], days)
             self.stdout.write(f"links followed: {links}; games replayed: {len(unsound)}; seed {seed}")
         finally:
+            logging.disable(logging.NOTSET)
             connection.creation.destroy_test_db(str(name), verbosity=0)
         for fault in faults[:50]:
             self.stdout.write(f"FAULT {fault}")
