@@ -25,7 +25,7 @@ class ByUsername(_FixedRead, ModelBackend):
 
 
 class ByAllauth(_FixedRead, AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
-    """Whatever allauth takes, e-mail address and password among them."""
+    """Whatever allauth takes, email address and password among them."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:  # type: ignore[override]
         """allauth gives an address as username too, and would check the password of its owner twice: the time tells."""

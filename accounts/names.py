@@ -76,7 +76,7 @@ def validate_username(value: str) -> None:
         raise ValidationError("This username is reserved.", code="reserved")
 
 
-# No @: a username that looks like somebody's e-mail address would be ambiguous at log-in.
+# No @: a username that looks like somebody's email address would be ambiguous at log-in.
 username_validators: list[Callable[[str], None]] = [
     RegexValidator(
         re.compile(r"^[a-z0-9][a-z0-9._-]{1,29}\Z", re.IGNORECASE),

@@ -122,7 +122,10 @@ def _games_mail(reader: Reader, kind: str, views: Sequence[GameView], *, now: da
             title = f"Your turn in {count} games{by}."
         if kind == DEADLINE and first.deadline:
             title = f"{words.time_left(first.deadline, now)}. {title}"
-        context = {"title": title, "games": [_game(reader, view, now) for view in views], "one": count == 1}
+        games = [_game(reader, view, now) for view in views]
+        if kind == DEADLINE and count == 1:
+            games[0]["left"] = ""  # the title says it
+        context = {"title": title, "games": games, "one": count == 1}
         return _mail("turn", context, reader, kind, now=now, number=number)
 
 

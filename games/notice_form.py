@@ -12,8 +12,8 @@ from games.models.notices import CHANNELS, DIGEST, KINDS, NoticeSettings
 HELP: Final = {
     "turn": "Some minutes after it has become your turn, unless you have moved or have the game open.",
     "deadline": "Once, when four fifths of your time are gone.",
-    "bot_took_over": "You missed so many turns that a bot plays your hand, until you take your seat back.",
-    "taken_out": "You missed so many turns that you left the game, at a table where no bot takes over.",
+    "bot_took_over": "You missed so many turns in a row that a bot plays your hand, until you take your seat back.",
+    "taken_out": "So many in a row that you are out of the game, at a table where no bot takes over.",
     "caught": "Somebody caught you with one card and no UNO.",
     "out": "You reached the mercy limit.",
     "round_over": "A round of a match has a winner.",
@@ -49,7 +49,7 @@ class NoticeForm(forms.Form):
                 )
         hours = [("", "No summary"), *((str(hour), f"{hour:02}:00") for hour in range(24))]
         self.fields["digest_hour"] = forms.ChoiceField(
-            label="The day’s summary by e-mail, at",
+            label="The day’s summary by email, at",
             choices=hours,
             required=False,
             initial="" if chosen.digest_hour is None else str(chosen.digest_hour),
@@ -65,8 +65,8 @@ class NoticeForm(forms.Form):
 
     @property
     def channels(self) -> list[str]:
-        """The heads of the columns, which are narrow: they do not break at a hyphen."""
-        return [name.replace("-", "‑") for name in CHANNELS.values()]
+        """The heads of the columns."""
+        return list(CHANNELS.values())
 
     def choices(self) -> dict[str, bool]:
         """The switches of a valid form, by `kind.channel`."""

@@ -97,7 +97,7 @@ PAGES: Final = {
             Act.RENAME,
             (
                 "They go by these names from now on, at every table and in every log.",
-                "They log in by the new username, or by their e-mail address: tell them.",
+                "They log in by the new username, or by their email address: tell them.",
             ),
             lambda doing: accounts.rename(
                 person_id=doing.subject,

@@ -35,7 +35,7 @@ class Kind:
 
 EMAIL: Final = "email"
 SITE: Final = "site"
-CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By e-mail"}
+CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By email"}
 """Every channel and what it is called; a further one is a line here and a sender in `actions/outbox.py`."""
 
 TURN: Final = "turn"
@@ -55,7 +55,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind(TURN, "Your turn", _BOTH, wait=timedelta(minutes=5), turn=True),
         Kind(DEADLINE, "Your time runs out", _BOTH, turn=True),
         Kind(BOT_TOOK_OVER, "A bot plays for you", _BOTH),
-        Kind(TAKEN_OUT, "The clock takes you out", _BOTH),
+        Kind(TAKEN_OUT, "You missed too many turns", _BOTH),
         Kind("caught", "You were caught", _SITE),
         Kind("out", "You are out", _SITE),
         Kind("round_over", "A round is over", _SITE),
@@ -67,7 +67,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind(DIGEST, "The day’s summary", frozenset()),
     )
 }
-"""Every kind, in the order of the page of preferences. The summary has an hour instead of switches, and only e-mail."""
+"""Every kind, in the order of the page of preferences. The summary has an hour instead of switches, and only email."""
 
 
 Reason = Literal[

@@ -93,7 +93,7 @@ def test_the_page_says_what_was_sent_and_why_not(table: Table, alice: User, as_a
 
     assert f"{NEWS} new Your table, with bob" in page
     assert "On this site: shown" in page
-    assert re.search(r"By e-mail: not sent \d\d:\d\d . You have switched this off\.", page)
+    assert re.search(r"By email: not sent \d\d:\d\d . This is switched off in your notice settings\.", page)
 
 
 def test_every_reason_has_a_sentence() -> None:
@@ -104,7 +104,7 @@ def test_what_was_not_needed_is_shown_when_asked_for(table: Table, alice: User, 
     notices.tell_deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
 
-    assert "Show also what was not needed (1)" in text_of(as_alice.get("/notices/"))
+    assert "1 more was not sent, because you had the game open" in text_of(as_alice.get("/notices/"))
     assert "You were looking at the game." in text_of(as_alice.get("/notices/?all=1"))
 
 
@@ -201,7 +201,7 @@ def test_an_hour_that_is_none_is_refused_and_nothing_is_lost(alice: User, as_ali
     ("change", "says"),
     [
         ({"is_guest": True}, "Guests get no mail"),
-        ({"email": ""}, "has no e-mail address"),
+        ({"email": ""}, "has no email address"),
         ({}, "alice@example.org is not confirmed yet"),
     ],
     ids=str,

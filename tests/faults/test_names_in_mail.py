@@ -1,0 +1,185 @@
+"""Names that sign-up would refuse, written straight into the rows, in every kind of mail and every list of the staff.
+
+A mail with such a name must be the mail with a plain name but for letters: the same headers, lines, tags and links.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from datetime import timedelta
+from html.parser import HTMLParser
+
+import pytest
+from django.core.cache import cache
+from django.test import override_settings
+from django.urls import reverse
+
+from accounts.models import User
+from games.actions import lobby, mailbox, notices, outbox
+from games.models import Case, Game, Notice, NoticeSettings, Report, Seat
+from games.models.notices import BOT_TOOK_OVER, DIGEST, INVITED, KINDS
+from tests.conftest import person
+from tests.support.codes import staff_browser
+from tests.support.mail import MailServer, parsed, serve, text_of
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = {
+    "markup": "</p></a><b id=canary>Eve</b><script>alert(1)</script>",
+    "attributes": '" onmouseover="alert(1)" x=\'y\' `',
+    "comments": "<!-- Eve --><![CDATA[ Eve ]]>&lt;b&gt;&#0;",
+    "template": "{{ stop }}{% include 'emails/_foot.txt' %}",
+    "lines": "Eve\r\nBcc: v@example.org\r\n\r\nHer own body\n-- \nStop these mails: x",
+    "separators": "Eve\u2028one\u2029two\x85three\x0bfour\x0cfive",
+    "directions": "\u202eevE\u202c \u2066\u2067\u2068x\u2069 \u200f\u200e\u061c",
+    "invisible": "E\u200bv\u200ce\ufeff\u2060\u00ad",
+    "encoded word": "=?utf-8?q?Eve=0D=0ABcc:_victim@example.org?=",
+    "address": '"Eve" <victim@example.org>, Mallory',
+    "long": "E" * 64,
+}
+PLAIN = "Eve"
+LATER, TOMORROW = NOON + timedelta(hours=1), NOON + timedelta(days=1)
+DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class Outline(HTMLParser):
+    """The tags of a document with the names of their attributes, and every attribute that holds no text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[object] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, [(name, None if name == "href" else value) for name, value in attrs]))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.tags.append(tag)
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.append(("comment", data))
+
+
+@pytest.fixture
+def server() -> Iterator[MailServer]:
+    cache.clear()
+    found = MailServer()
+    controller = serve(found)
+    smtp = "django.core.mail.backends.smtp.EmailBackend"
+    with override_settings(EMAIL_BACKEND=smtp, EMAIL_HOST="127.0.0.1", EMAIL_PORT=controller.port):
+        yield found
+    controller.stop()
+
+
+def named(user: User, name: str) -> None:
+    """Let this person be called so, past every rule for names."""
+    User.objects.filter(pk=user.pk).update(display_name=name[:30], username=name)
+    user.refresh_from_db()
+    Seat.objects.filter(user=user).update(name=name)
+
+
+def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]:
+    """The subject, text and HTML of a mail of every kind to and about somebody of this name, by the kind."""
+    Notice.objects.all().delete()
+    NoticeSettings.objects.all().delete()
+    Game.objects.update(status=Game.Status.VOID, deadline=None, wake_at=None)
+    server.taken.clear()
+    eve = User.objects.filter(email="eve@example.org").first() or person("eve")
+    named(eve, name)
+    for user, other in ((alice, eve), (eve, alice)):
+        for kind in KINDS:
+            if kind != DIGEST:
+                tell(kind, user, other, name)
+        named(eve, name)
+        mailbox.choose(user=user, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
+    Notice.objects.filter(state="dropped", reason="off").update(state="waiting", reason="")
+    outbox.deliver(clock=lambda: NOON + timedelta(minutes=5))
+    mailbox.write_digests(now=LATER)
+    outbox.deliver(clock=lambda: LATER)
+    mailbox.mark_bounced(address="eve@example.org", now=LATER)
+    assert mailbox.ask_whether_it_works(user=eve, now=LATER)
+    found: dict[str, list[str]] = {}
+    for envelope in server.taken:
+        mail = parsed(envelope.original_content or b"")
+        kind = (mail["List-Id"] or "<works.").strip("<").split(".")[0]
+        found[f"{kind} to {mail['To']}"] = [str(mail["Subject"]), text_of(mail), text_of(mail, "html")]
+    return found
+
+
+def tell(kind: str, user: User, other: User, name: str) -> None:
+    """Write a notice of this kind to `user` about a table with `other`, as it would be with this name in it."""
+    if kind == INVITED:
+        game = lobby.create_table(user=other, options=lobby.TableOptions(players=3), now=NOON).game
+        notices.tell_invited(game, [user.pk], host=name, now=NOON)
+        return
+    table = table_at(TWO_HANDS, [user, other], deadline=TOMORROW)
+    if kind == BOT_TOOK_OVER:
+        Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
+    text = "" if KINDS[kind].turn else f"{name} wins the game."
+    notices.tell(table.game, [notices.Intent(user.pk, kind, text)], now=NOON, mark=int(TOMORROW.timestamp()))
+
+
+@pytest.fixture
+def plain(server: MailServer, alice: User) -> dict[str, list[str]]:
+    found = mails_of(server, alice, PLAIN)
+    kinds = {name.split(" to ")[0].replace("-", "_") for name in found}
+    assert kinds == {*KINDS, "works"}  # or a kind would go without this test
+    return found
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_name_is_nothing_but_letters_in_every_kind_of_mail(
+    server: MailServer, alice: User, plain: dict[str, list[str]], name: str
+) -> None:
+    hostile = mails_of(server, alice, name)
+
+    assert hostile.keys() == plain.keys()
+    for kind, (subject, text, html) in hostile.items():
+        _, plain_text, plain_html = plain[kind]
+        assert "\n" not in subject, kind
+        assert len(text.splitlines()) == len(plain_text.splitlines()), kind
+        assert Outline(html).tags == Outline(plain_html).tags, kind
+        for part in (subject, text, html):
+            assert not DIRECTIONS.search(part), kind
+            assert not [c for c in part if unicodedata.category(c) == "Cc" and c not in "\n\r"], kind
+
+
+def test_the_comparison_sees_a_tag_and_a_line_of_a_name(server: MailServer, alice: User) -> None:
+    assert Outline("<p>a</p>").tags != Outline("<p>a<b>c</b></p>").tags
+    assert Outline("<p class='a'>").tags != Outline("<p class='a' onclick='b'>").tags
+    assert Outline("<p>a</p>").tags == Outline("<p>&lt;b&gt;</p>").tags
+
+
+LISTS = ("games_game", "games_round", "games_move", "games_notice", "games_report", "games_case", "accounts_user")
+
+
+@pytest.mark.parametrize("name", [name for key, name in HOSTILE.items() if key in ("markup", "attributes", "comments")])
+def test_a_name_is_nothing_but_letters_in_the_lists_of_the_staff(ann: User, alice: User, bob: User, name: str) -> None:
+    def outlines() -> dict[str, list[object]]:
+        browser = staff_browser(ann)
+        pages = {page: browser.get(reverse(f"admin:{page}_changelist")) for page in LISTS}
+        assert {page: answer.status_code for page, answer in pages.items()} == dict.fromkeys(LISTS, 200)
+        assert letters_of(pages["accounts_user"].content.decode())
+        return {page: letters_of(answer.content.decode()) for page, answer in pages.items()}
+
+    table = table_at(TWO_HANDS, [alice, bob])
+    notices.tell(table.game, [notices.Intent(alice.pk, "turn")], now=NOON)
+    case = Case.objects.create(person=alice, kind="name", opened_at=NOON)
+    Report.objects.create(case=case, reporter=bob, game=table.game, at=NOON, text="Look at this.")
+    named(alice, PLAIN)
+    before = outlines()
+    named(alice, name)
+
+    assert outlines() == before
+
+
+def letters_of(html: str) -> list[object]:
+    """The outline of a page, without what differs from one answer to the next."""
+    return [
+        (tag[0], [attr for attr in tag[1] if attr[0] not in ("value", "nonce")]) if isinstance(tag, tuple) else tag
+        for tag in Outline(html).tags
+    ]
