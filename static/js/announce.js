@@ -34,6 +34,12 @@ export function announce(sentences, kind = "polite") {
   speak(kind);
 }
 
+// What was urgent before the last news is not any more.
+function hush(kind) {
+  queues[kind].length = 0;
+  document.getElementById(`live-${kind}`).textContent = "";
+}
+
 function trouble(text) {
   const note = document.getElementById("trouble");
   if (note) {
@@ -50,10 +56,9 @@ document.body.addEventListener("htmx:beforeRequest", () => {
 document.body.addEventListener("announce", (event) => {
   const { polite = [], assertive = [] } = event.detail;
   said = polite.length + assertive.length > 0;
-  for (const [kind, sentences] of Object.entries({ assertive, polite })) {
-    if (sentences.length) announce(sentences, kind);
-    else if (said && !speaking[kind]) document.getElementById(`live-${kind}`).textContent = "";
-  }
+  if (said && !assertive.length) hush("assertive");
+  if (assertive.length) announce(assertive, "assertive");
+  if (polite.length) announce(polite, "polite");
 });
 
 // What is no move (a pause, more time, a game called off) is told by the headline, which then reads otherwise.
@@ -62,7 +67,9 @@ let heading = headline();
 document.body.addEventListener("htmx:afterSwap", () => {
   if (heading === headline()) return;
   heading = headline();
-  if (!said) announce(heading);
+  if (said) return;
+  hush("assertive");
+  announce(heading);
 });
 
 // A background fetch that fails is tried again by live.js; only what a person asked for is worth an alarm.

@@ -1,0 +1,96 @@
+"""The title, the heading and what is read out agree, whatever state a game is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games.actions import agreements
+from games.actions.moderation import tables
+from games.models import Game
+from tests.support.tables import TWO_HANDS, table_at
+
+HANDS = [["r5", "W6", "b2"], ["r4", "W6", "g3"]]
+
+
+def agrees(page: Page, heading: str, *, urgent: str = "") -> None:
+    """The page is headed so, its title says the same, and nothing else stands in the urgent live region."""
+    expect(page.locator("#headline")).to_contain_text(heading)
+    told = page.locator("#headline").inner_text()
+    assert page.title().removeprefix("(1) ") == f"{told} · No Mercy"
+    region = page.locator("#live-assertive")
+    if urgent:
+        expect(region).to_contain_text(urgent)
+    else:
+        expect(region).to_have_text("")
+
+
+@pytest.fixture
+def pages(new_page: Callable[..., Page], alice: User, bob: User) -> tuple[Game, Page, Page]:
+    game = table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]).game
+    one, other = new_page(alice), new_page(bob)
+    for page in (one, other):
+        page.goto(game.get_absolute_url())
+        page.wait_for_load_state("networkidle")
+    return game, one, other
+
+
+def test_while_people_play(pages: tuple[Game, Page, Page]) -> None:
+    _, one, other = pages
+    agrees(one, "Your turn: play a card or draw")
+    agrees(other, "alice’s turn: play or draw")
+    one.get_by_role("button", name="Red 5").click()
+    agrees(other, "Your turn: play a card or draw", urgent="Your turn: play a card or draw")
+    agrees(one, "bob’s turn: play or draw")
+    other.get_by_role("button", name="Wild Draw Six").click()
+    expect(other.locator("#chooser")).to_be_visible()
+    agrees(other, "Your turn: play a card or draw", urgent="Your turn: play a card or draw")
+    other.locator("#choose-g").click()
+    agrees(other, "alice’s turn: 6 cards to answer or to take")
+    agrees(one, "Your turn: 6 cards are coming at you", urgent="6 cards are coming at you")
+
+
+def test_in_a_pause_and_after_it(pages: tuple[Game, Page, Page], alice: User, bob: User) -> None:
+    game, one, other = pages
+    one.get_by_role("button", name="Red 5").click()
+    agrees(other, "Your turn", urgent="Your turn")
+    for user in (alice, bob):
+        agreements.ask_pause(code=game.code, user=user, now=timezone.now())
+    agrees(other, "Paused: your turn.")
+    expect(other.locator("#live-polite")).to_contain_text("Paused: your turn.")
+    agrees(one, "Paused: bob’s turn.")
+    agreements.go_on(code=game.code, user=alice, now=timezone.now())
+    agrees(other, "Your turn")
+    expect(other.locator("#live-polite")).to_contain_text("Your turn")
+
+
+def test_when_the_game_is_called_off(pages: tuple[Game, Page, Page], ann: User) -> None:
+    game, one, other = pages
+    tables.void_game(game_id=game.pk, by=ann, reason="To see what comes of it", now=timezone.now())
+    for page in (one, other):
+        agrees(page, "This game was called off.")
+        expect(page.locator("#live-polite")).to_contain_text("This game was called off.")
+
+
+def test_when_somebody_has_won(pages: tuple[Game, Page, Page]) -> None:
+    game, one, other = pages
+    one.get_by_role("button", name="Red 5").click()
+    agrees(other, "Your turn", urgent="Your turn")
+    one.get_by_role("link", name="Resign").click()
+    one.get_by_role("button", name="Resign").click()
+    agrees(one, "bob wins the game")
+    agrees(other, "You win the game", urgent="You win the game")
+    Game.objects.get(pk=game.pk, status=Game.Status.OVER)
+
+
+def test_what_was_urgent_does_not_stand_for_ever(pages: tuple[Game, Page, Page]) -> None:
+    _, one, other = pages
+    other.clock.install()
+    one.get_by_role("button", name="Red 5").click()
+    agrees(other, "Your turn", urgent="Your turn")
+    other.clock.run_for(20_000)
+    expect(other.locator("#live-assertive")).to_have_text("")
