@@ -34,6 +34,8 @@ SEED = int(os.environ.get("SEED", "4"))
 SWEEPERS, BEATS = 4, 2
 PATIENCE = 60 + TIMERS / 20 + KILLS * 6
 HOUR = timedelta(hours=1)
+LEFT = timedelta(minutes=20)
+"""What each turn has left, at least, when the outage begins; nobody's runs out before the crew is looked at."""
 
 pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
 
@@ -138,7 +140,7 @@ def test_each_timer_fires_once_and_an_hour_of_outage_is_given_back(alice: User, 
 def outage(games: list[int], rng: random.Random) -> None:
     """The crew is away for an hour in which all these deadlines pass, and comes back."""
     now = timezone.now()
-    deadlines = {pk: now - HOUR * rng.random() for pk in games}
+    deadlines = {pk: now - (HOUR - LEFT) * rng.random() for pk in games}
     rows = [Game(pk=pk, deadline=deadline, turn_since=now - 3 * HOUR) for pk, deadline in deadlines.items()]
     Game.objects.bulk_update(rows, ["deadline", "turn_since"], batch_size=1000)
     Heartbeat.objects.update(at=now - HOUR)
