@@ -26,17 +26,19 @@ from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, queries, rules
 from games.actions import agreements, bot_turn, lobby, mailbox, notices, outbox, play, sweep, vacations
 from games.models import Game, Hand, Heartbeat, Move, Seat
-from games.models.notices import Notice
+from games.models.notices import DEADLINE, DIGEST, TURN, Notice
 from games.queries import Table
 from games.refusals import Denied
-from tests.support.mail import MailServer
+from tests.support.mail import MailServer, parsed
 
 START: Final = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)
 """Europe and America change their clocks within the month that follows."""
 BEAT: Final = timedelta(seconds=2)
-MAIL_BEAT: Final = timedelta(minutes=5)
-"""A site looks for mails every few seconds; a month of that is longer than one waits for it."""
+MAIL_BEAT: Final = timedelta(seconds=5)
+"""How often a site looks for what is due, as `nomercy.celery` has it; beats at which nothing is are passed over."""
 PACES: Final = ("fast", "fast", "standard", "standard", "slow")
+IN_THE_NIGHT: Final = frozenset({TURN, DEADLINE, DIGEST})
+"""Mails that may come in the night: those of a turn that ends soon after it, and what was asked for at that hour."""
 EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothing_owed", "nobody_to_catch"})
 """What a move may be answered because the game had moved on."""
 
@@ -227,7 +229,10 @@ class Month:
         for envelope in taken[self._mails :]:
             person = self._by_address[envelope.rcpt_tos[0]]
             if person.sleeps and not person.awake(self.now):
-                self.told.events["mails in the night"] += 1
+                kind = parsed(envelope.original_content or b"")["List-Id"].strip("<").split(".")[0]
+                self.told.events[f"mails in the night, {kind}"] += 1
+                if kind not in IN_THE_NIGHT:
+                    self.told.faults.append(f"{self.now}: a mail of the kind {kind} came in {person.user}'s night")
             if self.rng.random() < person.character.answers:
                 later = timedelta(minutes=self.rng.uniform(5, 120))
                 self._at(self.now + later, partial(self._visit, person))

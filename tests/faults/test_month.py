@@ -8,7 +8,7 @@ import pytest
 
 from bench.month.month import Month
 from bench.month.post import faults_in, follow, mail_server
-from games.actions import outbox
+from games.actions import judgement, outbox
 from games.models import Game, Move
 from games.models.notices import Notice
 from tests.faults.state import faulty_games
@@ -53,6 +53,11 @@ def test_it_would_see_a_game_that_nothing_moves(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Month, "_look_for_the_stuck", forgotten)
     assert any("is stuck" in fault for fault in days_pass(3, 2).faults)
+
+
+def test_it_would_see_a_mail_that_wakes_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judgement, "_about_the_hour", lambda row, facts: None)
+    assert any("came in" in fault and fault.endswith("night") for fault in days_pass(6, 4).faults)
 
 
 def test_it_would_see_a_mail_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
