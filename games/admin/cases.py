@@ -106,10 +106,28 @@ class State(admin.SimpleListFilter):
         return queryset.filter(**{f"{field}__isnull": self.value() != "closed"})
 
 
+class Held(admin.SimpleListFilter):
+    """Cases by who works on them."""
+
+    title = "who works on it"
+    parameter_name = "held"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("me", "I do"), ("nobody", "Nobody")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Case]) -> QuerySet[Case]:
+        match self.value():
+            case "me":
+                return queryset.filter(holder_id=request.user.pk)
+            case "nobody":
+                return queryset.filter(holder=None)
+        return queryset
+
+
 @admin.register(Case)
 class CaseAdmin(ReadOnly):
     list_display = ("person", "kind", "weight", "said", "age", "holder", "outcome")
-    list_filter = (State, "kind", "holder")
+    list_filter = (State, Held, "kind")
     search_fields = ("person__username", "person__display_name", "=reports__game__code")
     list_select_related = ("person", "holder")
     ordering = ("opened_at",)

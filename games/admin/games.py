@@ -20,7 +20,9 @@ from games.admin.acts import Act, Doing, act_page, buttons, may
 from games.admin.rows import ReadOnly
 from games.admin.table_acts import PAGES
 from games.models import Game, Report
-from games.rules.cards import card_name
+from games.queries import GameView
+from games.render.words import duration
+from games.rules.cards import card_name, color_name
 
 LATE: Final = timedelta(minutes=2)
 """How long what is due may wait before a game counts as overdue or stuck; the sweep looks every few seconds."""
@@ -55,6 +57,13 @@ class Ailing(admin.SimpleListFilter):
         return queryset
 
 
+def _top(view: GameView) -> str:
+    """The top card and the colour in force, in words; empty before the first deal."""
+    if view.view is None:
+        return ""
+    return card_name(view.view.top) + (f", {color_name(view.view.color).lower()}" if view.view.color else "")
+
+
 @admin.register(Game)
 class GameAdmin(ReadOnly):
     list_display = ("code", "status", "people", "version", "pace", "deadline", "paused", "created_at")
@@ -76,7 +85,8 @@ class GameAdmin(ReadOnly):
         return bool(game.paused_reasons)
 
     def _acts(self, request: HttpRequest, game: Game) -> list[dict[str, str]]:
-        offered = {name: page for name, page in PAGES.items() if game.status in page.statuses}
+        needless = Act.PAUSE if tables.STAFF in game.paused_reasons else Act.RESUME
+        offered = {n: page for n, page in PAGES.items() if game.status in page.statuses and n != needless.value}
         return buttons(request, offered, "games_game_act", game.pk)
 
     def get_urls(self) -> list[URLPattern]:
@@ -132,7 +142,8 @@ class GameAdmin(ReadOnly):
             "view": view,
             "headline": rendering.headline(view, now),
             "prose": rendering.options_prose(view),
-            "seats": list(zip(view.seats, table.seats, strict=True)),
+            "top": _top(view),
+            "seats": [(seat, row, duration(row.bank)) for seat, row in zip(view.seats, table.seats, strict=True)],
             "lines": rendering.log_of(view, queries.log_of(table, None, last=LOG_LINES), now),
             "shown": LOG_LINES,
             "acts": self._acts(request, game),

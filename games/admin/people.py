@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
@@ -166,18 +168,10 @@ def _needless(person: User, now: datetime) -> set[str]:
 class PersonAdmin(ReadOnly):
     """A person, to read. Whatever changes is an act; an address and a password are the person's own to change."""
 
-    change_form_template = "admin/staff/person.html"
     list_display = ("username", "name", "email", "is_guest", "is_staff", "suspended_until", "date_joined")
     list_filter = ("is_guest", "is_staff", "is_active", ("suspended_until", admin.EmptyFieldListFilter))
     search_fields = ("username", "display_name", "email")
     ordering = ("username",)
-    fieldsets = (
-        (None, {"fields": ("username",)}),
-        ("At the table", {"fields": ("display_name", "time_zone", "is_guest", "email")}),
-        ("Conduct", {"fields": ("suspended_until", "muted_until", "warned")}),
-        ("Standing", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
-        ("Dates", {"fields": ("last_login", "date_joined")}),
-    )
 
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:person_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="accounts_user_act")
@@ -197,11 +191,21 @@ class PersonAdmin(ReadOnly):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        person = self.get_object(request, object_id)
-        context = dict(extra_context or {})
-        if person is not None:
-            now = timezone.now()
-            fitting = {name: page for name, page in PAGES.items() if name not in _needless(person, now)}
-            context["acts"] = buttons(request, fitting, "accounts_user_act", person.pk)
-            context["conduct"] = conduct.record_of(person, now, reader=request.user.pk)
-        return super().change_view(request, object_id, form_url, context)
+        """Who this is and how they behaved, with what staff can do; nothing is changed here."""
+        if request.method == "POST" or not self.has_view_permission(request):
+            raise PermissionDenied
+        person, now = self.get_object(request, object_id), timezone.now()
+        if person is None:
+            raise Http404
+        fitting = {name: page for name, page in PAGES.items() if name not in _needless(person, now)}
+        roles = ["superuser"] * person.is_superuser + list(person.groups.values_list("name", flat=True))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": person.name,
+            "person": person,
+            "role": ", ".join(roles) if person.is_staff else "",
+            "muted": person.muted(now),
+            "acts": buttons(request, fitting, "accounts_user_act", person.pk),
+            "conduct": conduct.record_of(person, now, reader=request.user.pk),
+        }
+        return render(request, "admin/staff/person.html", context)

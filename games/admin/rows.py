@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from games import conduct
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
@@ -14,6 +14,8 @@ from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Wa
 
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
     """A list and a page of a row, to whoever may see them; nothing to change."""
+
+    show_facets = admin.ShowFacets.NEVER
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -23,6 +25,12 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Under its own name: there is nothing to select."""
+        title = str(self.opts.verbose_name_plural)
+        answer: HttpResponse = super().changelist_view(request, {"title": title[0].upper() + title[1:]})
+        return answer
 
 
 @admin.register(AuditEntry)

@@ -1,0 +1,96 @@
+"""The pages that staff work with: axe finds nothing on them, and none is wider than a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from accounts.models import User
+from games.actions.moderation import cases, people, tables
+from games.models import Appeal, AuditEntry, Case
+from games.queries import Table
+from tests.browser.test_axe import VIEWS, violations
+from tests.browser.test_staff import REASON, dealt, staff
+
+__all__ = ["dealt", "staff"]  # the fixtures of that module
+
+SAID = "They let us wait for three days in each of our games, and then left."
+WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+class Desk(NamedTuple):
+    """What staff have before them."""
+
+    table: Table
+    case: Case
+    appeal: Appeal
+    bob: User
+
+
+@pytest.fixture
+def desk(dealt: Table, ann: User, alice: User, bob: User, charlie: User) -> Desk:
+    """A game with a history of acts, a case with two reports, a suspension with an appeal."""
+    now = timezone.now()
+    more: dict[str, Any] = {"by": ann, "reason": REASON, "now": now}
+    for reporter in (alice, charlie):
+        cases.report(code=dealt.game.code, reporter=reporter, seat=1, kind="abandon", text=SAID, now=now)
+    case = Case.objects.get()
+    cases.hold(case_id=case.pk, **more)
+    people.warn(person_id=bob.pk, **more)
+    tables.extend(game_id=dealt.game.pk, minutes=30, **more)
+    people.suspend(person_id=bob.pk, days=9, **more)
+    return Desk(dealt, case, cases.appeal(person_id=bob.pk, text=SAID, now=now), bob)
+
+
+def look(page: Page, desk: Desk) -> None:
+    page.goto(f"/admin/games/game/{desk.table.game.pk}/act/look/")
+    page.locator("#id_reason").fill(REASON)
+    page.get_by_role("button", name="Look at hands").click()
+    page.get_by_text("The players will be told").wait_for()
+
+
+def refused(page: Page, desk: Desk) -> None:
+    page.goto(f"/admin/games/game/{desk.table.game.pk}/act/resume/")
+    page.locator("#id_reason").fill(REASON)
+    page.get_by_role("button", name="Resume a game").click()
+    page.get_by_text("Nothing has been done yet").wait_for()
+
+
+def at(address: Callable[[Desk], str]) -> Callable[[Page, Desk], object]:
+    return lambda page, desk: page.goto(f"/admin/{address(desk)}")
+
+
+PLACES: dict[str, Callable[[Page, Desk], object]] = {
+    "index": at(lambda desk: ""),
+    "games": at(lambda desk: "games/game/"),
+    "game": at(lambda desk: f"games/game/{desk.table.game.pk}/change/"),
+    "queue": at(lambda desk: "games/case/"),
+    "case": at(lambda desk: f"games/case/{desk.case.pk}/change/"),
+    "close-case": at(lambda desk: f"games/case/{desk.case.pk}/act/close_case/"),
+    "appeals": at(lambda desk: "games/appeal/"),
+    "appeal": at(lambda desk: f"games/appeal/{desk.appeal.pk}/change/"),
+    "people": at(lambda desk: "accounts/user/"),
+    "person": at(lambda desk: f"accounts/user/{desk.bob.pk}/change/"),
+    "rename": at(lambda desk: f"accounts/user/{desk.bob.pk}/act/rename/"),
+    "audit": at(lambda desk: "games/auditentry/"),
+    "entry": at(lambda desk: f"games/auditentry/{AuditEntry.objects.latest('pk').pk}/change/"),
+    "remove": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/"),
+    "refused": refused,
+    "hands": look,
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_axe_finds_nothing_on_the_pages_of_the_staff_and_none_is_wider_than_the_screen(
+    staff: Page, desk: Desk, name: str
+) -> None:
+    PLACES[name](staff, desk)
+    for scheme, width in VIEWS:
+        staff.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        staff.set_viewport_size({"width": width, "height": 900})
+        assert violations(staff, preload=False) == [], f"{name}, {scheme}, at {width} px"
+        assert staff.evaluate(WIDER) <= 0, f"{name} at {width} px"
