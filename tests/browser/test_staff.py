@@ -84,7 +84,7 @@ AT_THE_TABLE = (
     ("void_round", "Void a round", None, "Void a round"),
     ("void_game", "Void a game", None, "Void a game"),
     ("remove", "Remove a player", bob_goes_to("goes to a bot"), "Remove a player"),
-    ("remove", "Remove a player", bob_goes_to("is out"), "Bob has left the game"),
+    ("remove", "Remove a player", bob_goes_to("is out"), "bob has left the game"),
     ("move_seat", "Give a seat to somebody else", to_dora, "dora"),
     ("look", "Look at hands", None, None),
 )
