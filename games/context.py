@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
-from games import queries
-from games.queries import Badges
+from games import lists
+from games.lists import Badges
 
 
 def waiting(request: HttpRequest) -> dict[str, object]:
@@ -23,4 +23,4 @@ def waiting(request: HttpRequest) -> dict[str, object]:
 
 def _badges(request: HttpRequest) -> Badges:
     user = getattr(request, "user", None)  # an error page may come before there is one
-    return queries.badges_of(user) if isinstance(user, User) else Badges()
+    return lists.badges_of(user) if isinstance(user, User) else Badges()

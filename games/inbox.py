@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from games import queries
+from games import lists, queries
 from games.models import Game
 from games.models.notices import SITE, Notice, NoticeSettings, Outbox
 from games.queries import Table
@@ -72,7 +72,7 @@ def news_of_the_day(user: User, now: datetime) -> Sequence[Notice]:
 
 def anything_to_sum_up(user: User, now: datetime) -> bool:
     """Whether a summary would tell this person anything."""
-    return bool(queries.count_waiting_for(user) or news_of_the_day(user, now))
+    return bool(lists.count_waiting_for(user) or news_of_the_day(user, now))
 
 
 def mail_is_held() -> Outbox | None:

@@ -13,13 +13,12 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from games import rules
-from games.models import Game, Hand, Heartbeat, Invitation, Move, Round, Seat
+from games.models import Game, Hand, Invitation, Move, Round, Seat
 from games.models.paces import Pace
-from games.models.rows import Loaded, count_badges, count_turns, read_hands, read_log, read_results, read_table
+from games.models.rows import Loaded, read_hands, read_log, read_results, read_table
 from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
@@ -390,131 +389,6 @@ def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None 
         LogLine(n, round_, seat, text, at, rules.redact(events, you, over))
         for n, round_, seat, text, at, events, over in read_log(table.game.pk, after, table.game.version, last)
     ]
-
-
-def _my_turn(user: User) -> Q:
-    return (
-        Q(status=Game.Status.PLAYING, paused_at=None)
-        & ~Q(round__phase="over")
-        & Q(seats__user=user, seats__left=False, seats__bot="", seats__index=F("round__turn"))
-    )
-
-
-def waiting_for(user: User) -> QuerySet[Game]:
-    """Games in which this person must move now, most urgent first."""
-    return Game.objects.filter(_my_turn(user)).order_by(F("deadline").asc(nulls_last=True), "pk")
-
-
-def count_waiting_for(user: User) -> int:
-    """The number of games that `waiting_for` finds."""
-    return count_turns(user.pk)
-
-
-@dataclass(frozen=True, slots=True)
-class Badges:
-    """What every page counts for whoever looks: the games that `waiting_for` finds, and the notices not read yet."""
-
-    turns: int = 0
-    notices: int = 0
-
-
-def badges_of(user: User) -> Badges:
-    """The counts of this person. One query."""
-    return Badges(*count_badges(user.pk))
-
-
-def next_game_for(user: User, *, after: str | None = None) -> Game | None:
-    """The most urgent game in which this person must move, other than the one they look at."""
-    return waiting_for(user).exclude(code=after or "").first()
-
-
-def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
-    """This person's tables, most urgent first: those waiting for them, then the others, then finished ones."""
-    mine = waiting_for(user) if turn else Game.objects.filter(seats__user=user)
-    return mine.annotate(
-        waiting=Count("pk", filter=_my_turn(user)),
-        going=Count("pk", filter=Q(status__in=(Game.Status.OPEN, Game.Status.PLAYING))),
-    ).order_by("-waiting", "-going", F("deadline").asc(nulls_last=True), F("finished_at").desc(nulls_last=True), "-pk")
-
-
-def current_games_of(user: User) -> QuerySet[Game]:
-    """What this person's front page lists, ordered as `games_of`: games going on, and ends not looked at."""
-    going = Q(status=Game.Status.OPEN) | Q(status=Game.Status.PLAYING, seats__left=False)
-    ended = Q(status__in=(Game.Status.OVER, Game.Status.VOID), round__isnull=False, seats__seen__lt=F("version"))
-    return games_of(user).filter(pk__in=Game.objects.filter(going | ended, seats__user=user).values("pk"))
-
-
-def finished_games_of(user: User) -> QuerySet[Game]:
-    """The games of this person that were played to an end or called off, the last one first."""
-    ended = Game.objects.filter(seats__user=user, status__in=(Game.Status.OVER, Game.Status.VOID), round__isnull=False)
-    return ended.order_by(F("finished_at").desc(nulls_last=True), "-pk")
-
-
-class News(NamedTuple):
-    """What an open page of a game would notice, beside the version: equal news look the same."""
-
-    version: int
-    status: str
-    round_id: int | None
-    deadline: datetime | None
-    paused_at: datetime | None
-    pause_votes: tuple[int, ...]
-    time_left: timedelta | None
-    rematch: int | None
-    bots: int
-    owners: tuple[int | None, ...]
-
-
-def news_of(codes: Collection[str]) -> dict[str, News]:
-    """How these games stand, by code. One query."""
-    owners = ArrayAgg("seats__user", order_by="seats__index")
-    rows = (
-        Game.objects.filter(code__in=codes)
-        .annotate(bots=Count("seats", filter=~Q(seats__bot="")), owners=owners)
-        .values_list(
-            "code", "version", "status", "round_id", "deadline", "paused_at", "pause_votes",
-            "time_left", "rematch", "bots", "owners",
-        )
-    )  # fmt: skip
-    return {
-        code: News(version, status, round_id, deadline, paused_at, tuple(votes), left, rematch, bots, tuple(sat))
-        for code, version, status, round_id, deadline, paused_at, votes, left, rematch, bots, sat in rows
-    }
-
-
-def running_games_of(user: User) -> QuerySet[Game]:
-    """The games being played in which this person still has a part."""
-    return Game.objects.filter(status=Game.Status.PLAYING, seats__user=user, seats__left=False)
-
-
-def sweep_age(now: datetime) -> timedelta | None:
-    """How long ago the sweep last ran; None if it never has."""
-    at = Heartbeat.objects.values_list("at", flat=True).first()
-    return None if at is None else now - at
-
-
-def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:
-    """Whether the sweep has been away for longer than its grace, or is still giving back the time it was away."""
-    beat = Heartbeat.objects.first()
-    return beat is not None and (beat.given_from is not None or (beat.at is not None and now - beat.at > grace))
-
-
-def public_games() -> QuerySet[Game]:
-    """Public tables for the list: those that can still be joined first, then those being played."""
-    return Game.objects.filter(is_public=True, status__in=(Game.Status.OPEN, Game.Status.PLAYING)).order_by(
-        "status", "-created_at"
-    )
-
-
-def open_tables(user: User | None) -> QuerySet[Game]:
-    """Tables with a seat free for this person: public ones, and those a rematch invited them to."""
-    shown = Q(is_public=True)
-    if user is not None:
-        shown |= Q(pk__in=Invitation.objects.filter(user_id=user.pk).values("game_id"))
-    tables = Game.objects.filter(shown, status=Game.Status.OPEN).annotate(seated=Count("seats"))
-    if user is not None:
-        tables = tables.exclude(seats__user=user)
-    return tables.filter(seated__lt=F("players")).order_by("-created_at")
 
 
 def with_tables(games: QuerySet[Game]) -> list[Table]:

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 import nomercy
-from games import queries
+from games import backlog
 
 OK = "ok"
 _known_to_be_migrated: list[bool] = []
@@ -68,9 +68,9 @@ def sweep() -> str:
 
     def ask() -> str:
         now = timezone.now()
-        if queries.sweep_age(now) is None:
+        if backlog.sweep_age(now) is None:
             return "has never run"
-        return "away" if queries.sweep_is_stale(now, grace=grace) else OK
+        return "away" if backlog.sweep_is_stale(now, grace=grace) else OK
 
     return _unless_it_fails(ask)
 

@@ -23,7 +23,7 @@ from accounts import actions as accounts_actions
 from accounts.models import User
 from accounts.rest import LONGEST_QUIET
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
-from games import announce, bots, queries, rules
+from games import announce, bots, lists, queries, rules
 from games.actions import agreements, bot_turn, lobby, mailbox, notices, outbox, play, sweep, vacations
 from games.models import Game, Hand, Heartbeat, Move, Seat
 from games.models.notices import DEADLINE, DIGEST, TURN, Notice
@@ -189,7 +189,7 @@ class Month:
             agreements.take_back(code=code, user=person.user, now=self.now)
             self.told.events["seats taken back"] += 1
         for _ in range(3):  # a turn may come round again at once
-            for game in queries.waiting_for(person.user):
+            for game in lists.waiting_for(person.user):
                 self._play(person, game)
 
     def _play(self, person: Person, game: Game) -> None:

@@ -10,7 +10,7 @@ from django.core.mail import EmailMultiAlternatives
 
 from accounts.models import User
 from accounts.queries import mail_addresses
-from games import emails, inbox, queries
+from games import emails, inbox, lists, queries
 from games.emails import News, Reader
 from games.models import Game
 from games.models.notices import DEADLINE, DIGEST, KINDS, TURN, Notice, NoticeSettings
@@ -71,7 +71,7 @@ def _mail(
 
 
 def _digest(reader: Reader, user: User, now: datetime, number: int) -> EmailMultiAlternatives:
-    waiting = [queries.view_of(table, user) for table in queries.with_tables(queries.waiting_for(user))]
+    waiting = [queries.view_of(table, user) for table in queries.with_tables(lists.waiting_for(user))]
     rows = inbox.news_of_the_day(user, now)
     tables = _tables({row.game_id for row in rows if row.game_id is not None})
     news = [News(row.text, _view(row, tables), KINDS[row.kind].page) for row in rows]

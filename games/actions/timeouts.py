@@ -12,7 +12,7 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 
-from games import queries, rules
+from games import backlog, queries, rules
 from games.actions import clocks, notices, vacations
 from games.actions.commit import commit
 from games.actions.locks import lock_game
@@ -49,7 +49,7 @@ def run_out(*, game_id: int, now: datetime) -> bool:
     """
     with transaction.atomic():
         table = queries.load(lock_game(pk=game_id))
-        if queries.sweep_is_stale(now + table.game.skew, grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS)):
+        if backlog.sweep_is_stale(now + table.game.skew, grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS)):
             log.error("the sweep is stale: deadlines are not held", game=game_id)
             return False
         struck = strike(table, now=now)

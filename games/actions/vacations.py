@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.queries import vacation_days_left
-from games import announce, queries
+from games import announce, lists, queries
 from games.actions.locks import lock_game
 from games.actions.timing import CLOCK_FIELDS, aimed, set_clock
 from games.models import Game
@@ -30,7 +30,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
         left = vacation_days_left(person, now)
         if person.rest.away(now):
             raise Denied("forbidden", "You are on vacation already: end it first to choose other days.")
-        if any(game.terms.live for game in queries.running_games_of(person)):
+        if any(game.terms.live for game in lists.running_games_of(person)):
             raise Denied("forbidden", "You sit at a live table: finish that game first. Live tables know no vacation.")
         if not 1 <= days <= left:
             raise Denied("malformed", f"Choose 1 to {left} days." if left else "No day of vacation is left this year.")
@@ -90,7 +90,7 @@ def _move_clocks(person: User, *, before: datetime, after: datetime, now: dateti
     deadline comes, and an early end only leaves more time.
     """
     shift = after - before
-    for game_id in queries.waiting_for(person).values_list("pk", flat=True).order_by("pk"):
+    for game_id in lists.waiting_for(person).values_list("pk", flat=True).order_by("pk"):
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             game, position = table.game, table.position

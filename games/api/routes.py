@@ -9,7 +9,7 @@ from django.utils import timezone
 from ninja import Query, Status
 
 from accounts.models import User
-from games import queries, records, rules
+from games import lists, queries, records, rules
 from games.actions import agreements, lobby, play
 from games.api.base import api
 from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove
@@ -39,7 +39,7 @@ def me(request: HttpRequest) -> dict[str, Any]:
         "username": user.username,
         "name": user.name,
         "guest": user.is_guest,
-        "waiting": queries.count_waiting_for(user),
+        "waiting": lists.count_waiting_for(user),
     }
 
 
@@ -60,7 +60,7 @@ def list_games(
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> dict[str, Any]:
     user = _user(request)
-    games = queries.games_of(user, turn=turn) if mine or turn else queries.public_games()
+    games = lists.games_of(user, turn=turn) if mine or turn else lists.public_games()
     page = queries.with_tables(games[offset : offset + limit])
     return {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}
 

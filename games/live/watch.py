@@ -18,7 +18,7 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from accounts import queries as people
-from games import queries
+from games.live import news
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +50,7 @@ class Watch:
     def __init__(self) -> None:
         self.sockets: set[Watched] = set()
         self.layer_away_until = 0.0
-        self._seen: dict[str, queries.News] = {}
+        self._seen: dict[str, news.News] = {}
         self._task: asyncio.Task[None] | None = None
 
     def add(self, socket: Watched) -> None:
@@ -87,14 +87,14 @@ class Watch:
 
     async def look_for_news(self) -> None:
         """Tell every socket what it has missed, and have those join their groups that could not yet."""
-        seen_now: dict[str, queries.News] = {}
+        seen_now: dict[str, news.News] = {}
         for sockets in _portions(self.sockets):
-            news = await database_sync_to_async(queries.news_of)({socket.code for socket in sockets})
+            found = await database_sync_to_async(news.news_of)({socket.code for socket in sockets})
             for socket in sockets:
-                found = news.get(socket.code)
-                if found and (found.version > socket.version or found != self._seen.get(socket.code)):
-                    await socket.tell(found.version)
-            seen_now |= news
+                one = found.get(socket.code)
+                if one and (one.version > socket.version or one != self._seen.get(socket.code)):
+                    await socket.tell(one.version)
+            seen_now |= found
         self._seen |= seen_now  # only now: the sockets of one table may lie in two portions
         open_now = {socket.code for socket in self.sockets}
         self._seen = {code: found for code, found in self._seen.items() if code in open_now}

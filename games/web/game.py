@@ -18,12 +18,13 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from games import conduct, presence, queries, records, rules
+from games import conduct, lists, presence, queries, records, rules
 from games import render as rendering
 from games.actions import seen
 from games.actions.play import play_move
+from games.lists import Badges
 from games.models import Game
-from games.queries import Badges, GameView, LogLine, Table
+from games.queries import GameView, LogLine, Table
 from games.refusals import Denied
 from games.render import Again, Asked, Ended
 from games.web import table as table_views
@@ -183,7 +184,7 @@ def _show(
     page = rendering.page_of(view, lines, asked=asked, now=now, ended=before, again=again)
     page["unseen"] = queries.unseen_end(table, user)
     page["guest"] = user is not None and user.is_guest and view.you is not None
-    badges = queries.badges_of(user) if user else Badges()
+    badges = lists.badges_of(user) if user else Badges()
     context = {
         "page": page,
         "turn_count": badges.turns,

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
-from games import queries
+from games import lists, queries
 from games import render as words
 from games.actions import lobby
 from games.queries import GameView
@@ -38,7 +38,7 @@ YOUR_TURN: Final = "Your turn: "
 def home(request: HttpRequest) -> HttpResponse:
     """My games in groups, or the finished ones; for a visitor what the site is, and the open tables."""
     user, now = person(request), timezone.now()
-    tables = queries.with_tables(queries.open_tables(user)[:OPEN_LISTED])
+    tables = queries.with_tables(lists.open_tables(user)[:OPEN_LISTED])
     open_tables = [_open_card(queries.view_of(table, user)) for table in tables]
     if user is None:
         return render(request, "home.html", {"open_tables": open_tables})
@@ -53,7 +53,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _groups(user: User, open_tables: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
-    mine = [queries.view_of(table, user) for table in queries.with_tables(queries.current_games_of(user)[:LISTED])]
+    mine = [queries.view_of(table, user) for table in queries.with_tables(lists.current_games_of(user)[:LISTED])]
     turn = [game_card(view, now) for view in mine if view.my_turn]
     waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
     ended = [game_card(view, now) for view in mine if view.status in ("over", "void")]
@@ -66,7 +66,7 @@ def _groups(user: User, open_tables: list[dict[str, Any]], now: datetime) -> lis
 
 
 def _finished(user: User, now: datetime) -> dict[str, Any]:
-    tables = queries.with_tables(queries.finished_games_of(user)[:LISTED])
+    tables = queries.with_tables(lists.finished_games_of(user)[:LISTED])
     games = [game_card(queries.view_of(table, user), now) for table in tables]
     return {"id": "finished", "title": "Finished", "games": games, "empty": "You have not finished a game yet."}
 
@@ -132,7 +132,7 @@ def next_game(request: HttpRequest) -> HttpResponse:
     if user is None:
         return redirect("home")
     after = request.GET.get("after", "")
-    game = queries.next_game_for(user, after=after if A_CODE.fullmatch(after) else None) or queries.next_game_for(user)
+    game = lists.next_game_for(user, after=after if A_CODE.fullmatch(after) else None) or lists.next_game_for(user)
     if game is None:
         messages.info(request, "No game waits for you.")
         return redirect("home")

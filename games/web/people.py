@@ -15,7 +15,7 @@ from accounts.actions import create_guest
 from accounts.adapter import LEFT_GUEST, LINKS
 from accounts.models import User
 from accounts.queries import guest_numbered
-from games import queries
+from games import lists
 from games.actions import lobby
 from games.web.answers import SeeOther
 
@@ -54,7 +54,7 @@ def left_guest(request: HttpRequest) -> User | None:
     """The guest this browser was before its user logged in to an account, if that guest sits somewhere."""
     number = request.session.get(LEFT_GUEST)
     guest = guest_numbered(number) if isinstance(number, int) else None
-    if guest is None or not queries.games_of(guest).exists():
+    if guest is None or not lists.games_of(guest).exists():
         return None
     return guest
 
@@ -67,7 +67,7 @@ def move_seats(request: HttpRequest) -> HttpResponse:
     if user is None or guest is None:
         return redirect("home")
     if request.method != "POST":
-        return render(request, "accounts/move_seats.html", {"guest": guest, "count": queries.games_of(guest).count()})
+        return render(request, "accounts/move_seats.html", {"guest": guest, "count": lists.games_of(guest).count()})
     del request.session[LEFT_GUEST]
     if request.POST.get("answer") == "move":
         moved = lobby.move_seats(guest=guest, user=user)

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 
 from accounts.models import User
-from games import announce, queries
+from games import announce, lists, queries
 from games.actions import agreements, clocks, sweep
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
@@ -28,12 +28,12 @@ def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: U
     view = queries.view_of(now_of(table), alice)
     assert (view.you, view.my_turn, view.legal) == (0, False, ())
     assert view.seats[0].owner
-    assert queries.count_waiting_for(alice) == 0
-    assert queries.waiting_for(alice).count() == 0
+    assert lists.count_waiting_for(alice) == 0
+    assert lists.waiting_for(alice).count() == 0
     agreements.take_back(code=table.game.code, user=alice, now=NOON + HOUR)
     game = now_of(table).game
     assert (game.deadline, game.wake_at) == (NOON + 49 * HOUR, None)
-    assert queries.count_waiting_for(alice) == queries.waiting_for(alice).count() == 1
+    assert lists.count_waiting_for(alice) == lists.waiting_for(alice).count() == 1
     move(table, alice, "play r5")
     assert log_of(table) == ["0 play r5"]
 
@@ -95,7 +95,7 @@ def test_nobody_moves_in_a_pause_but_leaving_is_free(alice: User, bob: User, cha
     paused(table)
     assert refused(lambda: move(table, alice, "play r5")) == ("paused", 409)
     assert queries.view_of(now_of(table), alice).legal == ()
-    assert queries.count_waiting_for(alice) == queries.waiting_for(alice).count() == 0
+    assert lists.count_waiting_for(alice) == lists.waiting_for(alice).count() == 0
     move(table, alice, "leave")
     game = now_of(table).game
     assert (game.deadline, game.time_left, game.wake_at) == (None, 48 * HOUR, None)

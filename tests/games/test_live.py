@@ -21,9 +21,9 @@ from accounts.queries import standing_sessions
 from games import announce
 from games.actions.moderation import people, tables
 from games.actions.play import play_move
+from games.live.news import news_of
 from games.live.watch import watch
 from games.models import Game
-from games.queries import news_of
 from nomercy.embedded import ServerLoopLayer
 from tests.conftest import logged_in
 from tests.support.sockets import Socket, run

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from games import queries
+from games import lists, queries
 from games.actions import lobby
 from games.actions.lobby import TableOptions
 from games.models import Game, Invitation, Seat
@@ -108,7 +108,7 @@ def test_a_table_without_people_is_closed(alice: User, bob: User) -> None:
     lobby.leave_table(code=table.game.code, user=alice, now=NOON)
     assert now_of(table).game.status == Game.Status.VOID
     refused("over", lobby.join, code=table.game.code, user=bob, now=NOON)
-    assert not queries.open_tables(bob).exists()
+    assert not lists.open_tables(bob).exists()
 
 
 def test_a_running_game_is_not_left_by_getting_up(alice: User, bob: User) -> None:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from accounts.models import User
-from games import queries
+from games import backlog
 from games.actions import heartbeat, sweep
 from games.models import Heartbeat
 from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, move, swept
@@ -67,7 +67,7 @@ def test_an_outage_in_the_midst_of_the_giving_is_given_too(alice: User, bob: Use
     assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
     assert now_of(first).game.deadline == near(NOON + HOUR)
     assert now_of(second).game.deadline == near(NOON + 3 * HOUR)
-    assert queries.sweep_age(NOON) == near(timedelta())
+    assert backlog.sweep_age(NOON) == near(timedelta())
 
 
 @pytest.mark.parametrize("after", range(3, 8))
@@ -121,14 +121,14 @@ def test_a_wrong_clock_of_a_sweeper_is_no_outage(
     wrong = SimpleNamespace(now=lambda zone: datetime.now(zone) + ahead)
     monkeypatch.setattr(heartbeat, "datetime", wrong)
     assert sweep.sweep(clock=lambda: NOON + ahead) == sweep.Swept()
-    assert queries.sweep_age(NOON) == near(timedelta())
+    assert backlog.sweep_age(NOON) == near(timedelta())
     assert now_of(table).game.deadline == NOON + 2 * HOUR
 
 
 def test_the_sweep_s_age_can_be_asked(alice: User, bob: User) -> None:
-    assert queries.sweep_age(NOON) is None
-    assert not queries.sweep_is_stale(NOON, grace=SECOND)
+    assert backlog.sweep_age(NOON) is None
+    assert not backlog.sweep_is_stale(NOON, grace=SECOND)
     swept()
     due_table(TWO_HANDS, [alice, bob])
-    assert queries.sweep_age(NOON + HOUR) == HOUR
-    assert queries.sweep_is_stale(NOON + HOUR, grace=SECOND)
+    assert backlog.sweep_age(NOON + HOUR) == HOUR
+    assert backlog.sweep_is_stale(NOON + HOUR, grace=SECOND)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import User
-from games import queries, rules
+from games import lists, queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Invitation
@@ -56,11 +56,11 @@ def test_my_games_are_sorted_by_urgency(alice: User, bob: User) -> None:
     Game.objects.filter(pk=over.game.pk).update(status=Game.Status.OVER, finished_at=NOON)
     table_at(TWO_HANDS, [bob, "careful"])
     expected = [sooner, later, theirs, over]
-    assert codes(queries.with_tables(queries.games_of(alice))) == codes(expected)
-    assert codes(queries.with_tables(queries.games_of(alice, turn=True))) == codes([sooner, later])
-    assert queries.count_waiting_for(alice) == 2
-    assert queries.count_waiting_for(bob) == 2
-    following = queries.next_game_for(alice, after=sooner.game.code)
+    assert codes(queries.with_tables(lists.games_of(alice))) == codes(expected)
+    assert codes(queries.with_tables(lists.games_of(alice, turn=True))) == codes([sooner, later])
+    assert lists.count_waiting_for(alice) == 2
+    assert lists.count_waiting_for(bob) == 2
+    following = lists.next_game_for(alice, after=sooner.game.code)
     assert following is not None
     assert following.code == later.game.code
 
@@ -68,7 +68,7 @@ def test_my_games_are_sorted_by_urgency(alice: User, bob: User) -> None:
 def test_a_round_that_is_over_waits_for_nobody(alice: User, bob: User) -> None:
     over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
     table_at(over, [alice, bob], target=1000)
-    assert queries.count_waiting_for(alice) == 0
+    assert lists.count_waiting_for(alice) == 0
 
 
 def test_open_tables_are_those_with_a_seat_for_me(alice: User, bob: User) -> None:
@@ -79,7 +79,7 @@ def test_open_tables_are_those_with_a_seat_for_me(alice: User, bob: User) -> Non
     free = make(alice, players=3)
     make(alice, players=3, public=False)
     make(alice, players=2, bots=1)
-    assert codes(queries.with_tables(queries.open_tables(bob))) == [free.game.code]
+    assert codes(queries.with_tables(lists.open_tables(bob))) == [free.game.code]
 
 
 def test_a_list_of_tables_costs_the_same_however_long(
@@ -88,7 +88,7 @@ def test_a_list_of_tables_costs_the_same_however_long(
     for seed in range(6):
         table_after([alice, bob], 10, seed)
     with django_assert_num_queries(3):  # type: ignore[operator]  # a fixture of pytest-django
-        assert len(queries.with_tables(queries.games_of(alice))) == 6
+        assert len(queries.with_tables(lists.games_of(alice))) == 6
 
 
 def test_the_log_is_told_newest_last_and_from_a_version_on(alice: User, bob: User) -> None:

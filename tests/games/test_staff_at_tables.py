@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import conduct, queries, records, rules
+from games import conduct, lists, queries, records, rules
 from games.actions import lobby, outbox
 from games.actions.clocks import give_back
 from games.actions.locks import lock_game
@@ -177,7 +177,7 @@ def test_a_bot_takes_a_removed_players_seat_for_good(dealt: Table, mo: User, bob
     tables.remove(**act(dealt, mo, seat=1, bot=True))
     seat = now_of(dealt).seats[1]
     assert (seat.user, seat.bot, seat.left, seat.name) == (None, "careful", False, "bob")
-    assert not queries.games_of(bob).exists()
+    assert not lists.games_of(bob).exists()
     with pytest.raises(Denied, match="do not sit"):
         play_move(code=dealt.game.code, user=bob, text="leave", version=None, now=NOON)
     with pytest.raises(Denied):

@@ -285,7 +285,7 @@ def test_a_database_that_is_away_is_told_to_programs(
     as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None]
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("games.queries.public_games", fault)
+        patch.setattr("games.lists.public_games", fault)
         answer = as_alice.get("/api/v1/games")
     connections["default"].close()
 
