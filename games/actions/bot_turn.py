@@ -64,7 +64,14 @@ def _one_move(table: Table, *, now: datetime, rng: random.Random) -> int:
         view = rules.view_for(position, seat.index, table.options)
         move = bots.BOTS[seat.bot].choose(view, legal, rng)
         if move is not None:
-            play_seat(game_id=game.pk, seat=seat.index, move=move, version=game.version, now=now)
+            play_seat(
+                game_id=game.pk,
+                seat=seat.index,
+                move=move,
+                version=game.version,
+                round_number=table.playing[0].number,
+                now=now,
+            )
             return 1
     # Nobody wanted to catch: no bot is due again until the position changes, or a seat changes hands.
     Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(wake_at=None)

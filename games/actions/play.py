@@ -38,12 +38,14 @@ def play_move(
     text: str,
     version: int | None,
     now: datetime,
+    round_number: int | None = None,
     token: str | None = None,
     links: Collection[str] = (),
 ) -> Table:
     """A person's move, as NOTATION writes it but for the seat; gives the table as it is afterwards.
 
-    The same `token` with the same move again moves nothing and gives the table as it is now. A match whose round this
+    `round_number`, if given, is the round it was chosen in, for staff may deal a round anew without a move. The same
+    `token` with the same move again moves nothing and gives the table as it is now. A match whose round this
     move ends has its next round dealt at once, in a transaction of its own. A move that comes after a deadline lets the
     clock act first, and is judged on what is then.
 
@@ -64,7 +66,7 @@ def play_move(
             if move.kind != "leave":
                 _require_clock_and_hand(table, seat)
             if move.kind in TURN_MOVES:
-                _require_version(table, version, late=clock_has_acted)
+                _require_version(table, version, round_number, late=clock_has_acted)
             if clock_has_acted or not timeouts.is_due(table, now):
                 commit(table, seat, [move], now=now, token=token)
                 break
@@ -72,8 +74,10 @@ def play_move(
     return _next_round(table, now)
 
 
-def play_seat(*, game_id: int, seat: int, move: rules.Move, version: int, now: datetime) -> Table:
-    """A bot's move for its seat, chosen on `version`; the caller sees to it that the bots go on.
+def play_seat(
+    *, game_id: int, seat: int, move: rules.Move, version: int, now: datetime, round_number: int | None = None
+) -> Table:
+    """A bot's move for its seat, chosen on `version` in that round; the caller sees to it that the bots go on.
 
     :raises Denied: `not_found`, `not_started`, `over`, `paused`, `stale`, `forbidden` if no bot holds the seat, or a
         refusal of the rules.
@@ -83,7 +87,7 @@ def play_seat(*, game_id: int, seat: int, move: rules.Move, version: int, now: d
             table = queries.load(lock_game(pk=game_id))
             _require_running(table)
             _require_clock(table)
-            _require_version(table, version)
+            _require_version(table, version, round_number)
             if not table.seats[seat].bot:
                 raise Denied("forbidden", "A person holds this seat.", version=table.game.version)
             if clock_has_acted or not timeouts.is_due(table, now):
@@ -140,12 +144,13 @@ def _require_clock_and_hand(table: Table, seat: int) -> None:
         raise Denied("bot_plays", message, rule="CLOCK-3", version=table.game.version)
 
 
-def _require_version(table: Table, version: int | None, *, late: bool = False) -> None:
+def _require_version(table: Table, version: int | None, round_number: int | None, *, late: bool = False) -> None:
     current = table.game.version
-    if version != current and late:
+    moved_on = version != current or round_number not in (None, table.playing[0].number)
+    if moved_on and late:
         message = "Your time had run out, and the clock has played for you. This is how the game stands now."
         raise Denied("stale", message, rule="CLOCK-1", version=current)
-    if version != current:
+    if moved_on:
         raise Denied("stale", "The game has moved on. This is how it stands now: choose again.", version=current)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import time, timedelta
 from typing import Any
@@ -119,6 +120,25 @@ def test_a_void_round_is_shown_open_and_its_table_can_be_looked_at(dealt: Table,
     for path in ("", "log/", "?since=3"):
         assert logged_in(alice).get(f"/games/{dealt.game.code}/{path}").status_code == 200
     assert Round.objects.get(game=dealt.game, number=1).ended_at == NOON
+
+
+def test_a_move_meant_for_the_void_deal_is_not_made_in_the_new_one(dealt: Table, mo: User) -> None:
+    _, _, position = dealt.playing
+    user = dealt.seats[position.turn].user
+    assert user is not None
+    browser, page = logged_in(user), f"/games/{dealt.game.code}/"
+    form = re.search(
+        rb'name="version" value="(\d+)"><input type="hidden" name="round" value="(\d+)"', browser.get(page).content
+    )
+    assert form is not None
+    chosen = {"version": int(form[1]), "round": int(form[2])}
+    tables.void_round(**act(dealt, mo))
+    now = now_of(dealt)
+    owner = now.seats[now.playing[2].turn].user
+    assert owner is not None
+    assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen}).status_code == 409
+    assert now_of(dealt).game.version == now.game.version
+    assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen, "round": 2}).status_code == 303
 
 
 def test_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table, mo: User, bob: User) -> None:
