@@ -7,10 +7,13 @@ that pages, the API and staff tools all show the same name, sentence and status 
 from typing import Final
 
 import psycopg
+import structlog
 from django.db import InterfaceError, OperationalError
 from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled
 
 from games.rules import Refused
+
+log = structlog.get_logger(__name__)
 
 RETRY_SECONDS: Final = 2
 """How soon somebody who found a table busy may try again."""
@@ -100,10 +103,18 @@ def unavailable() -> Denied:
 
 
 def passing(error: BaseException) -> Denied | None:
-    """What to answer if this fault of the database passes by itself; None for any other."""
+    """What to answer if this fault of the database passes by itself; None for any other.
+
+    A lost database is logged: whoever runs the site must tell a restart from a wrong password.
+    """
     if waited_too_long(error):
         return busy()
-    return unavailable() if lost_the_database(error) else None
+    if not lost_the_database(error):
+        return None
+    cause = error.__cause__
+    code = cause.sqlstate if isinstance(cause, psycopg.Error) else None
+    log.error("the database is away", error=type(cause).__name__, sqlstate=code)
+    return unavailable()
 
 
 def waited_too_long(error: BaseException) -> bool:

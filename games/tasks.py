@@ -30,9 +30,9 @@ def sweep() -> None:
 def send_notices() -> None:
     """Write the reminders and summaries that are due, and show or send every notice that is."""
     run_all(
-        lambda: notices.remind(now=timezone.now()),
-        lambda: mailbox.write_digests(now=timezone.now()),
-        lambda: outbox.deliver(clock=timezone.now),
+        reminders=lambda: notices.remind(now=timezone.now()),
+        digests=lambda: mailbox.write_digests(now=timezone.now()),
+        delivery=lambda: outbox.deliver(clock=timezone.now),
     )
 
 
@@ -40,9 +40,9 @@ def send_notices() -> None:
 def tidy() -> None:
     """Close tables that never started, forget guests and marks of browsers, and open the site's own cases."""
     run_all(
-        lambda: housekeeping.close_old_tables(now=timezone.now()),
-        lambda: housekeeping.forget_guests(now=timezone.now()),
-        lambda: mailbox.forget_old(now=timezone.now()),
-        lambda: watch.forget_marks(now=timezone.now()),
-        lambda: watch.watch(now=timezone.now()),
+        old_tables=lambda: housekeeping.close_old_tables(now=timezone.now()),
+        guests=lambda: housekeeping.forget_guests(now=timezone.now()),
+        old_notices=lambda: mailbox.forget_old(now=timezone.now()),
+        marks=lambda: watch.forget_marks(now=timezone.now()),
+        cases=lambda: watch.watch(now=timezone.now()),
     )

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -67,7 +66,7 @@ def sweep() -> str:
     grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
 
     def ask() -> str:
-        now = timezone.now()
+        now = backlog.database_time()
         if backlog.sweep_age(now) is None:
             return "has never run"
         return "away" if backlog.sweep_is_stale(now, grace=grace) else OK

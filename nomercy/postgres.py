@@ -139,9 +139,9 @@ def _keep_up(server: Server, say: Callable[[str], None], stopping: threading.Eve
             continue
         try:
             server.start_again(say)
-        except EmbeddedError as error:
+        except (EmbeddedError, OSError, psycopg.Error) as error:  # no memory for a process, or killed while it started
             failures += 1
-            say(str(error))
+            say(f"PostgreSQL is not back: {error}")
 
 
 @contextmanager

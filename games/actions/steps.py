@@ -9,17 +9,17 @@ import structlog
 log = structlog.get_logger(__name__)
 
 
-def run_all(*steps: Callable[[], object]) -> None:
-    """Run every step, whatever becomes of those before it.
+def run_all(**steps: Callable[[], object]) -> None:
+    """Run every step in order, whatever becomes of those before it.
 
     :raises ExceptionGroup: what the steps raised, once all have run; each is logged with its traceback by then.
     """
     failed: list[Exception] = []
-    for number, step in enumerate(steps, 1):
+    for name, step in steps.items():
         try:
             step()
         except Exception as error:
-            log.exception("a step failed", number=number, of=len(steps))
+            log.exception("a step failed", step=name)
             failed.append(error)
     if failed:
         raise ExceptionGroup(f"{len(failed)} of {len(steps)} steps failed", failed)

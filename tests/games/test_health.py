@@ -41,6 +41,13 @@ def test_a_sweep_that_is_away_is_told(client: Client) -> None:
     assert (answer.status_code, answer.json()["parts"]["sweep"]) == (503, "away")
 
 
+def test_a_process_whose_clock_is_wrong_sees_no_outage(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    swept(3)
+    ahead = timezone.now() + timedelta(hours=1)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: ahead)
+    assert client.get("/readyz").json()["parts"]["sweep"] == "ok"
+
+
 def test_redis_is_asked_if_there_should_be_one(client: Client, settings: Settings) -> None:
     swept(3)
     settings.REDIS_URL = "redis://:secret@127.0.0.1:1/0"

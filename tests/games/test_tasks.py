@@ -56,5 +56,5 @@ def test_a_step_that_fails_keeps_no_other_from_running(
 
 def test_steps_that_all_run_raise_nothing() -> None:
     ran: list[int] = []
-    run_all(lambda: ran.append(1), lambda: ran.append(2))
+    run_all(first=lambda: ran.append(1), second=lambda: ran.append(2))
     assert ran == [1, 2]

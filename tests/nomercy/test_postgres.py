@@ -86,7 +86,13 @@ def test_it_is_started_again_when_it_is_killed_and_keeps_what_it_acknowledged(in
     assert postmaster_pid(initialised) is None
 
 
-def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(initialised: Place) -> None:
+def refuse_to_fork(*_: object, **__: object) -> None:
+    raise BlockingIOError("no memory for it")
+
+
+def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(
+    initialised: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: queue.Queue[str] = queue.Queue()
     version = initialised.data / "PG_VERSION"
     true = version.read_text()
@@ -97,7 +103,11 @@ def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(initialised
         os.kill(pid, signal.SIGKILL)
         assert said.get(timeout=30).startswith("PostgreSQL has ended")
         assert "9" in said.get(timeout=30)
+        monkeypatch.setattr(subprocess, "Popen", refuse_to_fork)
         version.write_text(true)
+        while "no memory" not in said.get(timeout=30):
+            pass
+        monkeypatch.undo()
         with patiently_connected(initialised) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
 

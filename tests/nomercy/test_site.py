@@ -286,8 +286,11 @@ def test_a_database_that_is_away_is_told_to_programs(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("games.lists.public_games", fault)
-        answer = as_alice.get("/api/v1/games")
+        with capture_logs() as lines:
+            answer = as_alice.get("/api/v1/games")
     connections["default"].close()
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["the database is away"]
+    assert "nobody's business" not in str(lines)
 
     assert (answer.status_code, answer["Retry-After"], answer.json()["error"]) == (503, "2", "unavailable")
 
