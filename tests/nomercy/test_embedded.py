@@ -146,19 +146,25 @@ def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout:
     assert postmaster_pid(place) == orphan is not None
 
     again = start(checkout, port)
+    assert again.stdout is not None
+    said = threading.Thread(target=again.stdout.read)  # or a full pipe stops it
+    said.start()
     assert postmaster_pid(place) == orphan
     address = f"http://127.0.0.1:{port}/api/v1/me"
     assert get_json(address, Authorization=f"Bearer {token}")["name"] == "tess"
-    assert orphan is not None
     os.kill(orphan, signal.SIGKILL)
     until = time.monotonic() + 60
     answers: list[int] = []
     while not answers or answers[-1] != 200:
         assert time.monotonic() < until, answers
         answers.append(status(address, Authorization=f"Bearer {token}"))
+        time.sleep(0.05)
     assert set(answers) <= {503, 200}
     assert postmaster_pid(place) != orphan
-    end(again, signal.SIGINT)
+    os.killpg(again.pid, signal.SIGINT)
+    assert again.wait(60) == 0
+    said.join()
+    again.stdout.close()
     assert_nothing_runs(place, port)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import TOTP
+from allauth.mfa.totp.internal.auth import TOTP, validate_totp_code
 from django.contrib.auth import get_user
 from django.test import Client
 
@@ -60,6 +60,13 @@ def test_a_log_in_asks_for_the_second_factor_and_opens_the_staff_pages(mo: User)
     answer = browser.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
     assert answer.headers["Location"] == "/admin/"
     assert browser.get("/admin/").status_code == 200
+
+
+@pytest.mark.parametrize(("steps", "taken"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)])
+def test_a_code_of_one_step_before_or_after_is_taken(monkeypatch: pytest.MonkeyPatch, steps: int, taken: bool) -> None:
+    now = 1_700_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
+    assert validate_totp_code(SECRET, totp(SECRET, now + 30 * steps)) is taken
 
 
 def test_an_old_session_shows_its_second_factor_before_the_staff_pages_open(mo: User) -> None:
