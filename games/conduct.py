@@ -36,8 +36,15 @@ def warnings_of(user: User) -> QuerySet[Warned]:
 
 
 def not_about(entries: QuerySet[AuditEntry], reader: int | None) -> QuerySet[AuditEntry]:
-    """These entries but for what colleagues did and wrote about the member of staff who reads them."""
-    return entries.exclude(person_id=reader) if reader is not None else entries
+    """These entries but for what colleagues did and wrote about the member of staff who reads them.
+
+    A seat that was given away is also about whom it was taken from.
+    """
+    if reader is None:
+        return entries
+    # Without the key, which most entries have not, the comparison is neither true nor false.
+    of_another = ~Q(details__before_id=reader) | Q(details__before_id__isnull=True)
+    return entries.exclude(person_id=reader).filter(of_another)
 
 
 def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
@@ -57,6 +64,11 @@ def sat_at(game: Game, user: User) -> bool:
     acts = AuditEntry.Act
     taken = Q(act=acts.REMOVE, person_id=user.pk) | Q(act=acts.MOVE_SEAT, details__before_id=user.pk)
     return AuditEntry.objects.filter(taken, game_id=game.pk).exists()
+
+
+def looked_at(game: Game, user: User) -> bool:
+    """Whether this person, as one of the staff, has looked at the hands of this game."""
+    return AuditEntry.objects.filter(game_id=game.pk, act=AuditEntry.Act.LOOK, actor_id=user.pk).exists()
 
 
 def reports_of_game(game: Game, *, reader: int | None) -> QuerySet[Report]:

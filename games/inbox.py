@@ -19,7 +19,7 @@ A_DAY: Final = timedelta(days=1)
 MOST_NEWS: Final = 20
 LISTED: Final = 60
 """So many of somebody's newest notices are listed, every channel counting as one."""
-NEEDLESS: Final = ("moved", "moved_on", "joined", "looking", "reminded", "read", "back", "off")
+NEEDLESS: Final = ("moved", "moved_on", "joined", "looking", "reminded", "read", "back", "staff", "off")
 """Reasons that say nothing went wrong."""
 
 

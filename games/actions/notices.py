@@ -26,6 +26,7 @@ from games.models.notices import (
     SEAT_MOVED,
     TAKEN_OUT,
     TURN,
+    Reason,
 )
 from games.queries import Table
 from games.render.words import listed
@@ -49,7 +50,7 @@ class Intent:
 # meant: they have no address. What somebody has switched off is written as not sent, so that its reader can see why.
 _TELL: Final = """
 WITH settled AS (
-    UPDATE games_notice SET state = 'dropped', reason = 'moved', since = %(now)s
+    UPDATE games_notice SET state = 'dropped', reason = %(reason)s, since = %(now)s
     WHERE user_id = %(mover)s AND game_id = %(game)s AND kind = ANY(%(settled)s) AND state = 'waiting'
 ), seen AS (
     UPDATE games_notice SET read_at = %(now)s
@@ -82,13 +83,14 @@ def tell(
     now: datetime,
     mover: int | None = None,
     settled: Collection[str] = (),
+    reason: Reason = "moved",
     mark: int = 0,
 ) -> None:
     """Write these notices, through every channel, in the transaction of what they tell of. One statement, or none.
 
-    Of the kinds `settled`, what still waits for the person `mover` at this table is dropped, and what was shown is
-    read. Writing the same notice (person, game, version, kind, channel, `mark`) again changes nothing. What is about no
-    table has no `game`.
+    Of the kinds `settled`, what still waits for the person `mover` at this table is dropped for this `reason`, and what
+    was shown is read. Writing the same notice (person, game, version, kind, channel, `mark`) again changes nothing.
+    What is about no table has no `game`.
     """
     rows = [(intent, channel) for intent in intents for channel in CHANNELS]
     if not rows and mover is None:
@@ -100,6 +102,7 @@ def tell(
         "now": now,
         "mover": mover,
         "settled": list(settled),
+        "reason": reason,
         "users": [intent.user_id for intent, _ in rows],
         "kinds": [intent.kind for intent, _ in rows],
         "channels": [channel for _, channel in rows],
@@ -130,7 +133,8 @@ def tell_move(
         intents = [one for one in intents if one.user_id != mover or (left and one.kind == "game_over")]
     elif not new_turn:
         mover = None
-    tell(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else _OF_A_TURN)
+    reason: Reason = "moved" if own else "moved_on"
+    tell(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else _OF_A_TURN, reason=reason)
 
 
 def tell_deal(table: Table, *, now: datetime) -> None:
@@ -161,24 +165,27 @@ def tell_called_off(table: Table, *, now: datetime) -> None:
     tell(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
 
 
-def tell_seat_moved(table: Table, row: Seat, *, before: User | None, name: str, now: datetime) -> None:
+def tell_seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark: int, now: datetime) -> None:
     """Tell who has this seat now, and who had it `before`, that staff gave it away, and whose turn it is. Lock held.
 
-    `name` is what the seat was called before.
+    `name` is what the seat was called before. `mark` is the number of the act's audit entry, which changes no version.
     """
     position = table.position
     assert row.user_id is not None
     if before is not None:
-        tell_unseated(table.game, before, f"Staff gave your seat to {row.name}.", now=now)
+        tell_unseated(table.game, before, f"Staff gave your seat to {row.name}.", mark=mark, now=now)
     intents = [Intent(row.user_id, SEAT_MOVED, f"Staff gave you the seat of {name}.")]
     if position is not None and position.turn == row.index:
         intents += _of_turn(table)
-    tell(table.game, intents, now=now)
+    tell(table.game, intents, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason="staff", mark=mark)
 
 
-def tell_unseated(game: Game, person: User, text: str, *, now: datetime) -> None:
-    """Tell somebody who has lost a seat by the staff, in this `text`; a turn there is not this person's any more."""
-    tell(game, [Intent(person.pk, SEAT_MOVED, text)], now=now, mover=person.pk, settled=_OF_A_TURN)
+def tell_unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -> None:
+    """Tell somebody who has lost a seat by the staff, in this `text`; a turn there is not this person's any more, and
+    what staff did with the seat before is no news. `mark` is the number of the act's audit entry.
+    """
+    intents, settled = [Intent(person.pk, SEAT_MOVED, text)], (*_OF_A_TURN, SEAT_MOVED)
+    tell(game, intents, now=now, mover=person.pk, settled=settled, reason="staff", mark=mark)
 
 
 def tell_bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:

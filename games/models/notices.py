@@ -73,7 +73,7 @@ KINDS: Final[dict[str, Kind]] = {
 Reason = Literal[
     "moved", "moved_on", "joined", "over", "later", "looking", "reminded", "off", "no_address", "unverified", "bounced",
     "read", "back", "closed", "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up",
-    "unsure",
+    "unsure", "staff",
 ]  # fmt: skip
 """Why a notice was not sent, or waits longer; `render/notices.py` has a sentence for each."""
 
@@ -84,8 +84,9 @@ class Notice(models.Model):
     `waiting` until `due_at`, when the sender looks again; then shown or handed over (`sent`), or not (`dropped`, with a
     `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
     gets it. `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
-    the reminders of one turn whose deadline moved, and the times a bot took one seat over, in seconds of the epoch, and
-    is the case's number where a report is settled. A digest and the outcome of a report have no game; a digest's
+    the reminders of one turn whose deadline moved, and the times a bot took one seat over, in seconds of the epoch;
+    it is the number of the audit entry of a seat that staff gave or took away, also for the turn that goes with it, and
+    of the case where a report is settled. A digest and the outcome of a report have no game; a digest's
     `version` is the number of the day. `since` is when the state last changed.
     """
 

@@ -24,6 +24,7 @@ WHY: Final[dict[str, str]] = {
     "looking": "You were looking at the game.",
     "read": "You had read it already.",
     "back": "You had your seat back already.",
+    "staff": "Staff had changed your seat by then.",
     "reminded": "A reminder of the same turn went out instead.",
     "off": "This is switched off in your notice settings.",
     "no_address": "Your account has no email address.",

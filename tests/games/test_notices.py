@@ -315,7 +315,7 @@ def test_who_is_taken_out_is_told_and_keeps_all_other_news(alice: User, bob: Use
     commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
 
     assert told(user=alice, kind="out") == []  # who took alice out says so, with the reason
-    assert {row.reason for row in Notice.objects.filter(user=alice, kind="turn")} == {"moved"}
+    assert {row.reason for row in Notice.objects.filter(user=alice, kind="turn")} == {"moved_on"}
     assert Notice.objects.get(user=alice, kind="caught", channel="site").read_at is None
 
 

@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 
 from accounts import actions as account_actions
 from accounts.models import User
-from games.actions.moderation import accounts, cases, people
+from games.actions.moderation import accounts, cases, people, tables
 from games.models import AuditEntry, Case
 from games.refusals import Denied
 from tests.conftest import logged_in, person
@@ -222,6 +222,26 @@ def test_no_page_shows_a_reported_moderator_what_colleagues_did_and_why(mo: User
         assert REASON not in body, page
         assert text not in body, page
     assert table.game.code not in reported.get("/admin/games/game/?ails=reported").content.decode()
+
+
+def test_no_page_shows_a_moderator_why_colleagues_gave_their_seat_away(mo: User, ann: User, alice: User) -> None:
+    dora = person("dora")
+    table = table_at(TWO_HANDS, [alice, mo])
+    tables.move_seat(game_id=table.game.pk, by=ann, seat=1, username="dora", reason=REASON, now=NOON)
+    tables.pause(game_id=table.game.pk, by=ann, reason="The scores are checked", now=NOON)
+    entry = AuditEntry.objects.get(act="move_seat")
+    pages = [
+        "/admin/games/auditentry/",
+        f"/admin/games/auditentry/{entry.pk}/change/",
+        f"/admin/games/auditentry/{entry.pk}/history/",
+        f"/admin/games/game/{table.game.pk}/change/",
+        f"/admin/accounts/user/{dora.pk}/change/",
+    ]
+    before, other = staff_browser(mo), staff_browser(ann)
+    for page in pages:
+        assert REASON not in before.get(page, follow=True).content.decode(), page
+    assert REASON in "".join(other.get(page).content.decode() for page in pages)
+    assert "The scores are checked" in before.get(pages[0]).content.decode()
 
 
 def test_the_act_pages_of_a_case_about_oneself_are_not_there(mo: User, alice: User) -> None:

@@ -303,6 +303,32 @@ def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: Use
     assert table.game.code not in page
 
 
+def test_a_seat_that_is_given_away_and_given_back_at_once_is_told_as_it_is_now(
+    ann: User, alice: User, bob: User
+) -> None:
+    dora = person("dora")
+    table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9))
+    play_move(code=table.game.code, user=bob, text="play r5", version=0, now=NOON)
+    for username in ("dora", "alice"):
+        tables.move_seat(**act(table, ann, seat=1, username=username))
+
+    def told(user: User) -> list[tuple[str, str, str, str]]:
+        rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
+        return [(row.kind, row.state, row.reason, row.text) for row in rows]
+
+    assert told(alice) == [
+        ("turn", "dropped", "staff", ""),
+        ("seat_moved", "dropped", "staff", "Staff gave your seat to dora."),
+        ("seat_moved", "waiting", "", "Staff gave you the seat of dora."),
+        ("turn", "waiting", "", ""),
+    ]
+    assert told(dora) == [
+        ("seat_moved", "dropped", "staff", "Staff gave you the seat of alice."),
+        ("turn", "dropped", "staff", ""),
+        ("seat_moved", "waiting", "", "Staff gave your seat to alice."),
+    ]
+
+
 @pytest.mark.parametrize(
     ("bot", "text"), [(True, "Staff gave your seat to a bot for good."), (False, "Staff took you out of the game.")]
 )
@@ -317,6 +343,18 @@ def test_whoever_is_taken_off_an_open_table_is_told(mo: User, alice: User, bob: 
     lobby.join(code=table.game.code, user=bob, now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
     assert Notice.objects.get(user=bob, channel="site").text == "Staff took you off this table."
+
+
+def test_whoever_is_taken_off_an_open_table_twice_is_told_twice(ann: User, alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON)
+    for n in (1, 2):
+        other = person(f"other{n}")
+        lobby.join(code=table.game.code, user=other, now=NOON)
+        tables.move_seat(**act(table, ann, seat=1, username="bob"))
+        tables.remove(**act(table, ann, seat=1, bot=True))
+        outbox.deliver(clock=lambda: NOON)
+        sent = Notice.objects.filter(user=bob, channel="site", text="Staff took you off this table.", state="sent")
+        assert sent.count() == n
 
 
 @pytest.mark.parametrize("name", ["move_seat", "remove"])
@@ -350,6 +388,14 @@ def test_a_seat_moves_to_nobody_who_should_not_have_it(dealt: Table, ann: User, 
         ("forbidden", "ann"),
     ):
         refused(code, tables.move_seat, **act(dealt, ann, seat=1, username=username))
+
+
+def test_a_seat_goes_to_nobody_who_has_looked_at_the_hands(dealt: Table, ann: User, mo: User, alice: User) -> None:
+    tables.look(**act(dealt, mo))
+    assert "looked at hands" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="mo"))
+    assert not AuditEntry.objects.filter(act="move_seat").exists()
+    another = table_at(TWO_HANDS, [alice, "careful"])
+    tables.move_seat(**act(another, ann, seat=1, username="mo"))
 
 
 def test_hands_are_looked_at_and_the_players_told_once_the_game_is_over(

@@ -10,7 +10,7 @@ from typing import Final
 from django.db import transaction
 
 from accounts.models import User
-from games import announce, queries, rules
+from games import announce, conduct, queries, rules
 from games.actions import clocks, lobby, notices, rounds
 from games.actions.commit import commit
 from games.actions.locks import lock_game
@@ -158,15 +158,15 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, bot=bot)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, user=person, now=now)
-            notices.tell_unseated(game, person, "Staff took you off this table.", now=now)
+            notices.tell_unseated(game, person, "Staff took you off this table.", mark=entry.pk, now=now)
             return entry
         clocks.require_playing(table)
         if bot:
             _give_to_bot(table, row, now)
-            notices.tell_unseated(game, person, "Staff gave your seat to a bot for good.", now=now)
+            notices.tell_unseated(game, person, "Staff gave your seat to a bot for good.", mark=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
-            notices.tell_unseated(game, person, "Staff took you out of the game.", now=now)
+            notices.tell_unseated(game, person, "Staff took you out of the game.", mark=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
@@ -186,17 +186,11 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
     A turn of the seat begins anew. Both people are told.
 
     :raises Denied: `forbidden`, `malformed`, `not_found` also for the new person, `over`, `already_seated`; `forbidden`
-        to oneself, to somebody suspended, or of a seat whose player has left.
+        to oneself, to somebody suspended or who has looked at hands of this game, or of a seat whose player has left.
     """
     with _table(Act.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row, game = _row(table, seat), table.game
-        person = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
-        if person is None:
-            raise Denied("not_found", "There is nobody of this username.", version=game.version)
-        if person.pk == by.pk or person.suspended(now):
-            raise Denied("forbidden", "Not to yourself, nor to somebody suspended.", version=game.version)
-        if table.seat_of(person) is not None:
-            raise Denied("already_seated", f"{person.name} sits at this table.", version=game.version)
+        person = _new_owner(table, username, by, now)
         if game.status in (Game.Status.OVER, Game.Status.VOID):
             raise Denied("over", "The game is over.", version=game.version)
         before, name = row.user, row.name
@@ -204,9 +198,25 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
             clocks.change_owner(table, seat=seat, person=person, now=now)
         else:
             lobby.change_owner(table, row, person)
-        notices.tell_seat_moved(table, row, before=before, name=name, now=now)
         details = {"before": name, "before_id": before.pk if before else None}
-        return record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
+        entry = record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
+        notices.tell_seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
+        return entry
+
+
+def _new_owner(table: Table, username: str, by: User, now: datetime) -> User:
+    version = table.game.version
+    person = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
+    if person is None:
+        raise Denied("not_found", "There is nobody of this username.", version=version)
+    if person.pk == by.pk or person.suspended(now):
+        raise Denied("forbidden", "Not to yourself, nor to somebody suspended.", version=version)
+    if conduct.looked_at(table.game, person):
+        message = f"{person.name} has looked at hands of this game: give the seat to somebody else."
+        raise Denied("forbidden", message, version=version)
+    if table.seat_of(person) is not None:
+        raise Denied("already_seated", f"{person.name} sits at this table.", version=version)
+    return person
 
 
 def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEntry, list[tuple[str, ...]]]:
