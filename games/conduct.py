@@ -66,6 +66,11 @@ def sat_at(game: Game, user: User) -> bool:
     return AuditEntry.objects.filter(taken, game_id=game.pk).exists()
 
 
+def taken_off(game: Game, user: User) -> bool:
+    """Whether staff have removed this person from this table."""
+    return AuditEntry.objects.filter(game_id=game.pk, act=AuditEntry.Act.REMOVE, person_id=user.pk).exists()
+
+
 def looked_at(game: Game, user: User) -> bool:
     """Whether this person, as one of the staff, has looked at the hands of this game."""
     return AuditEntry.objects.filter(game_id=game.pk, act=AuditEntry.Act.LOOK, actor_id=user.pk).exists()

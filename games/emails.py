@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from games import mail_links
-from games.models.notices import BOT_TOOK_OVER, DEADLINE, DIGEST, KINDS, REPORT_SETTLED, TURN
+from games.models.notices import BOT_TOOK_OVER, DEADLINE, DIGEST, FACTOR_DROPPED, KINDS, REPORT_SETTLED, TURN
 from games.queries import GameView
 from games.render import words
 
@@ -72,7 +72,8 @@ def reminder_mail(reader: Reader, views: Sequence[GameView], *, now: datetime, n
 def news_mail(reader: Reader, kind: str, news: Sequence[News], *, now: datetime, number: int) -> Mail:
     """What happened while the reader was away; all of one kind."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
-        many = f"{KINDS[kind].title}: {len(news)} {'reports' if kind == REPORT_SETTLED else 'tables'}."
+        counted = {REPORT_SETTLED: "reports", FACTOR_DROPPED: "times"}.get(kind, "tables")
+        many = f"{KINDS[kind].title}: {len(news)} {counted}."
         title = news[0].text if len(news) == 1 else many
         context = {"title": title, "news": [_news(reader, item, now) for item in news], "one": len(news) == 1}
         context["open"] = "Take your seat back" if kind == BOT_TOOK_OVER else "Open the table"

@@ -22,6 +22,7 @@ HELP: Final = {
     "table_full": "The last seat is taken, and the game begins.",
     "seat_moved": "Staff give your seat to somebody else or to a bot, or somebody else’s to you.",
     "report_settled": "Staff have looked at what you reported, and say what came of it.",
+    "factor_dropped": "Staff took your authenticator app and recovery codes away, as lost.",
 }
 
 

@@ -12,7 +12,18 @@ from django.conf import settings
 from accounts.queries import MailAddress, mail_addresses
 from games import inbox, presence, queries
 from games.models import Game
-from games.models.notices import BOT_TOOK_OVER, DEADLINE, DIGEST, EMAIL, INVITED, KINDS, TURN, Notice, Reason
+from games.models.notices import (
+    BOT_TOOK_OVER,
+    DEADLINE,
+    DIGEST,
+    EMAIL,
+    FACTOR_DROPPED,
+    INVITED,
+    KINDS,
+    TURN,
+    Notice,
+    Reason,
+)
 from games.queries import Table
 
 PAUSE_WAIT: Final = timedelta(minutes=15)
@@ -83,7 +94,9 @@ def _about_the_seat(row: Notice, table: Table) -> Verdict | None:
         return Verdict("joined")
     if table.game.status != (Game.Status.OPEN if invited else Game.Status.PLAYING):
         return Verdict("over")
-    if not invited and (index is None or not table.seats[index].held_for_owner):
+    if not invited and (index is None or table.seats[index].left):
+        return Verdict("staff")  # nobody else takes a seat away that a bot holds for its owner
+    if index is not None and not table.seats[index].held_for_owner:
         return Verdict("back")
     return None
 
@@ -117,7 +130,7 @@ def _about_the_mail(row: Notice, facts: _Facts) -> Verdict | None:
 
 def _about_the_hour(row: Notice, facts: _Facts) -> Verdict | None:
     """Mail waits for the end of a vacation and of the night, but for what cannot wait, and what was asked for then."""
-    if row.kind in (DEADLINE, DIGEST):
+    if row.kind in (DEADLINE, DIGEST, FACTOR_DROPPED):
         return None
     now, rest = facts.now, row.user.rest
     if rest.away(now):

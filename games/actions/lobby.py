@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
-from games import announce, bots, queries, rules
+from games import announce, bots, conduct, queries, rules
 from games.actions import chance, notices, rounds
 from games.actions.locks import lock_game
 from games.models import Game, Invitation, Seat
@@ -169,13 +169,16 @@ def _free_seat(table: Table) -> int:
 def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
     """Sit down at an open table; the last free seat starts the game.
 
-    :raises Denied: `not_found`, `over`, `already_seated`, `full`.
+    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to whom staff removed from it.
     """
     with transaction.atomic():
         table = _open_table(code, user, links)
         game = table.game
         if table.seat_of(user) is not None:
             raise Denied("already_seated", "You sit at this table already.", version=game.version)
+        if conduct.taken_off(game, user):
+            message = "Staff took you off this table: you cannot sit down here again."
+            raise Denied("forbidden", message, version=game.version)
         seat = _person(game, _free_seat(table), user)
         seat.save()
         _seat(table, seat, user, now)
@@ -275,7 +278,7 @@ def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
 def rematch(*, code: str, user: User, now: datetime) -> Table:
     """A new table with the same options, bots and people invited; whoever asks second sits down at the first one's.
 
-    :raises Denied: `not_found`, `not_seated`, `forbidden` while the game runs, `full`.
+    :raises Denied: `not_found`, `not_seated`, `full`; `forbidden` while the game runs, and as `join`.
     """
     with transaction.atomic():
         table = queries.load(lock_game(code=code))

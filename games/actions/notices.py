@@ -20,6 +20,7 @@ from games.models.notices import (
     BOT_TOOK_OVER,
     CHANNELS,
     DEADLINE,
+    FACTOR_DROPPED,
     INVITED,
     KINDS,
     REPORT_SETTLED,
@@ -212,6 +213,15 @@ def tell_settled(case: Case, *, now: datetime) -> None:
     outcome = case.get_outcome_display()
     text = f"Staff have settled your report: {outcome[0].lower()}{outcome[1:]}."
     tell(None, [Intent(pk, REPORT_SETTLED, text) for pk in sorted({*people} - {None})], now=now, mark=case.pk)
+
+
+def tell_factor_dropped(person: User, *, mark: int, now: datetime) -> None:
+    """Tell this person that staff took the second factor away. `mark` is the number of the act's audit entry."""
+    text = (
+        "Staff took your second factor away: your password alone lets you in. If you did not ask for that, change it "
+        "and set up another factor."
+    )
+    tell(None, [Intent(person.pk, FACTOR_DROPPED, text)], now=now, mark=mark)
 
 
 def remind(*, now: datetime, most: int = 1000) -> int:

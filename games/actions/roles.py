@@ -1,6 +1,6 @@
 """Who among the staff may do what: two groups, each with the least rights that its work needs.
 
-A change of these tables comes with a migration that calls `set_roles` (see `0012_acts_on_accounts`).
+A change of these tables comes with a migration that calls `set_roles` (see `0013_acts_on_accounts`).
 """
 
 from __future__ import annotations

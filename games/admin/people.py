@@ -132,7 +132,7 @@ PAGES: Final = {
             Act.SET_ROLE,
             (
                 "They can do at once what the role allows, once they have shown a second factor; or no more of it.",
-                "A superuser stays one: that is given and taken by whoever runs the site, in a shell.",
+                "Not for a superuser: who is one is settled by whoever runs the site, in a shell.",
             ),
             lambda doing: accounts.set_role(
                 person_id=doing.subject, by=doing.by, role=doing.more["role"], reason=doing.reason, now=doing.now
@@ -143,7 +143,7 @@ PAGES: Final = {
             Act.DROP_FACTOR,
             (
                 "Their authenticator app and recovery codes are forgotten: their password alone lets them in.",
-                "Be sure that it is they who ask. The staff pages make them set up another.",
+                "Be sure that it is they who ask. They are told; the staff pages make them set up another.",
             ),
             lambda doing: accounts.drop_factor(
                 person_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now
@@ -155,12 +155,14 @@ PAGES: Final = {
 
 
 def _needless(person: User, now: datetime) -> set[str]:
-    """The acts that take back what has not been done to this person, or do it again."""
+    """The acts that take back what has not been done to this person, do it again, or are refused of a superuser."""
     needless = {Act.CLOSE_ACCOUNT if not person.is_active else Act.REOPEN_ACCOUNT}
     if not person.muted(now):
         needless.add(Act.UNMUTE)
     if not person.suspended(now):
         needless.add(Act.LIFT)
+    if person.is_superuser:
+        needless.add(Act.SET_ROLE)
     return {act.value for act in needless}
 
 

@@ -104,7 +104,7 @@ PAGES: Final = {
             (
                 "The person leaves this game for good and cannot take the seat back.",
                 "A bot plays on under their name; or the hand is set aside and they are out, as if they had resigned.",
-                "At a table that has not started the seat is free again.",
+                "At a table that has not started the seat is free for others.",
                 TOLD,
             ),
             _remove,

@@ -45,6 +45,7 @@ SEAT_MOVED: Final = "seat_moved"
 BOT_TOOK_OVER: Final = "bot_took_over"
 TAKEN_OUT: Final = "taken_out"
 REPORT_SETTLED: Final = "report_settled"
+FACTOR_DROPPED: Final = "factor_dropped"
 DIGEST: Final = "digest"
 _BOTH: Final = frozenset({EMAIL, SITE})
 _SITE: Final = frozenset({SITE})
@@ -64,6 +65,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("table_full", "Your table is full", _BOTH, wait=timedelta(minutes=1)),
         Kind(SEAT_MOVED, "Staff change your seat", _BOTH),
         Kind(REPORT_SETTLED, "Your report is settled", _BOTH, page="reports"),
+        Kind(FACTOR_DROPPED, "Your second factor is gone", _BOTH, page="mfa_index"),
         Kind(DIGEST, "The day’s summary", frozenset()),
     )
 }
@@ -85,9 +87,9 @@ class Notice(models.Model):
     `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
     gets it. `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
     the reminders of one turn whose deadline moved, and the times a bot took one seat over, in seconds of the epoch;
-    it is the number of the audit entry of a seat that staff gave or took away, also for the turn that goes with it, and
-    of the case where a report is settled. A digest and the outcome of a report have no game; a digest's
-    `version` is the number of the day. `since` is when the state last changed.
+    it is the number of the audit entry of a seat or a second factor that staff gave or took away, also for the turn
+    that goes with a seat, and of the case where a report is settled. A digest, a factor and a report have no game; a
+    digest's `version` is the number of the day. `since` is when the state last changed.
     """
 
     class State(models.TextChoices):

@@ -96,6 +96,16 @@ def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, rea
     assert len(mails) == (0 if reason else 1)
 
 
+@pytest.mark.parametrize("change", [{"user": None}, {"left": True}], ids=["given away", "out of the game"])
+def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, change: dict[str, object]) -> None:
+    Notice.objects.all().delete()
+    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful", **change)
+
+    assert deliver(NOON) == []
+    assert set(states().values()) == {("dropped", "staff")}
+
+
 def test_that_a_bot_took_over_is_no_news_once_the_game_is_over(table: Table) -> None:
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")

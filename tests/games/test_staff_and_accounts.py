@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import time
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.contrib import admin
+from django.core import mail
 from django.test import Client, RequestFactory
 
 from accounts import actions as account_actions
 from accounts.models import User
+from games.actions import outbox
 from games.actions.moderation import accounts, cases, people, tables
 from games.models import AuditEntry, Case
 from games.refusals import Denied
@@ -166,6 +170,17 @@ def test_a_role_is_given_and_taken(root: User, mo: User, alice: User) -> None:
     refused("forbidden", accounts.set_role, **act(guest, root, role="moderator"))
 
 
+def test_a_superuser_has_no_role_to_give_or_take(root: User) -> None:
+    other = person("other-root")
+    User.objects.filter(pk=other.pk).update(is_staff=True, is_superuser=True)
+    for role in ("", "moderator", "admin"):
+        assert "superuser" in refused("forbidden", accounts.set_role, **act(other, root, role=role))
+    other.refresh_from_db()
+    assert (other.is_staff, other.is_superuser, other.groups.count()) == (True, True, 0)
+    offered = staff_browser(root).get(f"/admin/accounts/user/{other.pk}/change/").context["acts"]
+    assert f"/admin/accounts/user/{other.pk}/act/set_role/" not in {act["url"] for act in offered}
+
+
 def test_a_lost_second_factor_is_taken_away(root: User, mo: User) -> None:
     refused("not_found", accounts.drop_factor, **act(mo, root))
     for kind in (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES):
@@ -173,6 +188,22 @@ def test_a_lost_second_factor_is_taken_away(root: User, mo: User) -> None:
     accounts.drop_factor(**act(mo, root))
     assert not Authenticator.objects.filter(user=mo).exists()
     assert AuditEntry.objects.get().act == "drop_factor"
+
+
+def test_whose_second_factor_is_taken_away_is_told_at_once_and_each_time(root: User, mo: User) -> None:
+    """Also in the night: it may be somebody else who asked for it."""
+    User.objects.filter(pk=mo.pk).update(quiet_from=time(11), quiet_to=time(15))
+    for n in (1, 2):
+        Authenticator.objects.create(user=mo, type=Authenticator.Type.TOTP, data={})
+        accounts.drop_factor(**act(mo, root))
+        outbox.deliver(clock=lambda: NOON)
+        assert [letter.to for letter in mail.outbox] == [["mo@example.org"]] * n
+    letter = mail.outbox[0]
+    assert letter.subject.startswith("Staff took your second factor away: your password alone lets you in.")
+    assert "If you did not ask for that, change it" in letter.subject
+    assert f"Read more: {settings.SITE_URL}/accounts/2fa/" in letter.body
+    assert REASON not in letter.body
+    assert logged_in(mo).get("/notices/").content.decode().count("Staff took your second factor away") == 2
 
 
 def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> None:

@@ -33,7 +33,7 @@ from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, t
 REASON = "Their power is out for a day"
 
 
-def refused(code: str, act: Callable[..., Any], **arguments: Any) -> str:
+def refused(code: str, act: Callable[..., Any], /, **arguments: Any) -> str:
     with pytest.raises(Denied) as denied:
         act(**arguments)
     assert denied.value.code == code
@@ -235,6 +235,39 @@ def test_a_person_removed_before_the_start_leaves_a_free_seat(mo: User, alice: U
     after = now_of(table)
     assert [seat.user for seat in after.seats] == [bob]
     assert after.game.host == bob
+
+
+def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
+    ann: User, mo: User, alice: User, bob: User
+) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    code = table.game.code
+    lobby.join(code=code, user=bob, now=NOON)
+    tables.remove(**act(table, mo, seat=1, bot=True))
+    for links in ((), (code,)):
+        assert "took you off" in refused("forbidden", lobby.join, code=code, user=bob, now=NOON, links=links)
+    answer = logged_in(bob).post(f"/games/{code}/join/")
+    assert answer.status_code == 403
+    assert "Staff took you off this table" in answer.content.decode()
+    assert now_of(table).seat_of(bob) is None
+    another = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    lobby.join(code=another.game.code, user=bob, now=NOON)
+    User.objects.create_user(username="dora")
+    tables.move_seat(**act(another, ann, seat=1, username="dora"))
+    lobby.join(code=another.game.code, user=bob, now=NOON)  # a seat that went to somebody else bars nobody
+
+
+def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_invitation(
+    ann: User, alice: User, bob: User
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    tables.void_game(**act(table, ann))
+    again = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    Game.objects.filter(pk=again.game.pk).update(players=3)
+    lobby.rematch(code=table.game.code, user=bob, now=NOON)
+    tables.remove(**act(again, ann, seat=1, bot=True))
+    refused("forbidden", lobby.rematch, code=table.game.code, user=bob, now=NOON)
+    assert now_of(again).seat_of(bob) is None
 
 
 def test_a_seat_moves_to_another_person_with_its_hand(dealt: Table, ann: User, bob: User) -> None:

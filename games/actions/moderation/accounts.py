@@ -13,6 +13,7 @@ from accounts import queries as accounts
 from accounts.models import User
 from accounts.names import clean_display_name, username_validators
 from games import announce
+from games.actions import notices
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import locked
 from games.actions.roles import ROLES
@@ -101,7 +102,8 @@ def _set_open(act: AuditEntry.Act, *, person_id: int, by: User, reason: str, now
 def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime) -> AuditEntry:
     """Make this person a moderator or an admin, or, with an empty `role`, a player like any other.
 
-    :raises Denied: `forbidden`, also for a guest; `not_found`; `malformed` also for a role that is none, or theirs.
+    :raises Denied: `forbidden`, also for a guest or a superuser; `not_found`; `malformed` also for a role that is none,
+        or theirs.
     """
     with transaction.atomic():
         reason = check(Act.SET_ROLE, by=by, reason=reason, now=now)
@@ -109,6 +111,8 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
             raise Denied("malformed", f"The role is one of {', '.join(ROLES)}, or none.")
         person = locked(person_id)
         check_person(person, by=by)
+        if person.is_superuser:
+            raise Denied("forbidden", "A superuser may do everything, and has no role to give or take.")
         if person.is_guest:
             raise Denied("forbidden", "A guest has no password: they sign up first.")
         before = sorted(person.groups.values_list("name", flat=True)) if person.is_staff else []
@@ -123,6 +127,8 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
 def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     """Take the authenticator app and the recovery codes of somebody who lost them away, so that they can set up others.
 
+    They are told: it may be somebody else who asked for it.
+
     :raises Denied: `forbidden`, `malformed`, `not_found`, also without such a factor.
     """
     with transaction.atomic():
@@ -132,4 +138,6 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
         dropped, _ = Authenticator.objects.filter(user=person).delete()
         if not dropped:
             raise Denied("not_found", f"{person.name} has no second factor.")
-        return record(Act.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
+        entry = record(Act.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
+        notices.tell_factor_dropped(person, mark=entry.pk, now=now)
+        return entry
