@@ -175,15 +175,32 @@ def _what_fits(view: GameView, seen: rules.View) -> str:
 
 
 def what_leaving_does(view: GameView) -> str:
-    """What happens to a reader who resigns now, and to the others (LEAVE-1)."""
+    """What happens to a reader who resigns now, and to the others (LEAVE-1, END-3, END-4, SCORE-2)."""
     staying = [seat for seat in view.seats if seat.seat != view.you and not seat.left]
+    others = listed([seat.name for seat in staying if view.target or not seat.out])  # a match deals the out in again
+    winner = _winner_by_leaving(view)
     until = "the match" if view.target else "the round"
-    if len(staying) == 1:
-        return f"{staying[0].name} then wins {'the match' if view.target else 'the game'}. You cannot come back."
-    return (
-        f"Your cards are set aside, and you are out to the end of {until}. {listed([seat.name for seat in staying])}"
-        " play on. You cannot come back."
-    )
+    if len(staying) == 1 or (winner and not view.target):
+        name = winner or staying[0].name
+        return f"{name} then wins {'the match' if view.target else 'the game'}. You cannot come back."
+    aside = f"Your cards are set aside, and you are out to the end of {until}."
+    if winner:
+        return (
+            f"{winner} then wins this round. {aside} {others} play the match on, unless this round’s points end it."
+            " You cannot come back."
+        )
+    return f"{aside} {others} play on. You cannot come back."
+
+
+def _winner_by_leaving(view: GameView) -> str:
+    """Who wins the round if the reader leaves it now; empty if it goes on."""
+    seen = view.view
+    assert seen is not None
+    gone_out = [seat for seat in seen.going_out if seat != view.you]
+    still_in = [seat.seat for seat in view.seats if seat.seat != view.you and not seat.out]
+    if seen.turn == view.you and gone_out:
+        return view.names[gone_out[0]]
+    return view.names[still_in[0]] if len(still_in) == 1 else ""
 
 
 def crumb(view: GameView) -> str:

@@ -19,14 +19,14 @@ from games.render import Asked, Ended
 from games.rules import Event
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-NAMES = ("Ann", "Bob", "Chen")
+NAMES = ("Ann", "Bob", "Chen", "Dora")
 DRAW_PILE = ["b1", "b2", "y3", "g4"]
 
 
 def seen(
     position: Mapping[str, Any], you: int | None = 0, *, options: Mapping[str, object] | None = None, **game: Any
 ) -> GameView:
-    """The view of seat `you` (None: a spectator) of a game in this position; the seats are Ann, Bob and Chen."""
+    """The view of seat `you` (None: a spectator) of a game in this position; the seats are Ann, Bob, Chen and Dora."""
     fields: dict[str, Any] = {"code": "k7m2", "status": "playing", "preset": "no-mercy", "version": 5, **game}
     row = Game(players=len(position["hands"]), options=dict(options or {}), **fields)
     engine = queries.options_of(row)
@@ -122,6 +122,42 @@ def test_the_detail_says_why_one_only_watches() -> None:
     knocked_out = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
     assert page(seen(knocked_out, 1))["detail"] == "You are out of this round."
     assert page(seen(knocked_out, 1, target=500))["detail"] == "You are out until the next deal."
+
+
+FOUR: Mapping[str, Any] = {**PLAIN, "hands": [["r5", "b1", "W6"], ["r4", "g3"], ["y1", "y2"], ["b7"]]}
+BOB_OUT: Mapping[str, Any] = {**PLAIN, "hands": [["r5", "b1", "W6"], [], ["y1", "y2"]], "out": [1]}
+BOB_WENT_OUT: Mapping[str, Any] = {**OWED, "hands": [["r5", "b1", "W6"], [], ["y1", "y2"]], "going_out": [1]}
+NO_WAY_BACK = "You cannot come back."
+ON = "Bob and Chen play the match on, unless this round’s points end it."
+ASIDE = "Your cards are set aside, and you are out to the end of"
+
+
+@pytest.mark.parametrize(
+    ("position", "target", "says"),
+    [
+        (PLAIN, 0, f"{ASIDE} the round. Bob and Chen play on. {NO_WAY_BACK}"),
+        (PLAIN, 1000, f"{ASIDE} the match. Bob and Chen play on. {NO_WAY_BACK}"),
+        ({**PLAIN, "hands": PLAIN["hands"][:2]}, 0, f"Bob then wins the game. {NO_WAY_BACK}"),
+        ({**PLAIN, "hands": PLAIN["hands"][:2]}, 1000, f"Bob then wins the match. {NO_WAY_BACK}"),
+        (BOB_OUT, 0, f"Chen then wins the game. {NO_WAY_BACK}"),
+        (BOB_OUT, 1000, f"Chen then wins this round. {ASIDE} the match. {ON} {NO_WAY_BACK}"),
+        ({**FOUR, "hands": [*FOUR["hands"][:1], [], *FOUR["hands"][2:]], "out": [1]}, 0,
+         f"{ASIDE} the round. Chen and Dora play on. {NO_WAY_BACK}"),
+        ({**FOUR, "hands": [*FOUR["hands"][:1], [], *FOUR["hands"][2:]], "out": [1]}, 1000,
+         f"{ASIDE} the match. Bob, Chen and Dora play on. {NO_WAY_BACK}"),
+        (BOB_WENT_OUT, 0, f"Bob then wins the game. {NO_WAY_BACK}"),
+        ({**BOB_WENT_OUT, "turn": 2}, 0, f"{ASIDE} the round. Bob and Chen play on. {NO_WAY_BACK}"),
+    ],
+)  # fmt: skip
+def test_who_resigns_reads_what_the_rules_then_do(position: Mapping[str, Any], target: int, says: str) -> None:
+    view = seen(position, target=target)
+    assert render.what_leaving_does(view) == says
+
+    here = rules.position_from_json({"draw_pile": DRAW_PILE, **position}, view.options)
+    after, _ = rules.apply(here, 0, rules.parse_move("leave"), view.options, lambda cards, n: list(cards))
+    assert (after.winner is not None) is ("wins" in says)
+    if after.winner is not None:
+        assert says.startswith(f"{NAMES[after.winner]} then wins")
 
 
 OVER = {**PLAIN, "hands": [[], ["r4", "g3"], ["y1", "y2"]], "phase": "over", "winner": 0, "points": 10}
