@@ -15,9 +15,9 @@ from accounts.models import User
 from games import conduct, queries
 from games.actions.moderation import cases, people
 from games.refusals import Denied
+from games.web import report_form
 from games.web.answers import SeeOther
 from games.web.people import links
-from games.web.report_form import ReportForm
 
 
 @login_required
@@ -56,20 +56,13 @@ def report(request: HttpRequest, code: str) -> HttpResponse:
         table = queries.load_for(code, user, links(request))
     except Denied as denied:
         raise Http404(denied.message) from denied
-    form = ReportForm(request.POST if request.method == "POST" else None, table=table, user=user, data_of=request.GET)
-    status = 200
-    if form.is_valid():
-        try:
-            cases.report(code=code, reporter=user, now=timezone.now(), links=links(request), **form.cleaned_data)
-        except Denied as denied:
-            form.add_error(None, denied.message)
-            status = denied.status
-        else:
-            messages.success(request, "Thank you. Staff will look at it; you will read here what came of it.")
-            return SeeOther.to("reports")
-    elif request.method == "POST":
-        status = 422
-    return render(request, "conduct/report.html", {"form": form, "code": code}, status=status)
+    data = request.POST if request.method == "POST" else None
+    form = report_form.ReportForm(data, table=table, user=user, data_of=request.GET)
+
+    def hand_in() -> None:
+        cases.report(code=code, reporter=user, now=timezone.now(), links=links(request), **form.cleaned_data)
+
+    return report_form.answer(request, form, hand_in, page="conduct/report.html", context={"code": code})
 
 
 @login_required

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,11 +16,9 @@ from games import profiles, queries
 from games import render as words
 from games.actions.moderation import cases
 from games.queries import Table
-from games.refusals import Denied
-from games.web.answers import SeeOther
+from games.web import report_form
 from games.web.home import game_card
 from games.web.people import person
-from games.web.report_form import PersonReportForm
 
 GONE: Final = 410
 
@@ -68,20 +65,15 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
         return redirect("person", username)
     tables = {table.game.code: table for table in queries.with_tables(profiles.shared_tables(them, reader))}
     games = [(code, _label(table, reader)) for code, table in tables.items()]
-    form = PersonReportForm(request.POST if request.method == "POST" else None, games=games)
-    status = 422 if request.method == "POST" else 200
-    if form.is_valid():
+    form = report_form.PersonReportForm(request.POST if request.method == "POST" else None, games=games)
+
+    def hand_in() -> None:
         chosen = dict(form.cleaned_data)
         code = chosen.pop("game")
-        try:
-            cases.report(code=code, seat=_seat(tables[code], them), reporter=reader, now=now, **chosen)
-        except Denied as denied:
-            form.add_error(None, denied.message)
-            status = denied.status
-        else:
-            messages.success(request, "Thank you. Staff will look at it; you will read here what came of it.")
-            return SeeOther.to("reports")
-    return render(request, "people/report.html", {"form": form, "person": them, "games": games}, status=status)
+        cases.report(code=code, seat=_seat(tables[code], them), reporter=reader, now=now, **chosen)
+
+    context = {"person": them, "games": games, "only": profiles.SHOWN if len(games) == profiles.SHOWN else None}
+    return report_form.answer(request, form, hand_in, page="people/report.html", context=context)
 
 
 def _label(table: Table, reader: User) -> str:

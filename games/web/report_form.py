@@ -1,16 +1,21 @@
-"""The form of a report."""
+"""The forms of a report, and the answer to one that is handed in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from accounts.models import User
 from games.actions.moderation.cases import LONGEST, SHORTEST
 from games.models import Case
 from games.queries import Table
+from games.refusals import Denied
+from games.web.answers import SeeOther
 
 
 class WhatHappened(forms.Form):
@@ -52,3 +57,20 @@ class PersonReportForm(WhatHappened):
         field = self.fields["game"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = games
+
+
+def answer(
+    request: HttpRequest, form: WhatHappened, hand_in: Callable[[], object], *, page: str, context: Mapping[str, object]
+) -> HttpResponse:
+    """Hand a valid report in, which may be refused (Denied), or show the form on its page with what is wrong."""
+    status = 422 if request.method == "POST" else 200
+    if form.is_valid():
+        try:
+            hand_in()
+        except Denied as denied:
+            form.add_error(None, denied.message)
+            status = denied.status
+        else:
+            messages.success(request, "Thank you. Staff will look at it; you will read here what came of it.")
+            return SeeOther.to("reports")
+    return render(request, page, {"form": form, **context}, status=status)

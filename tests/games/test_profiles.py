@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.actions import create_guest
 from accounts.models import User
+from games import profiles
 from games.actions import lobby
 from games.models import Game, Report, Seat
 from tests.conftest import logged_in
@@ -120,6 +121,18 @@ def test_a_game_of_others_cannot_be_named_in_a_report(as_alice: Client, alice: U
 
 def test_who_never_sat_with_them_is_told_where_to_report(as_alice: Client, bob: User) -> None:
     assert "you have never sat at a table with bob" in text_of(as_alice.get("/people/bob/report/"))
+
+
+def test_who_shares_more_games_than_can_be_chosen_is_told_where_to_report_the_others(
+    as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profiles, "SHOWN", 2)
+    said = "Only 2 games can be chosen here, those going on and the newest. For another, open its page"
+    for more in (False, True, True):
+        table_at(TWO_HANDS, [alice, bob])
+        page = as_alice.get("/people/bob/report/")
+        assert (said in text_of(page)) is more
+    assert page.content.decode().count('name="game"') == 2
 
 
 def test_names_lead_to_profiles_where_a_person_sits(as_alice: Client, alice: User, bob: User) -> None:
