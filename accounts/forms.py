@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from allauth.core import context
 from django import forms
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
 from accounts import actions
 from accounts.models import ApiToken, User
@@ -15,7 +18,6 @@ class ProfileForm(forms.Form):
         label="Name at the table",
         required=False,
         max_length=User._meta.get_field("display_name").max_length,
-        help_text="What others call you. Empty: your username.",
     )
     time_zone = forms.ChoiceField(
         label="Time zone",
@@ -25,27 +27,47 @@ class ProfileForm(forms.Form):
 
     def __init__(self, data: Any = None, *, user: User) -> None:
         super().__init__(data, initial={"display_name": user.display_name, "time_zone": user.time_zone})
-        zone = self.fields["time_zone"]
-        assert isinstance(zone, forms.ChoiceField)
-        zone.choices = zone_choices(user.time_zone)
+        self.fields["display_name"].help_text = format_html(
+            "What others read of you. Empty: your username, which stands in the address of your public page, {}.",
+            reverse("person", args=[user.username]),
+        )
+        _choose_from(self, user.time_zone)
 
 
 class SignUpForm(forms.Form):
-    """What signing up asks besides allauth's own questions (ACCOUNT_SIGNUP_FORM_CLASS)."""
+    """What signing up asks besides allauth's own questions; allauth's form inherits it (ACCOUNT_SIGNUP_FORM_CLASS)."""
 
     time_zone = forms.ChoiceField(
         label="Time zone",
-        choices=zone_choices,
-        initial="UTC",
         required=False,
-        widget=ZoneSelect({"data-zone": "choose"}),
+        widget=ZoneSelect({"data-zone": "offer"}),
         help_text="Deadlines are told in it. You can change it later.",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        user = context.request.user
+        stored = user.time_zone if user.is_authenticated else "UTC"
+        _choose_from(self, stored)
+        self.fields["time_zone"].initial = stored
+        if not user.is_authenticated and not self.is_bound:  # nobody has chosen yet, so the browser's own may be chosen
+            self.fields["time_zone"].widget.attrs["data-zone"] = "choose"
+        self.fields["username"].help_text = (
+            "It stands in the address of your public page, /people/&lt;username&gt;/. Others read your name at the"
+            " table, which is the username until you choose another in your account."
+        )
 
     def signup(self, request: HttpRequest, user: User) -> None:
         """Called by allauth for the account just made; whoever does not choose keeps what a guest had chosen."""
         if zone := self.cleaned_data["time_zone"]:
             actions.choose_time_zone(user, zone)
+
+
+def _choose_from(form: forms.Form, stored: str) -> None:
+    """Let the zones that there are be chosen, and the `stored` one by whatever name."""
+    zone = form.fields["time_zone"]
+    assert isinstance(zone, forms.ChoiceField)
+    zone.choices = zone_choices(stored)
 
 
 class TokenForm(forms.Form):

@@ -46,6 +46,41 @@ def test_signing_up_takes_a_time_zone(client: Client, db: None) -> None:
     assert User.objects.get(username="quietotter").time_zone == "Asia/Kolkata"
 
 
+def zone_shown(browser: Client) -> list[tuple[str, str]]:
+    """How the sign-up page lets the browser's script choose the zone, and the zone chosen."""
+    html = browser.get("/accounts/signup/").content.decode()
+    select = html[html.index('<select name="time_zone"') : html.index("</select>")]
+    return list(re.findall(r'data-zone="(\w+)"|<option value="([^"]+)"[^>]* selected', select))
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "Asia/Calcutta", "UTC"])
+def test_a_guest_who_signs_up_keeps_the_time_zone_chosen_before(db: None, zone: str) -> None:
+    guest = actions.create_guest()
+    actions.choose_time_zone(guest, zone)
+    browser = logged_in(guest)
+    assert zone_shown(browser) == [("offer", ""), ("", zone)]
+
+    assert browser.post("/accounts/signup/", {**SIGN_UP, "time_zone": zone}).status_code == 302
+    guest.refresh_from_db()
+    assert (guest.is_guest, guest.time_zone) == (False, zone)
+
+
+def test_the_browser_s_zone_is_chosen_for_a_visitor_who_has_not_yet_chosen(client: Client, db: None) -> None:
+    assert zone_shown(client) == [("choose", ""), ("", "UTC")]
+    refused = client.post("/accounts/signup/", {**SIGN_UP, "password2": "another", "time_zone": "UTC"})
+    assert refused.status_code == 200
+    assert 'data-zone="offer"' in refused.content.decode()
+
+
+def test_what_the_username_is_for_is_said_where_names_are_chosen(client: Client, as_alice: Client) -> None:
+    field = re.search(r'id="id_username_helptext">(.*?)</div>', client.get("/accounts/signup/").content.decode())
+    assert field is not None
+    assert "address of your public page, /people/&lt;username&gt;/." in field[1]
+    assert "Others read your name at the table" in field[1]
+    account = as_alice.get("/accounts/me/").content.decode()
+    assert "address of your public page, /people/alice/." in account
+
+
 def test_a_refused_form_leads_to_each_fault(alice: User) -> None:
     html = (
         logged_in(alice).post("/accounts/me/", {"display_name": "x" * 99, "time_zone": "Mars/Olympus"}).content.decode()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from accounts import actions
 from accounts.models import User
 
 
@@ -40,3 +41,13 @@ def test_a_refused_form_takes_the_focus_to_what_is_wrong(new_page: Callable[...,
         expect(page.locator("#errors")).to_be_focused()
         page.locator("#errors a").click()
         expect(page.get_by_role("textbox", name="More each turn")).to_be_in_viewport()
+
+
+def test_signing_up_a_guest_s_time_zone_stands_whatever_the_browser_s_is(new_page: Callable[..., Page]) -> None:
+    guest = actions.create_guest()
+    actions.choose_time_zone(guest, "Asia/Tokyo")
+    page = new_page(guest, timezone_id="Europe/Berlin")
+    page.goto("/accounts/signup/")
+    zones = page.get_by_label("Time zone")
+    expect(zones.locator("optgroup").first).to_have_attribute("label", "Where this browser is")
+    expect(zones).to_have_value("Asia/Tokyo")
