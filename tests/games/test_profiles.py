@@ -135,6 +135,14 @@ def test_who_shares_more_games_than_can_be_chosen_is_told_where_to_report_the_ot
     assert page.content.decode().count('name="game"') == 2
 
 
+def test_no_search_engine_keeps_a_person_s_page(client: Client, bob: User) -> None:
+    mark = '<meta name="robots" content="noindex">'
+    assert mark in client.get("/people/bob/").content.decode()
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    assert mark in client.get("/people/bob/").content.decode()
+    assert mark not in client.get("/").content.decode()
+
+
 def test_names_lead_to_profiles_where_a_person_sits(as_alice: Client, alice: User, bob: User) -> None:
     waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=2), now=timezone.now()).game
     going, over = table_at(TWO_HANDS, [alice, bob]).game, finished([alice, bob], winner=1)
