@@ -1,4 +1,4 @@
-"""Template tags that draw cards and the shapes of their colours."""
+"""Template tags that draw cards and the shapes of their colours, and write points."""
 
 from collections.abc import Hashable
 from functools import lru_cache
@@ -10,6 +10,12 @@ from django.utils.safestring import SafeString, mark_safe
 from games import faces
 
 register = template.Library()
+
+
+@register.filter
+def thousands(number: int) -> str:
+    """``{{ 1250|thousands }}``: 1,250, as sentences write it."""
+    return f"{number:,}"
 
 
 @register.simple_tag

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page
@@ -64,6 +65,24 @@ def test_the_actions_and_the_hand_need_no_scrolling(
     # On a phone the actions stay at the bottom, above the hand that scrolls.
     assert bottom(page.locator("#card-3")) <= (height if width == 1280 else top(page.locator("#move")))
     assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize("position", [MANY, STACK])
+def test_a_long_hand_that_takes_the_focus_leaves_the_headline_clear_of_the_header(
+    new_page: Callable[..., Page], cast: Cast, position: Mapping[str, Any]
+) -> None:
+    long = [*position["hands"][0], "r0", "r5", "y7", "b4", "g0", "gS", "bS", "W6"]
+    page = new_page(cast.alice, viewport={"width": 1280, "height": 800})
+    table = cast.table({**position, "hands": [long, *position["hands"][1:]]})
+    page.goto(table.game.get_absolute_url())
+    page.locator("#hand-list").wait_for()
+    page.locator("#card-0").focus()
+    assert page.evaluate("scrollY") == 0
+    if position is MANY:  # whose second row stands partly below the window
+        for _ in range(8):
+            page.keyboard.press("ArrowRight")
+        assert bottom(page.locator("#card-8")) <= 800
+        assert top(page.locator("#headline")) >= bottom(page.locator("header.top"))
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

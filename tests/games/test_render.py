@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.template import loader
 from django.utils import timezone
 
 from accounts.models import User
@@ -16,6 +18,7 @@ from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import Asked, Ended
+from games.render.table import ScoreRow
 from games.rules import Event
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -324,6 +327,12 @@ def test_the_score_sheet_has_a_row_a_round_and_the_total() -> None:
     assert page(seen(PLAIN))["scores"] == ()
     rows = page(seen(OVER, 1, status="over", winner=0))["scores"]
     assert [(row.label, row.points) for row in rows] == [("1", (0, 0, 10)), ("Total", (0, 0, 0))]
+
+
+def test_the_score_sheet_writes_points_as_sentences_do() -> None:
+    rows = (ScoreRow("1", (0, 1250)), ScoreRow("Total", (999, 1_000_000)))
+    html = loader.render_to_string("games/_scores.html", {"names": ("Ann", "Bob"), "scores": rows})
+    assert re.findall(r"<td>(.*?)</td>", html) == ["0", "1,250", "999", "1,000,000"]
 
 
 def test_since_your_move_tells_what_others_did_in_order() -> None:
