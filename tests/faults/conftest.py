@@ -1,4 +1,4 @@
-"""The site under gunicorn, and a PostgreSQL of its own, for tests that need real processes."""
+"""The site under gunicorn, a PostgreSQL of its own and a mail server, for tests that need real ones."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.test import override_settings
 from pytest_django import DjangoDbBlocker
 
 from nomercy.place import Place, place_for
 from tests.nomercy.conftest import remove
+from tests.support.mail import MailServer, serve
 from tests.support.web import Site, running_site
 
 
@@ -25,3 +27,14 @@ def place(tmp_path: Path) -> Iterator[Place]:
     place = place_for(tmp_path)
     yield place
     remove(place)
+
+
+@pytest.fixture
+def server() -> Iterator[MailServer]:
+    """A mail server that the site sends to."""
+    found = MailServer()
+    controller = serve(found)
+    smtp = "django.core.mail.backends.smtp.EmailBackend"
+    with override_settings(EMAIL_BACKEND=smtp, EMAIL_HOST="127.0.0.1", EMAIL_PORT=controller.port):
+        yield found
+    controller.stop()

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from aiosmtpd.smtp import Envelope
-from django.core.cache import cache
 from django.core.mail.backends.smtp import EmailBackend
 from django.db import connection, connections
 from django.test import Client, override_settings
@@ -26,7 +25,7 @@ from games.actions import letters, mailbox, notices, outbox
 from games.models import Notice, NoticeSettings, Outbox
 from games.queries import Table
 from tests.conftest import logged_in, person
-from tests.support.mail import MailServer, links_in, serve, text_of
+from tests.support.mail import MailServer, links_in, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -38,18 +37,6 @@ WRITES = re.compile(r"^\s*(WITH\b.*)?(INSERT|UPDATE|DELETE|TRUNCATE)\b", re.IGNO
 
 class Killed(BaseException):
     """The sender died here."""
-
-
-@pytest.fixture
-def server() -> Iterator[MailServer]:
-    """A mail server that the site sends to."""
-    cache.clear()
-    found = MailServer()
-    controller = serve(found)
-    smtp = "django.core.mail.backends.smtp.EmailBackend"
-    with override_settings(EMAIL_BACKEND=smtp, EMAIL_HOST="127.0.0.1", EMAIL_PORT=controller.port):
-        yield found
-    controller.stop()
 
 
 @pytest.fixture

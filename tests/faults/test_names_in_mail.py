@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
-from django.core.cache import cache
-from django.test import override_settings
 from django.urls import reverse
 
 from accounts.models import User
@@ -22,7 +19,7 @@ from games.models import Case, Game, Notice, NoticeSettings, Report, Seat
 from games.models.notices import BOT_TOOK_OVER, DIGEST, INVITED, KINDS
 from tests.conftest import person
 from tests.support.codes import staff_browser
-from tests.support.mail import MailServer, parsed, serve, text_of
+from tests.support.mail import MailServer, parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -62,17 +59,6 @@ class Outline(HTMLParser):
 
     def handle_comment(self, data: str) -> None:
         self.tags.append(("comment", data))
-
-
-@pytest.fixture
-def server() -> Iterator[MailServer]:
-    cache.clear()
-    found = MailServer()
-    controller = serve(found)
-    smtp = "django.core.mail.backends.smtp.EmailBackend"
-    with override_settings(EMAIL_BACKEND=smtp, EMAIL_HOST="127.0.0.1", EMAIL_PORT=controller.port):
-        yield found
-    controller.stop()
 
 
 def named(user: User, name: str) -> None:
@@ -138,20 +124,39 @@ def test_a_name_is_nothing_but_letters_in_every_kind_of_mail(
     hostile = mails_of(server, alice, name)
 
     assert hostile.keys() == plain.keys()
-    for kind, (subject, text, html) in hostile.items():
-        _, plain_text, plain_html = plain[kind]
-        assert "\n" not in subject, kind
-        assert len(text.splitlines()) == len(plain_text.splitlines()), kind
-        assert Outline(html).tags == Outline(plain_html).tags, kind
-        for part in (subject, text, html):
-            assert not DIRECTIONS.search(part), kind
-            assert not [c for c in part if unicodedata.category(c) == "Cc" and c not in "\n\r"], kind
+    assert {kind: differences(mail, plain[kind]) for kind, mail in hostile.items()} == {kind: [] for kind in plain}
 
 
-def test_the_comparison_sees_a_tag_and_a_line_of_a_name(server: MailServer, alice: User) -> None:
-    assert Outline("<p>a</p>").tags != Outline("<p>a<b>c</b></p>").tags
-    assert Outline("<p class='a'>").tags != Outline("<p class='a' onclick='b'>").tags
-    assert Outline("<p>a</p>").tags == Outline("<p>&lt;b&gt;</p>").tags
+def differences(mail: list[str], plain: list[str]) -> list[str]:
+    """What a name has put into a mail but letters."""
+    (subject, text, html), (_, plain_text, plain_html) = mail, plain
+    found = {
+        "a line in the subject": "\n" in subject,
+        "a line": len(text.splitlines()) != len(plain_text.splitlines()),
+        "a tag": Outline(html).tags != Outline(plain_html).tags,
+        "a direction": any(DIRECTIONS.search(part) for part in mail),
+        "a control": any(unicodedata.category(c) == "Cc" and c not in "\n\r" for part in mail for c in part),
+    }
+    return [what for what, there in found.items() if there]
+
+
+@pytest.mark.parametrize(
+    ("mail", "seen"),
+    [
+        (["Eve plays", "Eve\nplays", "<p class='a'>Eve</p>"], []),
+        (["&lt;b&gt; plays", "<b>\nplays", "<p class='a'>&lt;b&gt;</p>"], []),
+        (["Eve\nBcc: v", "Eve\nplays", "<p class='a'>Eve</p>"], ["a line in the subject"]),
+        (["Eve plays", "Eve\nStop: x\nplays", "<p class='a'>Eve</p>"], ["a line"]),
+        (["Eve plays", "Eve\u2028one\nplays", "<p class='a'>Eve</p>"], ["a line"]),
+        (["Eve plays", "Eve\nplays", "<p class='a'><b>Eve</b></p>"], ["a tag"]),
+        (["Eve plays", "Eve\nplays", "<p class='a' onclick='b'>Eve</p>"], ["a tag"]),
+        (["Eve plays", "Eve\nplays", "<p class='a'><!-- Eve --></p>"], ["a tag"]),
+        (["\u202eevE plays", "Eve\nplays", "<p class='a'>Eve</p>"], ["a direction"]),
+        (["Eve plays", "Eve\nplays", "<p class='a'>Eve\x07</p>"], ["a control"]),
+    ],
+)
+def test_the_comparison_sees_all_that_a_name_can_put_into_a_mail(mail: list[str], seen: list[str]) -> None:
+    assert differences(mail, ["Eve plays", "Eve\nplays", "<p class='a'>Eve</p>"]) == seen
 
 
 LISTS = ("games_game", "games_round", "games_move", "games_notice", "games_report", "games_case", "accounts_user")

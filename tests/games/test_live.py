@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 import pytest
-from asgiref.sync import SyncToAsync, sync_to_async
+from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
@@ -26,7 +25,7 @@ from games.live.watch import watch
 from games.models import Game
 from nomercy.embedded import ServerLoopLayer
 from tests.conftest import logged_in
-from tests.support.sockets import Socket, run
+from tests.support.sockets import Socket, run, thread_of_channels
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 T = TypeVar("T")
@@ -69,11 +68,7 @@ def test_a_suspension_closes_the_sockets_that_are_open_and_opens_no_more(mo: Use
 
 @pytest.fixture(autouse=True)
 def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Channels reads the database in a thread of its own, whose connection nobody else would close."""
-    monkeypatch.setattr(ServerLoopLayer, "loop", None)
-    monkeypatch.setattr(announce, "_open_until", {})
-    yield
-    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+    yield from thread_of_channels(monkeypatch)
 
 
 async def code_of_close(socket: Socket) -> int:

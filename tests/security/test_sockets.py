@@ -6,18 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asgiref.sync import SyncToAsync
-from django.db import connections
 from django.urls import path
 
-from games import announce
 from games.live.consumer import GameConsumer
 from nomercy.asgi import websockets
-from nomercy.embedded import ServerLoopLayer
 from tests.security.test_permissions import declared
 from tests.security.urls import Address, addresses
 from tests.security.world import ROLES, World
-from tests.support.sockets import Socket, run
+from tests.support.sockets import Socket, run, thread_of_channels
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,11 +30,7 @@ def rows() -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Channels reads the database in a thread of its own, whose connection nobody else would close."""
-    monkeypatch.setattr(ServerLoopLayer, "loop", None)
-    monkeypatch.setattr(announce, "_open_until", {})
-    yield
-    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+    yield from thread_of_channels(monkeypatch)
 
 
 async def letter(world: World, role: str, address: Address) -> str:

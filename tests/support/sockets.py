@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from typing import Any, TypeVar
 
+import pytest
+from asgiref.sync import SyncToAsync
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
+from django.db import connections
 from django.test import Client
 
+from games import announce
 from nomercy.asgi import application
 from nomercy.embedded import ServerLoopLayer
 
@@ -87,3 +91,11 @@ def run(scenario: Coroutine[Any, Any, T]) -> T:
         return await scenario
 
     return asyncio.run(in_server_loop())
+
+
+def thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For a fixture: Channels reads the database in a thread of its own, whose connection nobody else would close."""
+    monkeypatch.setattr(ServerLoopLayer, "loop", None)
+    monkeypatch.setattr(announce, "_open_until", {})
+    yield
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
