@@ -54,7 +54,7 @@ class SignUpForm(forms.Form):
             self.fields["time_zone"].widget.attrs["data-zone"] = "choose"
         self.fields["username"].help_text = (
             "It stands in the address of your public page, /people/&lt;username&gt;/. Others read your name at the"
-            " table, which is the username until you choose another in your account."
+            " table, which is the username until you choose another in your account. Capital letters become small ones."
         )
 
     def signup(self, request: HttpRequest, user: User) -> None:

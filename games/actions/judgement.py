@@ -20,6 +20,7 @@ from games.models.notices import (
     FACTOR_DROPPED,
     INVITED,
     KINDS,
+    SEAT_MOVED,
     TURN,
     Notice,
     Reason,
@@ -80,7 +81,8 @@ def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:
         return verdict
     if row.kind == DEADLINE and (table.game.deadline is None or int(table.game.deadline.timestamp()) != row.mark):
         return Verdict("later")
-    if (row.game_id, row.user_id) in facts.looking:
+    # Whose seat is gone looks at a page that only says so by what it lacks.
+    if row.kind != SEAT_MOVED and (row.game_id, row.user_id) in facts.looking:
         return Verdict("looking")
     if row.kind == TURN and row.channel == EMAIL and (row.user_id, row.game_id) in facts.reminded:
         return Verdict("reminded")

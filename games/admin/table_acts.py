@@ -150,7 +150,7 @@ PAGES: Final = {
         ActPage(
             Act.LOOK,
             (
-                "Every hand of the round is shown on one page, once: loading it again asks for another reason.",
+                "Every hand of the round is shown on one page. Loading it again is another look, with its own entry.",
                 "The players are told that staff looked, and when, as soon as the game is over.",
                 "It is refused if you play anywhere with somebody of this table.",
             ),

@@ -79,7 +79,9 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
 def _label(table: Table, reader: User) -> str:
     """A table as its players tell it from others."""
     begun = timezone.localtime(table.game.started_at or table.game.created_at)
-    return f"{words.crumb(queries.view_of(table, reader))}, from {begun.day} {begun:%B}"
+    stands = table.game.get_status_display().lower()
+    crumb = words.crumb(queries.view_of(table, reader))
+    return f"{crumb}, from {begun.day} {begun:%B, %H:%M}, {stands} ({table.game.code})"
 
 
 def _seat(table: Table, them: User) -> int:

@@ -38,10 +38,10 @@ class ReportForm(WhatHappened):
     field_order = ("seat",)
 
     def __init__(self, data: Any, *, table: Table, user: User, data_of: Mapping[str, str]) -> None:
-        super().__init__(data, initial={"seat": data_of.get("seat", "")})
+        others = [row for row in table.seats if row.user_id is not None and row.user_id != user.pk]
+        super().__init__(data, initial={"seat": others[0].index if len(others) == 1 else data_of.get("seat", "")})
         seat = self.fields["seat"]
         assert isinstance(seat, forms.TypedChoiceField)
-        others = [row for row in table.seats if row.user_id is not None and row.user_id != user.pk]
         seat.choices = [(row.index, row.name) for row in others]
         self.nobody = not others
 

@@ -5,6 +5,7 @@ const POLL = 10000;
 const LOOK_ANYWAY = 6; // polls
 const LONGEST_WAIT = 30000;
 const NOT_FOR_YOU = 4404;
+const SHUT_OUT = 4403;
 const main = () => document.getElementById("main");
 const shown = () => Number(main().dataset.version);
 // Versions count moves. While nobody has to move, what comes next is no move (a seat taken, the deal of the next round,
@@ -41,6 +42,10 @@ function connect() {
   });
   socket.addEventListener("close", (event) => {
     if (event.code === NOT_FOR_YOU) return;
+    if (event.code === SHUT_OUT) {
+      location.reload(); // leads to the page that says why
+      return;
+    }
     const wait = Math.min(1000 * 2 ** attempts, LONGEST_WAIT);
     attempts += 1;
     setTimeout(connect, wait * (0.5 + Math.random())); // jitter: a restarted server is not met by everyone at once

@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from accounts.models import User
-from games.actions.moderation import tables
+from games.actions.moderation import people, tables
 from games.actions.play import play_move
 from games.models import AuditEntry
 from games.queries import Table
@@ -58,6 +58,16 @@ def opened(page: Page, table: Table) -> Page:
     socket.value.wait_for_event("framereceived")
     page.evaluate("() => { window.stillHere = true; }")
     return page
+
+
+def test_an_open_page_gives_way_to_the_reason_when_its_reader_is_suspended(
+    new_page: Pages, dealt: Table, ann: User, alice: User
+) -> None:
+    player = opened(new_page(alice), dealt)
+    people.warn(person_id=alice.pk, by=ann, reason=REASON, now=timezone.now())
+    people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=timezone.now())
+    player.wait_for_url("**/suspended/")
+    assert player.get_by_role("link", name="Read the warning").count() == 0
 
 
 @pytest.mark.parametrize(("act", "label", "fill"), ACTS, ids=[act for act, _, _ in ACTS])

@@ -91,6 +91,8 @@ def test_a_report_from_a_profile_is_about_a_game_that_both_sit_in(as_alice: Clie
     older, newer = finished([alice, bob], winner=1), table_at(TWO_HANDS, [bob, alice]).game
     page = as_alice.get("/people/bob/report/").content.decode()
     assert page.index(newer.code) < page.index(older.code)
+    assert f"playing ({newer.code})" in page
+    assert f"over ({older.code})" in page
     form = {"game": older.code, "kind": "name", "text": SENTENCE}
     assert as_alice.post("/people/bob/report/", form).headers["Location"] == "/reports/"
     report = Report.objects.get()

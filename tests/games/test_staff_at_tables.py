@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import conduct, lists, queries, records, rules
+from games import conduct, lists, presence, queries, records, rules
 from games.actions import lobby, outbox
 from games.actions.clocks import give_back
 from games.actions.locks import lock_game
@@ -313,6 +313,15 @@ def test_a_hosts_seat_goes_with_the_table_as_long_as_it_is_open(ann: User, alice
     assert now_of(table).game.host == dora
     lobby.start(code=game.code, user=dora, now=NOON)
     assert [seat.user for seat in now_of(table).seats] == [dora, alice]
+
+
+def test_who_loses_a_seat_is_told_also_while_looking_at_the_game(ann: User, alice: User, bob: User) -> None:
+    person("dora")
+    table = table_at(TWO_HANDS, [bob, alice])
+    presence.look(game_id=table.game.pk, user_id=alice.pk)
+    tables.move_seat(**act(table, ann, seat=1, username="dora"))
+    outbox.deliver(clock=lambda: NOON)
+    assert "Staff gave your seat to dora." in [str(letter.subject) for letter in mail.outbox if "alice" in letter.to[0]]
 
 
 def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: User, bob: User) -> None:
