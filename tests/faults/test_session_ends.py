@@ -1,0 +1,72 @@
+"""Who logs out, or changes the password, has no socket left that tells them anything (a stack of its own: nothing that
+carries the event has just been killed, as in tests/faults/test_away.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from accounts.models import User
+from nomercy import settings as site_settings
+from tests.conftest import logged_in
+from tests.faults.test_away import (
+    a_table_with_a_bot,
+    frames_until_closed,
+    on_the_stack,
+    open_socket,
+    post,
+    running,
+)
+from tests.support.stack import RunningStack
+
+__all__ = ["on_the_stack", "running"]  # the fixtures of that module
+
+BY_EVENT = 5.0
+
+pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
+
+
+def log_out(running: RunningStack, browser: Client) -> None:
+    assert post(running, "/accounts/logout/", browser)[0] == 302
+
+
+def change_password(running: RunningStack, browser: Client) -> None:
+    form = {"oldpassword": "alice", "password1": "quite another 1", "password2": "quite another 1"}
+    assert post(running, "/accounts/password/change/", browser, **form)[0] == 302
+
+
+@pytest.mark.parametrize("ending", [log_out, change_password])
+def test_a_socket_is_closed_within_seconds_when_its_session_ends(
+    running: RunningStack,
+    alice: User,
+    bob: User,
+    ending: Callable[[RunningStack, Client], None],
+    settings: Settings,
+) -> None:
+    settings.PASSWORD_HASHERS = site_settings.PASSWORD_HASHERS  # the stack knows no others
+    alice.set_password("alice")
+    alice.save(update_fields=["password"])
+    game = a_table_with_a_bot(alice)
+    mine, other = logged_in(alice), logged_in(bob)
+
+    async def scenario() -> float:
+        async with (
+            await open_socket(running, game, mine) as socket,
+            await open_socket(running, game, other) as bystander,
+        ):
+            await asyncio.to_thread(ending, running, mine)
+            started = time.monotonic()
+            frames = await frames_until_closed(socket)
+            assert frames <= 1  # one may have been on its way
+            assert socket.close_code == 4401
+            assert bystander.close_code is None
+            return time.monotonic() - started
+
+    seconds = asyncio.run(scenario())
+    print(f"closed after {seconds:.2f} s")
+    assert seconds < BY_EVENT
