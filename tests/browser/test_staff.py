@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from importlib import import_module
@@ -9,6 +10,7 @@ from importlib import import_module
 import pytest
 from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as RECORDS_OF
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as RECORDS
+from allauth.mfa.totp.internal.auth import TOTP
 from django.conf import settings
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -23,6 +25,7 @@ from tests.support.codes import totp
 from tests.support.tables import now_of, table_after
 
 REASON = "Asked for by the players themselves"
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 SAID = "It was my little brother who did it."
 Pages = Callable[..., Page]
 
@@ -154,6 +157,41 @@ def test_a_person_is_warned_muted_suspended_and_let_in_again(
     expect(person.get_by_role("heading", level=1)).not_to_have_text("Your account is suspended")
     acts = ["warn", "mute", "unmute", "suspend", "suspend_for_good", "lift"]
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == acts
+
+
+def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_factor_is_taken(
+    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User
+) -> None:
+    User.objects.filter(pk=ann.pk).update(is_superuser=True)  # roles and second factors are in nobody else's hands
+    TOTP.activate(alice, SECRET)
+    player, address = new_page(alice), f"/admin/accounts/user/{alice.pk}/change/"
+    do(staff, address, "Correct a name", lambda page: page.locator("#id_username").fill("alicia"))
+    player.goto(f"/games/{dealt.game.code}/")
+    expect(player.get_by_role("link", name="alicia").first).to_be_visible()
+    do(staff, address, "Give or take a role", lambda page: page.get_by_label("Moderator").check())
+    player.goto("/")
+    expect(player.get_by_role("link", name="Staff")).to_be_visible()
+    do(staff, address, "Take a lost second factor away")
+    player.goto("/notices/")
+    expect(player.get_by_text("second factor").first).to_be_visible()
+    do(staff, address, "Close an account")
+    player.goto("/accounts/me/")
+    expect(player).to_have_url(re.compile("/accounts/login/"))
+    log_in(player)
+    expect(player).to_have_url(re.compile("/accounts/inactive/"))
+    do(staff, address, "Open a closed account again")
+    player.goto("/accounts/me/")  # the session was never ended, only closed to them
+    expect(player.get_by_role("heading", level=1, name="alicia")).to_be_visible()
+    acts = ["rename", "set_role", "drop_factor", "close_account", "reopen_account"]
+    assert [(entry.act, entry.reason) for entry in AuditEntry.objects.order_by("pk")] == [(act, REASON) for act in acts]
+    assert faults_of(dealt.game.pk) == []
+
+
+def log_in(page: Page) -> None:
+    page.goto("/accounts/login/?next=/accounts/me/")
+    page.locator("#id_login").fill("alicia")
+    page.locator("#id_password").fill("alice")
+    page.get_by_role("button", name="Log in").click()
 
 
 def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt: Table, alice: User) -> None:
