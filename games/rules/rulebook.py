@@ -61,7 +61,7 @@ RULEBOOK: Final[tuple[Rule, ...]] = (
         "168 cards. In each of red, yellow, green, blue: two each of 0-9 (20), 3 Discard All, 3 Draw Two, 2 Draw "
         "Four, 3 Reverse, 3 Skip, 2 Skip Everyone (36 a colour). Wild: 8 Color Roulette, 4 Draw Six, 4 Draw Ten, 8 "
         "Reverse Draw Four (24).",
-        "total S, kinds G. Test every count: several wrong decks also sum to 168",
+        "total S, kinds G",
     ),
     Rule(
         "SETUP-1",

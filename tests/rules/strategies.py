@@ -56,11 +56,20 @@ class Played(NamedTuple):
     events: tuple[Event, ...]
 
 
+def leavers(players: int, seed: int) -> tuple[int, ...]:
+    """Seats that left in an earlier round."""
+    rng = random.Random(f"{seed} before")
+    return tuple(rng.sample(range(players), rng.randrange(players - 1))) if rng.random() < 0.5 else ()
+
+
 def play(options: Options, players: int, seed: int, *, leaving: float = 0.01, most: int = 3000) -> Iterator[Played]:
-    """Play a random round with everything a log may hold: calls, catches, the clock and people leaving."""
+    """Play a random round with everything a log may hold: calls, catches, the clock and people leaving.
+
+    In half of them somebody has left the match before, if enough are there.
+    """
     rng = random.Random(seed)
     shuffle = Shuffler(key_from_seed(str(seed))).shuffle
-    position = deal(options, players, shuffle)
+    position = deal(options, players, shuffle, absent=leavers(players, seed))
     for _ in range(most):
         if position.phase == "over":
             return
