@@ -8,6 +8,7 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -47,6 +48,10 @@ class StaffSite(AdminSite):
             return redirect(f"{reverse('mfa_reauthenticate')}?{back}")
         messages.info(request, "The staff pages need a second factor: set up an authenticator app, then come back.")
         return redirect("mfa_activate_totp")
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        """No form here has a field to complete, so nobody needs what this could tell."""
+        raise PermissionDenied
 
     def password_change(  # type: ignore[override]  # any response will do
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -13,10 +13,10 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 
+from accounts.read_only import ReadOnly
 from games import conduct
 from games.actions.moderation import cases
 from games.admin.acts import Act, ActPage, ReasonForm, act_page, buttons
-from games.admin.rows import ReadOnly
 from games.models import Appeal, Case
 from games.models.moderation import REASON_LENGTH
 

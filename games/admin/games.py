@@ -13,11 +13,11 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
+from accounts.read_only import ReadOnly
 from games import conduct, queries
 from games import render as rendering
 from games.actions.moderation import tables
 from games.admin.acts import Act, Doing, act_page, buttons, may
-from games.admin.rows import ReadOnly
 from games.admin.table_acts import PAGES
 from games.models import Game, Report
 from games.queries import GameView

@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.names import DISPLAY_NAME_LENGTH
+from accounts.read_only import ReadOnly
 from games import conduct
 from games.actions.moderation import accounts, people
 from games.actions.roles import ROLES
 from games.admin.acts import Act, ActPage, DaysForm, ReasonForm, act_page, buttons
-from games.admin.rows import ReadOnly
 
 
 class NamesForm(ReasonForm):
@@ -170,9 +170,9 @@ def _needless(person: User, now: datetime) -> set[str]:
 class PersonAdmin(ReadOnly):
     """A person, to read. Whatever changes is an act; an address and a password are the person's own to change."""
 
-    list_display = ("username", "name", "email", "is_guest", "is_staff", "suspended_until", "date_joined")
+    list_display = ("username", "name", "is_guest", "is_staff", "suspended_until", "date_joined")
     list_filter = ("is_guest", "is_staff", "is_active", ("suspended_until", admin.EmptyFieldListFilter))
-    search_fields = ("username", "display_name", "email")
+    search_fields = ("username", "display_name", "=email")
     ordering = ("username",)
 
     def get_urls(self) -> list[URLPattern]:

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 
+from accounts.read_only import ReadOnly
 from games import conduct
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
-
-
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
-    """A list and a page of a row, to whoever may see them; nothing to change."""
-
-    show_facets = admin.ShowFacets.NEVER
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Under its own name: there is nothing to select."""
-        title = str(self.opts.verbose_name_plural)
-        answer: HttpResponse = super().changelist_view(request, {"title": title[0].upper() + title[1:]})
-        return answer
 
 
 @admin.register(AuditEntry)

@@ -50,7 +50,8 @@ class Overheard(logging.Handler):
         said: object = record.msg
         if isinstance(said, dict):
             said = {name: value for name, value in said.items() if name not in OF_THE_MOMENT}
-        self.lines.append(f"{record.name} {said!r} {record.args!r} {record.exc_info!r}")
+        error = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
+        self.lines.append(f"{record.name} {said!r} {record.args!r} {error}")
 
     def __enter__(self) -> Self:
         logging.getLogger().addHandler(self)
@@ -153,7 +154,8 @@ class Staff(Reader):
         self.browser = staff_browser(user)
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
-        paths = [f"/admin/games/game/?q={table.game.code}", "/admin/", *_row_pages(table)]
+        asked = [f"/admin/games/round/?draw_pile__startswith={color}" for color in "rgybW"]
+        paths = [f"/admin/games/game/?q={table.game.code}", "/admin/", *_row_pages(table), *asked]
         with Overheard() as overheard:
             read = {path: fetched(self.browser, path) for path in paths}
         return read | {"the server's log": "\n".join(overheard.lines).encode()}

@@ -1,0 +1,52 @@
+"""What every page of rows in the admin is: something to read, which tells no more than it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+
+OF_A_FIELD: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt")
+"""How Django's filters of a field ask for it in an address."""
+OF_DATES: Final = ("__year", "__month", "__day")
+
+
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
+    """A list and a page of a row, to whoever may see them; nothing to change, and nothing to find out by asking."""
+
+    show_facets = admin.ShowFacets.NEVER
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Only what the page's own filters ask.
+
+        Django lets an address ask for any column of the model: `draw_pile__startswith=r5` would name a card, and
+        `password__startswith=` a hash, by whether the row is in the list.
+        """
+        return lookup in set(self._asked_by_filters())
+
+    def _asked_by_filters(self) -> Iterator[str]:
+        for of in self.list_filter:
+            if isinstance(of, type) and issubclass(of, admin.SimpleListFilter):
+                yield str(of.parameter_name)
+            else:
+                field = of[0] if isinstance(of, (tuple, list)) else of
+                yield from (f"{field}{lookup}" for lookup in OF_A_FIELD)
+        if self.date_hierarchy:
+            yield from (f"{self.date_hierarchy}{lookup}" for lookup in OF_DATES)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Under its own name: there is nothing to select."""
+        title = str(self.opts.verbose_name_plural)
+        answer: HttpResponse = super().changelist_view(request, {"title": title[0].upper() + title[1:]})
+        return answer
