@@ -15,7 +15,6 @@ from games import bots, rules
 from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, seconds_of, span
-from games.render.words import PRESETS
 
 PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
@@ -51,7 +50,8 @@ def value_in_words(spec: rules.OptionSpec, value: object) -> str:
 def preset_values(spec: rules.OptionSpec) -> list[tuple[str, str]]:
     """What an option is in each of the rules one can choose: their name, and the value in words."""
     return [
-        (label, value_in_words(spec, getattr(rules.PRESETS[preset], spec.name))) for preset, label in PRESETS.items()
+        (title, value_in_words(spec, getattr(rules.PRESETS[preset], spec.name)))
+        for preset, title in rules.PRESET_TITLES.items()
     ]
 
 
@@ -134,7 +134,7 @@ class NewTableForm(forms.Form):
         self.fields["after_misses"] = _radio("And then", fates, usual.after_misses, required=False)
         public = [(1, "Anyone, from the list of open tables"), (0, "Only people with the link")]
         self.fields["public"] = _radio("Who may join", public, 1, coerce=lambda text: text == "1")
-        self.fields["preset"] = _radio("Rules", list(PRESETS.items()), "no-mercy")
+        self.fields["preset"] = _radio("Rules", list(rules.PRESET_TITLES.items()), "no-mercy")
         self.fields["bot_pause"] = forms.FloatField(
             label="Seconds a bot waits",
             initial=1.0,

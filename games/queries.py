@@ -62,8 +62,8 @@ class Table:
 
 
 @lru_cache(maxsize=256)
-def _options(preset: str, overrides: str) -> rules.Options:
-    return rules.options_from(preset, json.loads(overrides))
+def _options(preset: str, kept: str) -> rules.Options:
+    return rules.options_from_stored(preset, json.loads(kept))
 
 
 def options_of(game: Game) -> rules.Options:

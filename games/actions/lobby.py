@@ -59,13 +59,13 @@ def _create(
     user: User, options: TableOptions, now: datetime, kinds: Sequence[str] | None = None, form: str | None = None
 ) -> Table:
     """A new table whose bots are of these `kinds`, as many as the options say; or all of the kind they name."""
-    diff = _checked(options)
+    kept = _checked(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
         game = Game.objects.create(
             host=user,
             preset=options.preset,
-            options=diff,
+            options=kept,
             target=options.target,
             players=options.players,
             pace=options.pace,
@@ -94,7 +94,7 @@ def _create(
 
 
 def _checked(options: TableOptions) -> dict[str, object]:
-    """The overrides of a valid choice, as stored."""
+    """The options of a valid choice, as a game keeps them."""
     if "target" in options.options:
         raise Denied("malformed", "The target has a field of its own: leave it out of the options.")
     if not 2 <= options.players <= 6:
@@ -110,9 +110,9 @@ def _checked(options: TableOptions) -> dict[str, object]:
         engine = rules.options_from(options.preset, {**options.options, "target": options.target})
     except rules.BadInput as bad:
         raise Denied("malformed", str(bad)) from bad
-    diff = rules.options_diff(options.preset, engine)
-    diff.pop("target", None)
-    return diff
+    kept = rules.options_to_store(options.preset, engine)
+    kept.pop("target", None)
+    return kept
 
 
 def _check_clock(options: TableOptions) -> None:
@@ -301,11 +301,13 @@ def rematch(*, code: str, user: User, now: datetime) -> Table:
 def _rematch_table(table: Table, user: User, now: datetime) -> Table:
     game = table.game
     machines = [seat.bot for seat in table.seats if seat.bot and seat.user_id is None]
+    same = rules.options_dict(table.options)  # each one: what the preset offers may have changed since
+    del same["target"]
     again = _create(
         user,
         TableOptions(
             preset=game.preset,
-            options=game.options,
+            options=same,
             players=game.players,
             bots=len(machines),
             pace=game.pace,

@@ -36,7 +36,8 @@ class Game(models.Model):
     """One table from its opening to the end of its match.
 
     `version` is the number of lines in the log. `round` is the round being played (or the last one); it is null only
-    while the table is open. `options` holds what differs from the preset; `target` 0 is a single round.
+    while the table is open. `options` is what `rules.options_from_stored` makes the rules of, whatever the preset
+    offers by now; but `target`, of which 0 is a single round, has a field.
 
     `deadline`, `remind_at` and `wake_at` are swept: when the clock acts for the seat on turn, when that seat's person
     is reminded, when a bot or the next deal is due. `turn_since` is when the turn's time began to run, and

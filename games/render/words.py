@@ -13,7 +13,6 @@ from django.utils import timezone
 from games import rules
 from games.queries import GameView
 
-PRESETS: Final = {"no-mercy": "No Mercy", "classic": "Classic"}
 MINUTE: Final = 60
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
@@ -215,7 +214,7 @@ def options_prose(view: GameView) -> str:
     length = f"a match to {view.target:,} points" if view.target else "a single round"
     deck = rules.DECKS[view.options.deck]
     parts = [
-        f"{PRESETS[view.preset]} rules, {len(deck.cards)} cards, {length}.",
+        f"{rules.PRESET_TITLES[view.preset]} rules, {len(deck.cards)} cards, {length}.",
         f"{pace.label} pace: {pace.help}.",
         "Anybody may look on." if view.public else "Only who has its link can see it.",
     ]

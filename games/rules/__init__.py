@@ -13,9 +13,17 @@ from games.rules.legal import legal_moves, refusal, why_not
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS, Move
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
-from games.rules.options import OPTIONS, PRESETS, Options, OptionSpec, options_dict, options_diff, options_from
+from games.rules.options import OPTIONS, Options, OptionSpec, options_dict
 from games.rules.position import Pending, Position
 from games.rules.position_json import position_from_json, position_to_json
+from games.rules.presets import (
+    PRESET_TITLES,
+    PRESETS,
+    options_diff,
+    options_from,
+    options_from_stored,
+    options_to_store,
+)
 from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
 from games.rules.rulebook import RULEBOOK, Rule
 from games.rules.scoring import Outcome, hand_points, match_winner, outcome, points_of
@@ -30,6 +38,7 @@ __all__ = [
     "MIN_PLAYERS",
     "OPTIONS",
     "PRESETS",
+    "PRESET_TITLES",
     "REFUSALS",
     "RULEBOOK",
     "BadInput",
@@ -68,6 +77,8 @@ __all__ = [
     "options_dict",
     "options_diff",
     "options_from",
+    "options_from_stored",
+    "options_to_store",
     "outcome",
     "parse_line",
     "parse_move",

@@ -11,7 +11,7 @@ from pathlib import Path
 from games.rules.console import random_games, replay_line, replayed_json
 from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
-from games.rules.options import PRESETS
+from games.rules.presets import PRESETS
 from games.rules.record import parse_record, replay_record
 from games.rules.rulebook import rulebook_markdown
 

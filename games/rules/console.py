@@ -15,9 +15,10 @@ from games.rules.events import Event
 from games.rules.legal import legal_moves
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS, Move
 from games.rules.notation import parse_line
-from games.rules.options import Options, options_from
+from games.rules.options import Options
 from games.rules.position import OVER, Position
 from games.rules.position_json import position_from_json, position_to_json
+from games.rules.presets import options_from
 from games.rules.record import ReplayedRound
 from games.rules.shuffle import Shuffle, Shuffler, key_from_seed
 

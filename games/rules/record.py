@@ -15,8 +15,9 @@ from games.rules.errors import BadInput, Refused
 from games.rules.events import Event
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
 from games.rules.notation import parse_line
-from games.rules.options import Options, options_diff, options_from
+from games.rules.options import Options
 from games.rules.position import Position
+from games.rules.presets import options_from_stored, options_to_store
 from games.rules.scoring import match_winner, outcome, points_of
 from games.rules.shuffle import Shuffler, commitment
 
@@ -77,7 +78,7 @@ def print_record(record: Record) -> str:
     header = [
         "record: 1",
         f"preset: {record.preset}",
-        f"options: {json.dumps(options_diff(record.preset, record.options))}",
+        f"options: {json.dumps(options_to_store(record.preset, record.options))}",
         f"players: {json.dumps(record.players, ensure_ascii=False)}",
         f"date: {record.date}",
         f"commitment: {','.join(record.commitments)}",
@@ -146,8 +147,8 @@ def _options(preset: str, text: str) -> Options:
     overrides = _json(text, "options")
     if not isinstance(overrides, dict):
         raise BadInput("The record's options must be an object.")
-    options = options_from(preset, overrides)
-    if options_diff(preset, options) != overrides:
+    options = options_from_stored(preset, overrides)
+    if options_to_store(preset, options) != overrides:
         raise BadInput("The record's options must be just what differs from the preset.")
     return options
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from games.rules.options import OPTIONS, PRESETS, OptionSpec
+from games.rules.options import OPTIONS, OptionSpec
+from games.rules.presets import PRESETS
 
 
 class Rule(NamedTuple):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from accounts.models import User
-from games import lists, queries
+from games import lists, queries, rules
 from games.actions import lobby
 from games.actions.lobby import TableOptions
 from games.models import Game, Invitation, Seat
 from games.refusals import Denied
+from games.verify import faults_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +78,34 @@ def refused(name: str, call: Any, /, **given: Any) -> None:
     with pytest.raises(Denied) as caught:
         call(**given)
     assert caught.value.code == name
+
+
+def edited(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the preset offers other rules."""
+    offered = replace(rules.PRESETS[preset], hand_size=5, mercy_limit=20, zero_seven=False)
+    monkeypatch.setitem(rules.PRESETS, preset, offered)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_running_game_keeps_its_rules_when_its_preset_is_edited(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = new_table(alice, players=2, bots=1, options={"callout_penalty": 3})
+    edited("no-mercy", monkeypatch)
+    after = now_of(table)
+    assert after.options == table.options
+    assert (after.options.hand_size, after.options.mercy_limit, after.options.callout_penalty) == (7, 25, 3)
+    assert [len(hand) for hand in after.playing[2].hands] == [7, 7]
+    assert faults_of(table.game.pk) == []
+
+
+def test_a_table_made_after_an_edit_plays_by_it_and_a_rematch_by_the_rules_of_its_game(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = finished_game(alice, bob)
+    edited("no-mercy", monkeypatch)
+    assert (new_table(alice).options.hand_size, new_table(alice).options.zero_seven) == (5, False)
+    again = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    assert now_of(again).options == table.options
+    assert (table.options.hand_size, table.options.mercy_limit, table.options.target) == (7, 30, 0)
 
 
 def test_joining_is_refused_by_name(alice: User, bob: User, charlie: User) -> None:

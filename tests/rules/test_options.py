@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
-from games.rules import OPTIONS, PRESETS, RULEBOOK, BadInput, Options, options_diff, options_from
+from games.rules import (
+    OPTIONS,
+    PRESET_TITLES,
+    PRESETS,
+    RULEBOOK,
+    BadInput,
+    Options,
+    options_dict,
+    options_diff,
+    options_from,
+    options_from_stored,
+    options_to_store,
+)
 from tests.rules.tables import Case, Json, case, cases, check
 
 OTHERS = "g2 g3 / y1 W6"
@@ -272,12 +284,10 @@ def test_an_option_does_what_its_row_says(row: Case) -> None:
 
 def test_the_table_has_a_row_for_every_field_and_nothing_else() -> None:
     assert [spec.name for spec in OPTIONS] == [field.name for field in fields(Options)]
-    assert {spec.name: spec.default for spec in OPTIONS} == {
-        field.name: getattr(PRESETS["no-mercy"], field.name) for field in fields(Options)
-    }
+    usual = options_dict(PRESETS["no-mercy"])
     rules = {rule.id for rule in RULEBOOK}
     for spec in OPTIONS:
-        assert type(spec.default) is spec.type
+        assert type(usual[spec.name]) is spec.type
         assert spec.source in rules
         assert (spec.type is bool) == (not spec.values and not spec.ranges)
 
@@ -340,3 +350,50 @@ def test_bad_options_are_refused_with_one_sentence(preset: str, overrides: dict[
 
 def test_a_mercy_limit_of_nought_is_no_limit_and_no_conflict() -> None:
     assert options_from("no-mercy", {"mercy_limit": 0, "hand_size": 15}).mercy_limit == 0
+
+
+def test_every_preset_is_known_by_a_title() -> None:
+    assert list(PRESET_TITLES) == list(PRESETS)
+    assert all(PRESET_TITLES.values())
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_is_stored_makes_the_same_options_again(preset: str) -> None:
+    for changed in (*PRESETS.values(), replace(PRESETS["classic"], hand_size=3, scoring="penalty")):
+        assert options_from_stored(preset, options_to_store(preset, changed)) == changed
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_is_stored_means_the_same_once_the_preset_offers_something_else(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = options_from(preset, {"hand_size": 6})
+    kept = options_to_store(preset, before)
+    monkeypatch.setitem(PRESETS, preset, replace(PRESETS[preset], hand_size=5, callout_penalty=4, zero_seven=False))
+    assert options_from_stored(preset, kept) == before
+    offered = options_from(preset, {})
+    assert options_to_store(preset, offered)["callout_penalty"] == 4
+    assert options_from_stored(preset, options_to_store(preset, offered)) == offered
+
+
+def test_what_stored_games_and_records_stand_on_is_never_edited() -> None:
+    """A row that fails here is put back as it was: what a preset offers is edited beside it."""
+    assert {preset: options_dict(options_from_stored(preset, {})) for preset in ("no-mercy", "classic")} == {
+        "no-mercy": {
+            "deck": "nomercy168", "voluntary_draw": True, "draw_until_playable": True, "drawn_must_play": True,
+            "stacking": True, "zero_seven": True, "roulette_color": "victim", "last_draw_card": "contest",
+            "uno_on_received_hand": True, "callout_penalty": 2, "false_catch_penalty": 0, "mercy_limit": 25,
+            "hand_size": 7, "scoring": "winner", "target": 1000,
+        },
+        "classic": {
+            "deck": "classic108", "voluntary_draw": True, "draw_until_playable": False, "drawn_must_play": False,
+            "stacking": False, "zero_seven": False, "roulette_color": "victim", "last_draw_card": "draw_then_win",
+            "uno_on_received_hand": True, "callout_penalty": 2, "false_catch_penalty": 0, "mercy_limit": 0,
+            "hand_size": 7, "scoring": "winner", "target": 500,
+        },
+    }  # fmt: skip
+
+
+def test_a_name_that_is_no_preset_is_refused_where_it_is_read() -> None:
+    with pytest.raises(BadInput, match="no preset"):
+        options_from_stored("house", {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,20 @@ def test_a_record_reads_back_as_it_was_written(record: Record) -> None:
     text = print_record(record)
     assert parse_record(text) == record
     assert print_record(parse_record(text)) == text
+
+
+@pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
+def test_a_record_says_the_same_once_its_preset_offers_other_rules(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = print_record(record)
+    offered = replace(PRESETS[record.preset], hand_size=9, mercy_limit=40, target=10)
+    monkeypatch.setitem(PRESETS, record.preset, offered)
+    assert parse_record(text) == record
+    assert print_record(record) == text
+    assert list(replay_record(parse_record(text)))
+    later = played_match(record.preset, replace(offered, target=0), 2, 7)
+    assert parse_record(print_record(later)) == later
 
 
 @pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
