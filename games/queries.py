@@ -215,7 +215,8 @@ class RoundResult:
 class GameView:
     """A table as one viewer may see it. `you` is None for a spectator; `view` is None while the table is open.
 
-    `looked`: staff have looked at hands while the game ran, which is told once it is over.
+    `pause_ends`: when the pause ends by itself, if it does. `looked`: staff have looked at hands while the game ran,
+    which is told once it is over.
     """
 
     id: str
@@ -238,6 +239,7 @@ class GameView:
     deadline: datetime | None
     paused: tuple[str, ...]
     time_left: timedelta | None
+    pause_ends: datetime | None
     pause_votes: tuple[int, ...]
     misses_allowed: int
     after_misses: str
@@ -358,6 +360,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         deadline=game.deadline,
         paused=tuple(game.paused_reasons),
         time_left=game.time_left,
+        pause_ends=game.pause_ends,
         pause_votes=tuple(game.pause_votes),
         misses_allowed=game.misses_allowed,
         after_misses=game.after_misses,

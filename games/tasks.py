@@ -7,8 +7,8 @@ import random
 from celery import shared_task
 from django.utils import timezone
 
+from games.actions import agreements, chance, housekeeping, mailbox, notices, outbox
 from games.actions import bot_turn as bots_action
-from games.actions import chance, housekeeping, mailbox, notices, outbox
 from games.actions import sweep as sweep_action
 from games.actions.moderation import watch
 from games.actions.steps import run_all
@@ -38,8 +38,9 @@ def send_notices() -> None:
 
 @shared_task(name="games.tasks.housekeeping", ignore_result=True)
 def tidy() -> None:
-    """Close tables that never started, forget guests and marks of browsers, and open the site's own cases."""
+    """Close tables that never started, end forgotten pauses, forget guests and marks, and open the site's own cases."""
     run_all(
+        old_pauses=lambda: agreements.end_old_pauses(now=timezone.now()),
         old_tables=lambda: housekeeping.close_old_tables(now=timezone.now()),
         guests=lambda: housekeeping.forget_guests(now=timezone.now()),
         old_notices=lambda: mailbox.forget_old(now=timezone.now()),

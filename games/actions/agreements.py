@@ -6,10 +6,11 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import structlog
 from django.db import transaction
 
 from games import announce, queries
-from games.actions import clocks, mailbox
+from games.actions import clocks, mailbox, notices
 from games.actions.locks import lock_game
 from games.models import Game
 from games.models.notices import BOT_TOOK_OVER
@@ -18,6 +19,8 @@ from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+log = structlog.get_logger(__name__)
 
 
 def ask_pause(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
@@ -52,6 +55,36 @@ def go_on(*, code: str, user: User, now: datetime, links: Collection[str] = ()) 
         if seat in game.pause_votes:
             _save_votes(game, set(game.pause_votes) - {seat})
         return table
+
+
+def end_old_pauses(*, now: datetime) -> int:
+    """End the pauses that players agreed on and nobody has ended for `Game.LONGEST_PAUSE`; gives their number.
+
+    Whose turn it is, is told so anew. One game that fails is logged, and tried again the next time.
+    """
+    begun = now - Game.LONGEST_PAUSE
+    paused = Game.objects.filter(status=Game.Status.PLAYING, paused_at__lte=begun)
+    due = paused.filter(paused_reasons__contains=[Game.PAUSED_BY_CONSENT]).order_by("pk")
+    ended = 0
+    for game_id in list(due.values_list("pk", flat=True)):
+        try:
+            ended += _end_old_pause(game_id, begun, now)
+        except Exception as error:  # noqa: BLE001  # whatever it is
+            # One broken game must not keep all others standing still. Never the traceback's values: they hold hands.
+            log.error("an old pause was not ended", game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
+    return ended
+
+
+def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game_id))
+        game = table.game
+        if game.status != Game.Status.PLAYING or game.paused_at is None or game.paused_at > begun:
+            return False
+        ended = clocks.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+        if not game.paused_reasons:
+            notices.tell_goes_on(table, now=now)
+        return ended
 
 
 def take_back(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from games import announce
+from games import announce, queries
 from games.actions.timing import CLOCK_FIELDS, TurnClock, aimed, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Seat
 from games.queries import Table
@@ -67,14 +67,30 @@ def change_owner(table: Table, *, seat: int, person: User, now: datetime) -> Non
 
 
 def _hand_over(table: Table, row: Seat, now: datetime) -> None:
-    """Save a seat that has changed hands; its turn, if it has it, begins anew, and a pause must be agreed on anew."""
+    """Save a seat that has changed hands; its turn, if it has it, begins anew."""
     game, position = table.game, table.playing[2]
     row.save(update_fields=["bot", "misses"])
     if position.turn == row.index:
         set_clock(game, turn_clock(table, position, now))
-    game.wake_at, game.pause_votes = first_wake(table, position, now), []
-    game.save(update_fields=["wake_at", "pause_votes", *CLOCK_FIELDS])
+    game.wake_at = first_wake(table, position, now)
+    game.save(update_fields=["wake_at", *CLOCK_FIELDS])
     announce.after_commit(game)
+    voters_changed(table, now=now)
+
+
+def voters_changed(table: Table, *, now: datetime) -> None:
+    """Others than before may agree to a pause now: it must be asked for anew, and one that nobody is left to end ends.
+
+    A pause of the staff is theirs to end.
+    """
+    game = table.game
+    if game.status != Game.Status.PLAYING:
+        return
+    if game.pause_votes:
+        game.pause_votes = []
+        game.save(update_fields=["pause_votes"])
+    if not queries.pause_voters(table):
+        resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
 
 
 def pause(table: Table, *, reason: str, now: datetime) -> bool:

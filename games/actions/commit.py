@@ -13,7 +13,7 @@ from django.db.models import Model
 
 from accounts.rows import prepared
 from games import announce, rules
-from games.actions import notices, rounds
+from games.actions import clocks, notices, rounds
 from games.actions.timing import CLOCK_FIELDS, Due, schedule, set_clock
 from games.models import Game, Hand, Move, Round, Seat
 from games.queries import Table
@@ -60,14 +60,14 @@ def commit(
     changed = _changed_hands(table, position, exposed, now)
     table.position = position
     _save(table, changed, due, counted, seat=seat, log=log, now=now, token=token)
-    if moves[-1].kind == "leave":
+    left = moves[-1].kind == "leave"
+    if left:
         table.seats[seat].left = True
         Seat.objects.filter(pk=table.seats[seat].pk).update(left=True)
-        if table.game.pause_votes:
-            table.game.pause_votes = []  # who is still in has changed
-            table.game.save(update_fields=["pause_votes"])
     if position.phase == "over":
         rounds.finish(table, now=now)
+    if left:
+        clocks.voters_changed(table, now=now)
     own = by_person and not moves[-1].clock
     notices.tell_move(table, happened, seat=seat, own=own, new_turn=new_turn, now=now)
     announce.after_commit(table.game, wake=wake)

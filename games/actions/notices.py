@@ -143,6 +143,11 @@ def tell_deal(table: Table, *, now: datetime) -> None:
     tell(table.game, _of_turn(table), now=now)
 
 
+def tell_goes_on(table: Table, *, now: datetime) -> None:
+    """Tell whose turn it is so anew, as a pause has ended by itself. The caller holds the lock."""
+    tell(table.game, _of_turn(table), now=now, mark=int(now.timestamp()))
+
+
 def tell_start(table: Table, *, by: int, now: datetime) -> None:
     """Tell everybody but the person `by` who started it that the game has begun, and whose turn it is. Lock held."""
     names = {seat.index: seat.name for seat in table.seats}

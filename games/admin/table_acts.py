@@ -86,7 +86,11 @@ PAGES: Final = {
         ),
         ActPage(
             Act.RESUME,
-            ("The clock runs on where it stood. A pause that the players agreed on stays.", TOLD),
+            (
+                "The clock runs on where it stood.",
+                "A pause that the players agreed on ends only if staff have not paused the game as well.",
+                TOLD,
+            ),
             lambda doing: tables.resume(**_common(doing)),
             PlainForm,
             PLAYING,

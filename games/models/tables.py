@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
@@ -58,6 +58,8 @@ class Game(models.Model):
     """The reason of a pause that all players have agreed to; every other reason is staff's."""
     PAUSED_BY_RESTORE: Final = "restored"
     """The reason of a pause that `manage.py release` ends."""
+    LONGEST_PAUSE: Final = timedelta(days=30)
+    """How long a pause lasts that players have agreed to and nobody ends."""
 
     class AfterMisses(models.TextChoices):
         """What becomes of a seat whose clock has acted `misses_allowed` turns in a row (CLOCK-3)."""
@@ -135,6 +137,12 @@ class Game(models.Model):
     def terms(self) -> Pace:
         """The time that this table gives."""
         return pace_named(self.pace, self.custom_pace)
+
+    @property
+    def pause_ends(self) -> datetime | None:
+        """When the pause that the players agreed on ends by itself; None without one, or if it is not the only one."""
+        agreed = self.paused_at is not None and self.paused_reasons == [self.PAUSED_BY_CONSENT]
+        return self.paused_at + self.LONGEST_PAUSE if agreed and self.paused_at is not None else None
 
 
 class Seat(models.Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.urls import reverse
+from django.utils import timezone
 
 from games.models import Game
 from games.queries import GameView, SeatView
@@ -45,9 +46,13 @@ def _paused(view: GameView, *, has_say: bool) -> Context:
     if view.time_left is not None and view.turn is not None:
         whose = "You have" if view.turn == view.you else f"{view.names[view.turn]} has"
         left = f" {whose} {duration(int(view.time_left.total_seconds()))} left when it goes on."
+    by_itself = ""
+    if view.pause_ends is not None:
+        day = timezone.localtime(view.pause_ends)
+        by_itself = f" By itself it goes on again on {day.day} {day:%B}."
     ends = has_say and CONSENT in view.paused
     action = _action(view, "go-on", "Go on" if len(view.paused) == 1 else "Ask for this pause no more", "primary")
-    return {"notice": f"{who}{left}", "action": action if ends else None}
+    return {"notice": f"{who}{left}{by_itself}", "action": action if ends else None}
 
 
 def _asked(view: GameView, *, has_say: bool) -> Context:

@@ -13,7 +13,7 @@ from games.actions import agreements, clocks, sweep
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
-from games.models import Game, Hand, Seat
+from games.models import Game, Hand, Notice, Seat
 from games.queries import Table
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, locked, move, refused, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
@@ -181,6 +181,73 @@ def test_a_game_that_ends_in_a_pause_is_not_paused_any_more(alice: User, bob: Us
     play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
     game = now_of(table).game
     assert (game.status, game.paused_at, game.paused_reasons) == ("over", None, [])
+
+
+def test_a_pause_ends_with_the_last_person_who_could_end_it(alice: User, charlie: User) -> None:
+    """One person among bots pauses alone and resigns: the bots play on."""
+    table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
+    agreements.ask_pause(code=table.game.code, user=alice, now=NOON)
+    move(table, alice, "leave")
+    game = now_of(table).game
+    assert (game.status, game.paused_reasons, game.paused_at, game.wake_at) == ("playing", [], None, NOON)
+
+
+def test_a_round_that_ends_as_the_last_person_resigns_in_a_pause_is_followed_by_the_next(alice: User) -> None:
+    position = {**THREE_HANDS, "hands": [["r5"], [], ["y1", "y2"]], "out": [1], "set_aside": ["b3"]}
+    table = table_at(position, [alice, "careful", "careful"], target=1000)
+    agreements.ask_pause(code=table.game.code, user=alice, now=NOON)
+    move(table, alice, "leave")
+    after = now_of(table)
+    assert (after.game.status, after.playing[0].number, after.game.wake_at) == ("playing", 2, NOON)
+
+
+def test_a_pause_of_staff_outlasts_the_last_person(alice: User) -> None:
+    table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
+    agreements.ask_pause(code=table.game.code, user=alice, now=NOON)
+    paused(table)
+    move(table, alice, "leave")
+    assert (now_of(table).game.paused_reasons, now_of(table).game.wake_at) == (["staff"], None)
+    resumed(table, at=NOON + HOUR)
+    assert now_of(table).game.wake_at == NOON + HOUR
+
+
+def test_a_pause_that_somebody_else_can_end_stands(alice: User, bob: User) -> None:
+    table = table_at(THREE_HANDS, [alice, bob, "careful"], deadline=NOON + 5 * HOUR)
+    for user in (alice, bob):
+        agreements.ask_pause(code=table.game.code, user=user, now=NOON)
+    move(table, alice, "leave")
+    assert now_of(table).game.paused_reasons == ["consent"]
+    agreements.go_on(code=table.game.code, user=bob, now=NOON + HOUR)
+    assert now_of(table).game.deadline == NOON + 49 * HOUR  # the turn that was his since alice left
+
+
+def test_a_pause_that_nobody_ends_does_so_by_itself(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - 5 * HOUR)
+    for user in (alice, bob):
+        agreements.ask_pause(code=table.game.code, user=user, now=NOON)
+    by_staff = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
+    paused(by_staff)
+    end = NOON + Game.LONGEST_PAUSE
+    assert queries.view_of(now_of(table), alice).pause_ends == end
+    assert queries.view_of(now_of(by_staff), alice).pause_ends is None
+    assert agreements.end_old_pauses(now=end - SECOND) == 0
+    assert agreements.end_old_pauses(now=end) == 1
+    assert (now_of(table).game.deadline, now_of(by_staff).game.deadline) == (end + 5 * HOUR, None)
+    told = Notice.objects.filter(user=alice, kind="turn", channel="email")
+    assert [(row.game_id, row.created_at) for row in told] == [(table.game.pk, end)]
+    assert agreements.end_old_pauses(now=end) == 0
+
+
+def test_an_old_pause_that_cannot_be_ended_holds_up_no_other(
+    alice: User, bob: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, whole = (table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR) for _ in range(2))
+    for table in (broken, whole):
+        paused(table, "consent")
+    Game.objects.filter(pk=broken.game.pk).update(preset="nonsense")
+    assert agreements.end_old_pauses(now=NOON + Game.LONGEST_PAUSE) == 1
+    assert now_of(whole).game.paused_at is None
+    assert "an old pause was not ended" in caplog.text
 
 
 # Extensions and forgiveness

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import conduct, lists, presence, queries, records, rules
-from games.actions import lobby, outbox
+from games.actions import clocks, lobby, outbox
 from games.actions.clocks import give_back
 from games.actions.locks import lock_game
 from games.actions.moderation import people, tables
@@ -27,6 +27,7 @@ from games.queries import Table
 from games.refusals import Denied
 from games.verify import faults_of
 from tests.conftest import logged_in, person
+from tests.support.clocks import THREE_HANDS
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
@@ -69,6 +70,27 @@ def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
     assert now_of(dealt).game.deadline == NOON + timedelta(hours=13)
     refused("forbidden", tables.resume, **act(dealt, mo))
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["pause", "resume"]
+
+
+def test_staff_end_their_own_pause_first_and_then_one_of_the_players(dealt: Table, mo: User) -> None:
+    clocks.pause(dealt, reason="consent", now=NOON)
+    tables.pause(**act(dealt, mo))
+    tables.resume(**act(dealt, mo))
+    assert now_of(dealt).game.paused_reasons == ["consent"]
+    tables.resume(**act(dealt, mo, now=NOON + timedelta(hours=3)))
+    assert (now_of(dealt).game.paused_at, now_of(dealt).game.deadline) == (None, NOON + timedelta(hours=13))
+    resumes = AuditEntry.objects.filter(act="resume").order_by("pk")
+    assert [entry.details for entry in resumes] == [{"pause": "staff"}, {"pause": "consent"}]
+    refused("forbidden", tables.resume, **act(dealt, mo))
+
+
+@pytest.mark.parametrize("bot", [True, False])
+def test_a_pause_ends_as_staff_remove_the_last_person_who_could_end_it(mo: User, alice: User, bot: bool) -> None:
+    table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + timedelta(hours=1))
+    clocks.pause(table, reason="consent", now=NOON)
+    tables.remove(**act(table, mo, seat=0, bot=bot))
+    game = now_of(table).game
+    assert (game.status, game.paused_reasons, game.wake_at) == ("playing", [], NOON)
 
 
 def test_an_extension_gives_the_turn_that_runs_more_time(dealt: Table, mo: User) -> None:

@@ -56,14 +56,17 @@ def pause(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
 
 def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """End a pause of the staff; one that the players agreed on stays.
+    """End a pause of the staff, and then one that the players agreed on stays; or, without one of the staff, theirs.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without such a pause.
     """
     with _table(Act.RESUME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        if not clocks.resume(table, reason=STAFF, now=now):
-            raise Denied("forbidden", "Staff have not paused this game.", version=table.game.version)
-        return record(Act.RESUME, by=by, reason=why, now=now, table=table)
+        ended = next((one for one in (STAFF, Game.PAUSED_BY_CONSENT) if clocks.resume(table, reason=one, now=now)), "")
+        if not ended:
+            raise Denied(
+                "forbidden", "Neither staff nor the players have paused this game.", version=table.game.version
+            )
+        return record(Act.RESUME, by=by, reason=why, now=now, table=table, pause=ended)
 
 
 def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) -> AuditEntry:
