@@ -21,7 +21,7 @@ from django.test import Client, override_settings
 
 from accounts.models import User
 from games import mail_links
-from games.actions import letters, mailbox, notices, outbox
+from games.actions import letters, mailbox, notices, outbox, postman
 from games.models import Notice, NoticeSettings, Outbox
 from games.queries import Table
 from tests.conftest import logged_in, person
@@ -128,10 +128,10 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     points: dict[str, Callable[[], None]] = {
         "after the claim": lambda: dies(letters, "compose"),
         "while connecting": lambda: dies(EmailBackend, "open"),
-        "before the mark": lambda: dies(outbox, "_hand_over"),
+        "before the mark": lambda: dies(postman, "_hand_over"),
         "after the mark": lambda: dies(EmailBackend, "send_messages"),
         "after the server took it": lambda: dies(EmailBackend, "send_messages", after=True),
-        "while noting that it is sent": lambda: dies(outbox, "_move"),
+        "while noting that it is sent": lambda: dies(postman, "_move"),
     }
     points[where]()
 
@@ -164,10 +164,10 @@ def test_a_sender_that_dies_makes_no_second_mail(
 
 
 def test_a_claim_that_was_taken_over_is_not_sent_by_its_first_sender(server: MailServer, table: Table) -> None:
-    claimed, _ = outbox.claim(now=DUE)
+    claimed, _ = outbox.claim(now=DUE, channel="email")
     late = letters.compose(claimed, now=DUE)
     deliver(DUE + 6 * MINUTE)
-    outbox._send(late, lambda: DUE + 7 * MINUTE)
+    postman.send(late, clock=lambda: DUE + 7 * MINUTE, until=DUE + HOUR)
 
     assert len(server.mails) == 1
     assert mail_states() == {"sent": 1}
@@ -189,7 +189,7 @@ def test_a_server_that_is_away_loses_nothing_and_the_backlog_goes_out_once_and_i
     assert mail_states() == {"waiting": 30}
     assert set(Notice.objects.filter(channel="email").values_list("tries", flat=True)) == {0}
     assert box.retry_at is not None
-    assert timedelta() < box.retry_at - (NOON + 64 * MINUTE) <= outbox.LONGEST_SERVER_WAIT
+    assert timedelta() < box.retry_at - (NOON + 64 * MINUTE) <= postman.LONGEST_SERVER_WAIT
     assert box.failures <= 20  # it was left alone in between
 
     deliver(box.retry_at)
@@ -203,7 +203,7 @@ def test_a_server_that_is_away_loses_nothing_and_the_backlog_goes_out_once_and_i
 def test_who_does_not_exist_gets_nothing_and_the_next_does(server: MailServer, alice: User, bob: User) -> None:
     on_turn(alice, bob)
     on_turn(bob, alice)
-    server.refuses.add(alice.email)
+    server.refuses[alice.email] = "550 No such user"
     deliver()
 
     assert [mail["To"] for mail in server.mails] == [bob.email]

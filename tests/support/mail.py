@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 from collections.abc import Callable
@@ -19,10 +20,18 @@ TAKEN = "250 OK"
 
 @dataclass
 class MailServer:
-    """A mail server on this machine. `answer` may refuse a mail (its envelope is given), or misbehave."""
+    """A mail server on this machine. `answer` may refuse a mail (its envelope is given), or misbehave.
+
+    `refuses` has what it says of addresses that it takes no mail for. Mails to those in `hangs` are read whole and
+    never answered, as by a server that looks for viruses for too long; at those in `hangs_up` it ends the connection.
+    `left` has all of these.
+    """
 
     answer: Callable[[Envelope], str] = lambda envelope: TAKEN
-    refuses: set[str] = field(default_factory=set)
+    refuses: dict[str, str] = field(default_factory=dict)
+    hangs: set[str] = field(default_factory=set)
+    hangs_up: set[str] = field(default_factory=set)
+    left: list[Envelope] = field(default_factory=list)
     taken: list[Envelope] = field(default_factory=list)
 
     @property
@@ -41,14 +50,20 @@ class _Hooks:
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         if address in self.mail_server.refuses:
-            return "550 No such user"
+            return self.mail_server.refuses[address]
         envelope.rcpt_tos.append(address)
         return TAKEN
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802  # as above
-        said = self.mail_server.answer(envelope)
+        mail_server = self.mail_server
+        if (mail_server.hangs | mail_server.hangs_up).intersection(envelope.rcpt_tos):
+            mail_server.left.append(envelope)
+            if server.transport is not None and mail_server.hangs_up.intersection(envelope.rcpt_tos):
+                server.transport.close()
+            await asyncio.Event().wait()  # until the client goes away
+        said = mail_server.answer(envelope)
         if said.startswith("250"):
-            self.mail_server.taken.append(envelope)
+            mail_server.taken.append(envelope)
         return said
 
 

@@ -1,0 +1,235 @@
+"""Mail servers that answer late, wrongly or not at all: one mail keeps no other, none goes out for ever, nobody is
+taken for gone whom the server only does not like.
+"""
+
+from __future__ import annotations
+
+import smtplib
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from aiosmtpd.smtp import Envelope
+from django.test import override_settings
+
+from accounts.models import User
+from games.actions import letters, mailbox, notices, outbox, postman
+from games.actions.answers import is_about_the_address
+from games.models import Notice, NoticeSettings, Outbox
+from tests.conftest import person
+from tests.support.mail import MailServer
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+DUE = NOON + 5 * MINUTE
+
+
+def on_turn(user: User, other: User) -> None:
+    """It is this user's turn, which has been told at noon."""
+    notices.tell_deal(table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR), now=NOON)
+
+
+def deliver(now: datetime = DUE) -> None:
+    outbox.deliver(clock=lambda: now)
+
+
+def mail_of(user: User) -> Notice:
+    return Notice.objects.get(user=user, channel="email")
+
+
+@pytest.fixture
+def two(alice: User, bob: User) -> tuple[User, User]:
+    """Both are to be told of a turn, Alice first."""
+    on_turn(alice, bob)
+    on_turn(bob, alice)
+    return alice, bob
+
+
+def test_a_mail_whose_answer_never_comes_goes_out_so_often_and_keeps_no_other(
+    server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = two
+    monkeypatch.setattr(postman, "PATIENCE", 0.2)
+    server.hangs.add(alice.email)
+    for minutes in range(0, 12 * 60, 15):
+        deliver(DUE + minutes * MINUTE)
+
+    assert [mail["To"] for mail in server.mails] == [bob.email]
+    assert len(server.left) == postman.MOST_TRIES
+    assert (mail_of(alice).state, mail_of(alice).reason) == ("failed", "gave_up")
+
+
+def test_a_mail_at_which_the_server_hangs_up_goes_out_so_often_and_keeps_no_other(
+    server: MailServer, two: tuple[User, User]
+) -> None:
+    alice, bob = two
+    server.hangs_up.add(alice.email)
+    for minutes in range(0, 12 * 60, 15):
+        deliver(DUE + minutes * MINUTE)
+
+    assert [mail["To"] for mail in server.mails] == [bob.email]
+    assert len(server.left) == postman.MOST_TRIES
+    assert mail_of(alice).reason == "gave_up"
+
+
+def test_a_mail_that_breaks_the_sender_is_tried_later_and_keeps_no_other(
+    server: MailServer, two: tuple[User, User], caplog: pytest.LogCaptureFixture
+) -> None:
+    alice, bob = two
+    User.objects.filter(pk=alice.pk).update(email="alice@example.org\nBcc: eve@example.org")
+    deliver()
+
+    assert [mail["To"] for mail in server.mails] == [bob.email]
+    assert (mail_of(alice).state, mail_of(alice).reason, mail_of(alice).tries) == ("waiting", "again", 1)
+    assert "a mail broke its sender" in caplog.text
+
+
+@pytest.mark.parametrize(("code", "counted"), [(451, 0), (530, 0), (552, 1)])
+def test_a_server_that_takes_nothing_from_the_site_costs_no_mail_a_try(
+    server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch, code: int, counted: int
+) -> None:
+    alice, _ = two
+    real = smtplib.SMTP.mail
+
+    def refuses(smtp: smtplib.SMTP, sender: str, options: Any = ()) -> tuple[int, bytes]:
+        return (code, b"No") if not server.taken else real(smtp, sender, options)
+
+    monkeypatch.setattr(smtplib.SMTP, "mail", refuses)
+    deliver()
+    assert (mail_of(alice).state, mail_of(alice).tries) == ("waiting", counted)
+    assert Outbox.objects.filter(failures__gt=0).exists() == (not counted)
+
+
+# What a refused address means
+
+
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("550 No such user", True),
+        ("551 User not local", True),
+        ("553 Mailbox name not allowed", True),
+        ("550 5.1.1 The account does not exist", True),
+        ("550 5.1.10 No mail for this domain", True),
+        ("550 5.2.1 This mailbox is disabled", True),
+        ("554 5.7.1 Relay access denied", False),
+        ("550 relay not permitted", False),
+        ("550 Relaying denied", False),
+        ("553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", False),
+        ("550 5.7.1 You are on a list", False),
+        ("550 5.1.8 The sender's domain does not exist", False),
+        ("530 5.7.0 Authentication required", False),
+        ("550 Authentication is required for 10.5.1.1", False),
+        ("552 5.2.2 Mailbox full", False),
+        ("554 No SMTP service here", False),
+        ("450 4.1.1 Try again", False),
+        ("421 Too many connections", False),
+    ],
+)
+def test_only_an_address_that_is_no_good_bounces(
+    server: MailServer, two: tuple[User, User], said: str, address: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    alice, bob = two
+    server.refuses[alice.email] = said
+    deliver()
+
+    marked = NoticeSettings.objects.filter(bounced=alice.email).exists()
+    assert (marked, mail_of(alice).state) == (address, "failed" if address else "waiting")
+    assert mail_of(alice).tries == (0 if address else 1)
+    assert mail_of(bob).state == "sent"
+    logged = any(record.levelname == "ERROR" for record in caplog.records)
+    assert logged == (not address and said.startswith("5"))
+    code, words = said.split(" ", 1)
+    assert is_about_the_address(int(code), words.encode()) == address
+
+
+def test_a_relay_that_is_set_up_wrongly_for_an_evening_loses_no_mail(
+    server: MailServer, two: tuple[User, User]
+) -> None:
+    server.refuses = {user.email: "554 5.7.1 Relay access denied" for user in two}
+    for minutes in range(0, 5 * 60, 15):
+        deliver(DUE + minutes * MINUTE)
+    server.refuses = {}
+    deliver(DUE + 8 * HOUR)
+
+    assert Counter(mail["To"] for mail in server.mails) == {user.email: 1 for user in two}
+    assert not NoticeSettings.objects.exclude(bounced="").exists()
+
+
+# How long, and how many
+
+
+def test_sending_ends_after_a_while_and_what_is_left_goes_out_next_time(server: MailServer, alice: User) -> None:
+    people = [person(f"p{n:02}") for n in range(8)]
+    for user in people:
+        on_turn(user, alice)
+    now = DUE
+
+    def answer(envelope: Envelope) -> str:
+        nonlocal now
+        now += timedelta(seconds=8)  # a slow server
+        return "250 OK"
+
+    server.answer = answer
+    outbox.deliver(clock=lambda: now)
+    assert len(server.taken) == 3
+    assert Counter(Notice.objects.filter(channel="email").values_list("state", "tries")) == {
+        ("sent", 0): 3,
+        ("waiting", 0): 5,
+    }
+    while len(server.taken) < 8:
+        before = len(server.taken)
+        outbox.deliver(clock=lambda: now)
+        assert len(server.taken) > before
+    assert [mail["To"] for mail in server.mails] == [user.email for user in people]
+
+
+def test_the_bell_rings_before_any_mail_goes_out(
+    server: MailServer, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "BATCH", 1)
+    on_turn(alice, bob)
+    on_turn(bob, alice)
+    rung: list[int] = []
+
+    real = letters.compose
+
+    def compose(*args: Any, **kwargs: Any) -> Any:
+        rung.append(Notice.objects.filter(channel="site", state="sent").count())
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(letters, "compose", compose)
+    deliver()
+    assert rung == [2, 2]
+
+
+def test_of_several_senders_one_tries_a_server_that_was_away(
+    server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "BATCH", 1)
+    with override_settings(EMAIL_PORT=1):
+        deliver()
+    retry_at = Outbox.objects.get().retry_at
+    assert retry_at is not None
+    first, _ = outbox.claim(now=retry_at, channel="email")
+    second, _ = outbox.claim(now=retry_at, channel="email")
+    assert (len(first), len(second)) == (1, 0)
+
+    deliver(retry_at + postman.LONGEST_SERVER_WAIT)  # the first died at it
+    assert [mail["To"] for mail in server.mails] == [two[1].email]
+    deliver(retry_at + HOUR)
+    assert len(server.mails) == 2
+
+
+def test_when_nothing_is_to_be_sent_the_server_is_not_waited_for(server: MailServer, alice: User, bob: User) -> None:
+    Outbox.objects.create(pk=1, failures=3, retry_at=DUE)
+    deliver()
+    on_turn(alice, bob)
+    mailbox.choose(user=bob, choices={}, digest_hour=None, now=NOON)
+    deliver(DUE + MINUTE)
+
+    assert [mail["To"] for mail in server.mails] == [alice.email]
+    assert Outbox.objects.get().failures == 0
