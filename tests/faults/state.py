@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from django.db.models import Sum
+from django.db.models import Model, Sum
 
 from accounts.models import User
-from games.models import Game, Hand, Invitation, Move, Seat
+from games.models import Appeal, AuditEntry, Case, Game, Hand, Invitation, Move, Report, Seat, Suspension
 from games.verify import faults_of
+
+KINDS: tuple[type[Model], ...] = (
+    Game, Seat, Hand, Move, Invitation, User, Report, Case, Appeal, Suspension, AuditEntry
+)  # fmt: skip
 
 
 def stored() -> tuple[object, ...]:
     """The number of rows of each kind, and the sum of all versions."""
     return (
         Game.objects.aggregate(Sum("version"))["version__sum"],
-        *(model.objects.count() for model in (Game, Seat, Hand, Move, Invitation, User)),
+        *(model._default_manager.count() for model in KINDS),
     )
 
 

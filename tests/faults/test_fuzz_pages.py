@@ -1,8 +1,8 @@
 """Visitors who click anything and type anything: no page breaks, no GET changes a game, every game still replays.
 
-Each visitor opens addresses found on the pages before, or made up, and sends the forms found there with some of their
-fields changed. The long form is `FUZZ=5000 script/test tests/faults/test_fuzz_pages.py`: so many requests; `FUZZ_SEED`
-chooses others.
+Each visitor, staff among them, opens addresses found on the pages before, or made up, and sends the forms found there
+with some of their fields changed. Hypothesis chooses; what one walk changed is there in the next. The long form is
+`FUZZ=5000 script/test tests/faults/test_fuzz_pages.py`: so many requests; `FUZZ_SEED` chooses others.
 """
 
 from __future__ import annotations
@@ -11,19 +11,30 @@ import os
 import random
 from collections import Counter
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
+from django.db.models import F
 from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from accounts.models import User
+from games import lists, queries
 from games.actions import lobby
+from games.actions.moderation import people
 from games.models import Game
 from tests.conftest import logged_in
 from tests.faults.state import faulty_games, stored
+from tests.support.codes import staff_browser
 from tests.support.tables import NOON
 
-REQUESTS = int(os.environ.get("FUZZ", "400"))
+REQUESTS = int(os.environ.get("FUZZ", "300"))
+WALK = 50
+"""Requests of one walk."""
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 START = (
     "/",
@@ -35,6 +46,10 @@ START = (
     "/accounts/login/",
     "/accounts/signup/",
     "/move-seats/",
+    "/notices/",
+    "/admin/",
+    "/admin/games/game/",
+    "/admin/games/case/",
 )
 WORDS = (
     "",
@@ -61,6 +76,9 @@ ADDRESSES = (
     "/games/{}/move/",
     "/join/{}/",
     "/accounts/me/tokens/{}/revoke/",
+    "/people/{}/",
+    "/admin/games/round/?{}",
+    "/admin/games/game/?q={}",
     "/{}",
 )
 
@@ -90,71 +108,135 @@ class Page(HTMLParser):
 
 
 class Visitor:
-    """A browser that remembers the page it is on."""
+    """A browser that remembers the page it is on; of staff, one that may open the staff pages."""
 
     def __init__(self, user: User | None) -> None:
         self.user = user
-        self.browser = logged_in(user) if user else Client()
+        self.browser = self._fresh_browser()
         self.page = Page("/", "")
 
+    def _fresh_browser(self) -> Client:
+        if not self.user:
+            return Client()
+        return staff_browser(self.user) if self.user.is_staff else logged_in(self.user)
+
     def ask(self, method: str, address: str, fields: dict[str, str], *, fragment: bool) -> int:
-        """Make the request; an exception in a view is raised here."""
+        """Make the request and go where its answer leads; an exception in a view is raised here."""
         target = urlsplit(address)
         path = target.path + (f"?{target.query}" if target.query else "")
         headers = {"HX-Request": "true"} if fragment else {}
         if method == "get":
-            answer = (
-                self.browser.get(path, fields, headers=headers) if fields else self.browser.get(path, headers=headers)
-            )
+            answer = self.browser.get(path, fields or None, headers=headers, follow=True)
         else:
-            answer = self.browser.post(path, fields, headers=headers)
+            answer = self.browser.post(path, fields, headers=headers, follow=True)
         if self.user and "_auth_user_id" not in self.browser.session:
-            self.browser = logged_in(User.objects.get(pk=self.user.pk))
+            self.browser = self._fresh_browser()
         if answer.headers.get("Content-Type", "").startswith("text/html") and not answer.streaming:
-            self.page = Page(path, answer.content.decode())
+            self.page = Page(answer.request["PATH_INFO"], answer.content.decode())
         status: int = answer.status_code
         return status
 
 
-def noise(rng: random.Random) -> str:
-    """A word that means something somewhere, or characters that mean nothing anywhere."""
-    strange = "".join(chr(rng.choice((rng.randrange(128), rng.randrange(0xD800)))) for _ in range(rng.randrange(40)))
-    return rng.choice((*WORDS, strange))
+noise = st.sampled_from(WORDS) | st.text(max_size=40)
+chance = st.integers(0, 2**32).map(random.Random)
+"""For choices among what a page offers: Hypothesis cannot make those, pages differ from walk to walk."""
 
 
-def step(rng: random.Random, visitor: Visitor) -> int:
-    """One request of a visitor, to somewhere the page leads or to somewhere made up; gives the status."""
-    fragment = rng.random() < 0.5
-    if visitor.page.forms and rng.random() < 0.6:
-        method, address, fields = rng.choice(visitor.page.forms)
-        filled = {name: rng.choice(values) for name, values in fields.items()}
-        if rng.random() < 0.5:
-            filled |= {rng.choice(list(fields) or ["next"]): noise(rng) for _ in range(2)}
-        return visitor.ask(method, address, filled, fragment=fragment)
-    here = [link for link in visitor.page.links if not urlsplit(link).netloc]
-    made_up = rng.choice(ADDRESSES).format(rng.choice((*codes(), quote(noise(rng)))))
-    before = stored()
-    status = visitor.ask(
-        "get", rng.choice((rng.choice(here or START), rng.choice(START), made_up)), {}, fragment=fragment
-    )
-    assert stored() == before
-    return status
+def walks_of(visitors: dict[str, Visitor], answered: Counter[int]) -> type[RuleBasedStateMachine]:
+    """Walks of these visitors through the site; counts how often each status was answered."""
+
+    who, fragment, spoil = st.sampled_from(sorted(visitors)), st.booleans(), st.booleans()
+
+    class Walk(RuleBasedStateMachine):
+        @rule(who=who, rng=chance, fragment=fragment)
+        def follow(self, who: str, rng: random.Random, fragment: bool) -> None:
+            """Open a link of the page one is on, or begin anew."""
+            here = [link for link in visitors[who].page.links if not urlsplit(link).netloc]
+            self._get(who, rng.choice(rng.choice((here or START, START))), fragment=fragment)
+
+        @rule(who=who, rng=chance, fragment=fragment, word=noise)
+        def make_up(self, who: str, rng: random.Random, fragment: bool, word: str) -> None:
+            """Open an address with a table's code in it, or anything else."""
+            self._get(who, rng.choice(ADDRESSES).format(rng.choice((*codes(), quote(word)))), fragment=fragment)
+
+        @rule(who=who, rng=chance, fragment=fragment, spoil=spoil, words=st.tuples(noise, noise))
+        def send(self, who: str, rng: random.Random, fragment: bool, spoil: bool, words: tuple[str, str]) -> None:
+            """Send a form of the page one is on, as it is or with up to two of its fields changed."""
+            if not (forms := visitors[who].page.forms):
+                return
+            method, address, fields = rng.choice(forms)
+            filled = {name: rng.choice(values) for name, values in fields.items()}
+            if spoil:
+                filled |= {rng.choice(list(fields) or ["next"]): word for word in words}
+            self._answered(visitors[who].ask(method, address, filled, fragment=fragment))
+
+        def _get(self, who: str, address: str, *, fragment: bool) -> None:
+            before = stored()
+            self._answered(visitors[who].ask("get", address, {}, fragment=fragment))
+            assert stored() == before
+
+        def _answered(self, status: int) -> None:
+            answered[status] += 1
+            assert status < 500
+
+    return Walk
 
 
 def codes() -> list[str]:
     return list(Game.objects.order_by("pk").values_list("code", flat=True)[:20])
 
 
-def test_visitors_who_do_anything_break_nothing(alice: User, bob: User, charlie: User, mo: User) -> None:
+def walk(visitors: dict[str, Visitor], requests: int) -> Counter[int]:
+    """Let these visitors loose; an exception in a view is raised here. Gives how often each status was answered."""
+    answered: Counter[int] = Counter()
+    chosen = settings(
+        max_examples=max(1, requests // WALK),
+        stateful_step_count=WALK,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],  # the next walk finds what the last one changed: nothing can be tried again
+    )
+    run_state_machine_as_test(seed(SEED)(walks_of(visitors, answered)), settings=chosen)
+    return answered
+
+
+@pytest.fixture
+def visitors(alice: User, bob: User, charlie: User, mo: User) -> dict[str, Visitor]:
+    """Players at three tables, an outsider, somebody suspended, a moderator, an admin, and nobody."""
     lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1, target=1000), now=NOON)
     lobby.create_table(user=bob, options=lobby.TableOptions(players=2, public=False), now=NOON)
-    visitors = [Visitor(user) for user in (alice, bob, charlie, mo, None)]
-    rng, answered = random.Random(SEED), Counter[int]()
-    for _ in range(REQUESTS):
-        status = step(rng, rng.choice(visitors))
-        answered[status] += 1
-        assert status < 500
-    print(f"{REQUESTS} requests, seed {SEED}: {dict(sorted(answered.items()))}")
-    assert {200, 302, 404} <= answered.keys()
+    dora = User.objects.create_user("dora", password="long enough a secret")
+    people.suspend(person_id=dora.pk, by=mo, days=7, reason="Rude words at two tables", now=timezone.now())
+    root = User.objects.create_superuser("root", password="long enough a secret")
+    known = {user.username: Visitor(user) for user in (alice, bob, charlie, mo, dora, root)}
+    return known | {"nobody": Visitor(None)}
+
+
+def test_visitors_who_do_anything_break_nothing(visitors: dict[str, Visitor]) -> None:
+    answered = walk(visitors, REQUESTS)
+    print(f"{sum(answered.values())} requests, seed {SEED}: {dict(sorted(answered.items()))}")
+    assert {200, 403, 404, 422} <= answered.keys()
     assert faulty_games() == {}
+
+
+def test_the_walk_sees_a_page_that_breaks(visitors: dict[str, Visitor], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise LookupError("seeded")
+
+    monkeypatch.setattr(lists, "badges_of", broken)
+    with pytest.raises(LookupError, match="seeded"):
+        walk(visitors, 200)
+
+
+def test_the_walk_sees_a_get_that_changes_a_game(visitors: dict[str, Visitor], monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = queries.view_of
+
+    def careless(*arguments: Any, **named: Any) -> Any:
+        Game.objects.update(version=F("version") + 1)
+        return honest(*arguments, **named)
+
+    monkeypatch.setattr(queries, "view_of", careless)
+    with pytest.raises(AssertionError):
+        walk(visitors, 200)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote, urlsplit
+
 import pytest
-from hypothesis import example, given, settings
+from django.test import Client
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import User
-from games import records, rules
+from games import mail_links, records, rules
+from games.models import NoticeSettings
 from tests.support.tables import TWO_HANDS, table_after
 
 texts = settings(max_examples=300, derandomize=True, deadline=None, database=None)
@@ -102,3 +106,31 @@ def test_a_record_with_a_line_spoiled_is_replayed_or_refused(record: str) -> Non
 
     spoil()
     assert refused > 50
+
+
+@pytest.mark.django_db
+def test_a_link_in_a_mail_that_is_not_ours_is_refused_and_changes_nothing(alice: User) -> None:
+    NoticeSettings.objects.create(user=alice, mail_key="key")
+    links = {
+        purpose: urlsplit(mail_links.address_of(purpose, user_id=alice.pk, what="turn", key="key")).path
+        for purpose in (mail_links.OPEN, mail_links.STOP, mail_links.WORKS)
+    }
+    before = list(NoticeSettings.objects.values())
+    good = st.sampled_from(sorted(links.values())).map(lambda path: path.rsplit("/", 2)[1])
+    spoiled = st.builds(
+        lambda token, at, letter: token[:at] + letter + token[at + 1 :],
+        good, st.integers(0, 60), st.characters(codec="utf-8"),
+    )  # fmt: skip
+
+    @settings(texts, max_examples=60)
+    @given(st.sampled_from(sorted(links)), spoiled | st.text(min_size=1, max_size=80), st.booleans())
+    def spoil(purpose: str, token: str, one_click: bool) -> None:
+        assume(token != links[purpose].rsplit("/", 2)[1])
+        path = f"{links[purpose].rsplit('/', 2)[0]}/{quote(token, safe='')}/"
+        browser = Client()
+        answer = browser.post(path, {"List-Unsubscribe": "One-Click"}) if one_click else browser.get(path)
+        assert answer.status_code == (405 if one_click and purpose == mail_links.OPEN else 404), answer.content
+        assert not browser.cookies
+        assert list(NoticeSettings.objects.values()) == before
+
+    spoil()

@@ -75,8 +75,9 @@ class Socket:
         """Whether no message waits, and none comes in a moment."""
         return bool(await self._app.receive_nothing(timeout=0.05))
 
-    async def say(self, text: str) -> None:
-        await self._app.send_input({"type": "websocket.receive", "text": text})
+    async def say(self, frame: str | bytes) -> None:
+        kind = "text" if isinstance(frame, str) else "bytes"
+        await self._app.send_input({"type": "websocket.receive", kind: frame})
 
     async def leave(self) -> None:
         await self._app.send_input({"type": "websocket.disconnect", "code": 1000})
