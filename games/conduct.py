@@ -110,27 +110,38 @@ def record_of(person: User, now: datetime, *, reader: int | None) -> ConductReco
     )
 
 
-def _settled(outcome: str) -> Subquery:
-    """How many cases that the reporter of a report has reported in ended like this."""
-    cases = Report.objects.filter(reporter=OuterRef("reporter"), case__outcome=outcome).order_by()
+def _settled(outcome: str, reader: int | None) -> Subquery:
+    """How many cases that the reporter of a report has reported in ended like this, but for those about the reader."""
+    reported = Report.objects.filter(reporter=OuterRef("reporter"), case__outcome=outcome).order_by()
+    cases = reported.exclude(case__person_id=reader)
     return Subquery(cases.values("reporter").annotate(n=Count("case", distinct=True)).values("n"))
 
 
-def _with_record(reports: QuerySet[Report]) -> QuerySet[Report]:
-    """Each report with its reporter's record: `acted` and `nothing`, and the `trust` that follows, 1 for a newcomer."""
+def _with_record(reports: QuerySet[Report], reader: int | None) -> QuerySet[Report]:
+    """Each report with its reporter's record: `acted` and `nothing`, and the `trust` that follows, 1 for a newcomer.
+
+    What came of a case about the reader is left out: or the change would tell the reader who had reported.
+    """
     return reports.annotate(
-        acted=Coalesce(_settled(Case.Outcome.ACTED), 0), nothing=Coalesce(_settled(Case.Outcome.NOTHING), 0)
+        acted=Coalesce(_settled(Case.Outcome.ACTED, reader), 0),
+        nothing=Coalesce(_settled(Case.Outcome.NOTHING, reader), 0),
     ).annotate(trust=(F("acted") + 1) * 2.0 / (F("acted") + F("nothing") + 2))
 
 
-def with_weight(cases: QuerySet[Case]) -> QuerySet[Case]:
-    """Each case with the number of its reports (`said`) and their `weight`: the sum of the trust in its reporters."""
+def with_weight(cases: QuerySet[Case], *, reader: int | None) -> QuerySet[Case]:
+    """Each case with the number of its reports (`said`) and its `weight`: the sum of the trust in its reporters.
+
+    Each reporter counts once, in however many games they report; so does the site, along with guests who are gone.
+    """
     own = Report.objects.filter(case=OuterRef("pk")).order_by()
-    weight = _with_record(own).values("case").annotate(w=Sum("trust", output_field=FloatField())).values("w")
+    of_case = Report.objects.filter(case=OuterRef(OuterRef("pk")))
+    one_each = of_case.order_by("reporter_id", "pk").distinct("reporter_id").values("pk")
+    trusted = _with_record(own.filter(pk__in=one_each), reader)
+    weight = trusted.values("case").annotate(w=Sum("trust", output_field=FloatField())).values("w")
     said = own.values("case").annotate(n=Count("pk")).values("n")
     return cases.annotate(weight=Subquery(weight, output_field=FloatField()), said=Coalesce(Subquery(said), 0))
 
 
-def reports_of(case: Case) -> QuerySet[Report]:
-    """The reports of a case, oldest first, each with its reporter's record."""
-    return _with_record(Report.objects.filter(case=case)).select_related("reporter", "game").order_by("pk")
+def reports_of(case: Case, *, reader: int | None) -> QuerySet[Report]:
+    """The reports of a case, oldest first, each with its reporter's record as this reader may know it."""
+    return _with_record(Report.objects.filter(case=case), reader).select_related("reporter", "game").order_by("pk")

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.models import User
 from games import announce
-from games.models import Game, Seat
+from games.models import Case, Game, Seat
 
 OPEN_TABLE_DAYS: Final = 7
 GUEST_DAYS: Final = 30
@@ -33,14 +33,18 @@ def close_old_tables(*, now: datetime) -> int:
 def forget_guests(*, now: datetime) -> int:
     """Delete the guests of a month ago who sit in no game that runs; gives their number.
 
-    Their seats stay in finished games, under the name they played by.
+    Their seats stay in finished games, under the name they played by. A case goes with the guest it is about: so not
+    before it is settled, nor in the month after, when those who reported read what came of it.
     """
     month_ago = now - timedelta(days=GUEST_DAYS)
     running = Seat.objects.filter(
         user=OuterRef("pk"), left=False, game__status__in=(Game.Status.OPEN, Game.Status.PLAYING)
     )
     played_lately = Seat.objects.filter(user=OuterRef("pk"), game__finished_at__gte=month_ago)
-    gone = User.objects.filter(~Exists(running), ~Exists(played_lately), is_guest=True, date_joined__lt=month_ago)
+    reported = Case.objects.filter(Q(closed_at=None) | Q(closed_at__gte=month_ago), person=OuterRef("pk"))
+    gone = User.objects.filter(
+        ~Exists(running), ~Exists(played_lately), ~Exists(reported), is_guest=True, date_joined__lt=month_ago
+    )
     return sum(_forget(gone, number) for number in list(gone.values_list("pk", flat=True)))
 
 

@@ -134,7 +134,9 @@ class CaseAdmin(ReadOnly):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Case]:
         """Nobody reads who said what about themselves."""
-        return conduct.with_weight(super().get_queryset(request).exclude(person_id=request.user.pk))
+        return conduct.with_weight(
+            super().get_queryset(request).exclude(person_id=request.user.pk), reader=request.user.pk
+        )
 
     @admin.display(description="weight", ordering="-weight")
     def weight(self, case: Any) -> str:
@@ -169,7 +171,7 @@ class CaseAdmin(ReadOnly):
             **self.admin_site.each_context(request),
             "title": f"Case about {case.person.name}",
             "case": case,
-            "reports": conduct.reports_of(case),
+            "reports": conduct.reports_of(case, reader=request.user.pk),
             "acts": buttons(request, CASE_PAGES, "games_case_act", case.pk) if case.closed_at is None else [],
         }
         return render(request, "admin/staff/case.html", context)

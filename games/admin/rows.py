@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from accounts.read_only import ReadOnly
 from games import conduct
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
+from games.models.notices import REPORT_SETTLED
 
 
 @admin.register(AuditEntry)
@@ -51,7 +52,10 @@ class MoveAdmin(ReadOnly):
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnly):
-    """Who was told what, how and when, or why not; what was said is between the site and the person."""
+    """Who was told what, how and when, or why not; what was said is between the site and the person.
+
+    Not that a report was settled: a member of staff whom it was about would read here who had reported.
+    """
 
     list_display = ("user", "kind", "channel", "game", "state", "reason", "created_at", "since")
     list_filter = ("state", "channel", "kind")
@@ -64,13 +68,17 @@ class NoticeAdmin(ReadOnly):
     ordering = ("-pk",)
     show_full_result_count = False
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Notice]:
+        notices: QuerySet[Notice] = super().get_queryset(request).exclude(kind=REPORT_SETTLED)
+        return notices
+
 
 @admin.register(Report)
 class ReportAdmin(ReadOnly):
-    list_display = ("at", "case", "reporter", "game")
+    list_display = ("at", "case", "reporter", "sign", "game")
     search_fields = ("=game__code", "reporter__username", "case__person__username")
     list_select_related = ("case__person", "reporter", "game")
-    fields = ("case", "reporter", "game", "at", "text", "seen_at")
+    fields = ("case", "reporter", "sign", "game", "at", "text", "seen_at")
     ordering = ("-pk",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:

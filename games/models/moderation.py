@@ -200,15 +200,22 @@ class Case(models.Model):
 
 
 class Report(models.Model):
-    """What one person, or the site itself (`reporter` null), says in a case about one game.
+    """What one person, or the site itself, says in a case about one game.
 
+    `sign` is what the site saw; it is empty where a person reports, whose `reporter` is null once that guest is gone.
     `seen_at` is when the reporter has been shown the outcome.
     """
+
+    class Sign(models.TextChoices):
+        TIMEOUTS = "timeouts", "The clock played many turns"
+        RESIGNATIONS = "resignations", "Many games resigned at once"
+        BROWSER = "browser", "Two accounts in one browser"
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="reports")
     reporter = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="reports"
     )
+    sign = models.CharField(max_length=12, choices=Sign, blank=True, default="")
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="reports")
     at = models.DateTimeField()
     text = models.CharField(max_length=WORDS_LENGTH)
@@ -217,8 +224,9 @@ class Report(models.Model):
     class Meta:
         default_permissions = ("view",)
         constraints = (
+            models.UniqueConstraint(fields=["case", "reporter", "game"], name="report_once_per_case_and_game"),
             models.UniqueConstraint(
-                fields=["case", "reporter", "game"], nulls_distinct=False, name="report_once_per_case_and_game"
+                fields=["case", "sign", "game"], condition=~Q(sign=""), name="report_once_per_case_sign_and_game"
             ),
         )
 

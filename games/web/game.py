@@ -29,6 +29,7 @@ from games.refusals import Denied
 from games.render import Again, Asked, Ended
 from games.web import table as table_views
 from games.web.answers import SeeOther
+from games.web.marks import mark
 from games.web.people import links, person
 from games.web.replay import no_replay
 
@@ -112,8 +113,11 @@ def move(request: HttpRequest, code: str) -> HttpResponse:
         return _refused(request, code, denied, text=text, uno=uno, version=version)
     seen.look(table, user)
     if _wants_fragment(request):
-        return _show(request, table, Asked(sort=request.COOKIES.get(SORT_COOKIE, "")), since=version)
-    return SeeOther(f"{table.game.get_absolute_url()}#headline")
+        response = _show(request, table, Asked(sort=request.COOKIES.get(SORT_COOKIE, "")), since=version)
+    else:
+        response = SeeOther(f"{table.game.get_absolute_url()}#headline")
+    mark(request, response, code=table.game.code, user=user)
+    return response
 
 
 def _play(request: HttpRequest, code: str, user: User, *, text: str, uno: bool, version: int | None) -> Table:

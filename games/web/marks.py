@@ -1,4 +1,4 @@
-"""The mark of a browser: a signed cookie of ours, set where somebody sits down, to see two accounts at one table.
+"""The mark of a browser: a signed cookie of ours, to see two accounts at one table. Set where one sits down or moves.
 
 It holds random bytes and nothing about the browser. What is stored is its hash, for 30 days.
 """
@@ -12,10 +12,12 @@ from functools import wraps
 from typing import Concatenate, Final, ParamSpec
 
 from django.conf import settings
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 from django.utils import timezone
 
+from accounts.models import User
 from games.actions.moderation import watch
 from games.web.answers import SeeOther
 from games.web.people import person
@@ -24,6 +26,8 @@ P = ParamSpec("P")
 COOKIE: Final = "__Host-browser" if settings.HTTPS else "browser"
 SALT: Final = "games.web.marks"
 SECONDS: Final = 365 * 86_400
+REMEMBERED: Final = 86_400
+"""So long the cache knows that a browser has been noted at a table."""
 
 
 def marks(
@@ -38,17 +42,24 @@ def marks(
         if isinstance(response, SeeOther) and user is not None:
             match = resolve(response.url)
             if match.url_name == "game":
-                mark = request.get_signed_cookie(COOKIE, default="", salt=SALT) or _mark(response)
-                digest = hashlib.sha256(mark.encode()).hexdigest()
-                watch.mark_browser(code=match.kwargs["code"], user_id=user.pk, mark=digest, now=timezone.now())
+                mark(request, response, code=match.kwargs["code"], user=user)
         return response
 
     return handle
 
 
-def _mark(response: HttpResponse) -> str:
-    mark = secrets.token_urlsafe(16)
+def mark(request: HttpRequest, response: HttpResponse, *, code: str, user: User) -> None:
+    """Note that this person plays this game in this browser: with at most one statement, and mostly none."""
+    value = request.get_signed_cookie(COOKIE, default="", salt=SALT) or _new_mark(response)
+    digest = hashlib.sha256(value.encode()).hexdigest()
+    # Without the cache, or once it has forgotten, the same row is offered to the database again.
+    if cache.add(f"mark:{code}:{user.pk}:{digest}", True, REMEMBERED):
+        watch.mark_browser(code=code, user_id=user.pk, mark=digest, now=timezone.now())
+
+
+def _new_mark(response: HttpResponse) -> str:
+    value = secrets.token_urlsafe(16)
     response.set_signed_cookie(
-        COOKIE, mark, salt=SALT, max_age=SECONDS, secure=settings.HTTPS, httponly=True, samesite="Lax"
+        COOKIE, value, salt=SALT, max_age=SECONDS, secure=settings.HTTPS, httponly=True, samesite="Lax"
     )
-    return mark
+    return value

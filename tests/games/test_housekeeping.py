@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 from accounts.actions import create_guest
 from accounts.models import User
 from games.actions import housekeeping, lobby
-from games.models import Game, Seat
+from games.actions.moderation import cases
+from games.models import Case, Game, Report, Seat
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +47,31 @@ def test_guests_with_nothing_left_to_play_are_forgotten(alice: User) -> None:
     assert set(User.objects.all()) == {alice, busy, lately, fresh}
     assert not User.objects.filter(pk__in=[idle.pk, done.pk]).exists()
     assert Seat.objects.filter(user=None, name=done.name).exists()
+
+
+def test_a_guest_stays_until_whoever_reported_them_has_been_answered(alice: User, mo: User) -> None:
+    guest = old_guest()
+    game = table_at(TWO_HANDS, [guest, alice]).game
+    text = "He wrote a rude word as his name, twice."
+    cases.report(code=game.code, reporter=alice, seat=0, kind="name", text=text, now=NOON)
+    Game.objects.filter(pk=game.pk).update(status=Game.Status.VOID, finished_at=NOON - timedelta(days=35))
+    assert housekeeping.forget_guests(now=NOON) == 0
+    case, reason = Case.objects.get(), "Seen in the log of the game"
+    cases.close_case(case_id=case.pk, by=mo, outcome="acted", answer="", reason=reason, now=NOON)
+    assert housekeeping.forget_guests(now=NOON + timedelta(days=29)) == 0
+    assert Report.objects.filter(reporter=alice).exists()
+    assert housekeeping.forget_guests(now=NOON + timedelta(days=31)) == 1
+
+
+def test_guests_who_reported_the_same_thing_are_forgotten_and_what_they_said_stays(alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    for _ in range(2):
+        text = "He wrote a rude word as his name, twice."
+        cases.report(code=game.code, reporter=old_guest(), seat=1, kind="name", text=text, now=NOON)
+    cases.report_sign(person_id=bob.pk, kind="name", sign=Report.Sign.TIMEOUTS, game_id=game.pk, text="x", now=NOON)
+    assert housekeeping.forget_guests(now=NOON) == 2
+    assert not Report.objects.exclude(reporter=None).exists()
+    assert sorted(Report.objects.values_list("sign", flat=True)) == ["", "", "timeouts"]
 
 
 def test_a_guest_who_has_just_sat_down_is_not_forgotten(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,13 +101,12 @@ def test_a_report_never_lands_in_a_case_that_is_just_being_closed(
     alice: User, bob: User, charlie: User, mo: User
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    said: dict[str, Any] = {"person_id": bob.pk, "kind": "name", "game": game, "text": "A rude name.", "now": NOON}
-    first = cases.file_report(reporter=alice, **said)
-    assert first is not None
+    said: dict[str, Any] = {"seat": 1, "kind": "name", "text": "A rude name, I think.", "now": NOON}
+    first = cases.report(code=game.code, reporter=alice, **said)
 
     def report_again() -> None:
         try:
-            cases.file_report(reporter=charlie, **said)
+            cases.report(code=game.code, reporter=charlie, **said)
         finally:
             connection.close()
 
@@ -195,8 +194,8 @@ def test_a_report_and_a_move_do_not_wait_for_each_other(alice: User, bob: User) 
     )
     assert Report.objects.filter(game=table.game).count() == 1
     finishes_while(
-        lambda: cases.file_report(
-            person_id=bob.pk, kind="teaming", reporter=None, game=table.game, text=text, now=NOON
+        lambda: cases.report_sign(
+            person_id=bob.pk, kind="teaming", sign=Report.Sign.BROWSER, game_id=table.game.pk, text=text, now=NOON
         ),
         mover(code, alice, "play r5", 0),
     )

@@ -1,8 +1,8 @@
-"""Reports, the queue of cases, outcomes, appeals, and the cases that the site opens by itself."""
+"""Reports, the queue of cases, outcomes, and appeals."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -15,10 +15,9 @@ from django.utils import timezone
 from accounts.models import User
 from games import conduct, emails
 from games.actions import lobby, outbox
-from games.actions.moderation import cases, people, tables, watch
+from games.actions.moderation import cases, people
 from games.actions.play import play_move
-from games.forms import NewTableForm
-from games.models import Appeal, AuditEntry, BrowserMark, Case, Game, Move, Notice, Report, Seat, Suspension
+from games.models import Appeal, AuditEntry, Case, Notice, Report, Suspension
 from games.queries import Table
 from games.refusals import Denied
 from tests.conftest import logged_in, person
@@ -166,13 +165,26 @@ def test_the_queue_weighs_reports_by_their_reporters_record(table: Table, mo: Us
         Report.objects.create(case=right, reporter=alice, game=table.game, at=NOON, text=f"{n}")
     cases.report(**said(table, charlie))
     cases.report(**said(other, alice))
-    weighed: Any = conduct.with_weight(Case.objects.filter(closed_at=None))
+    weighed: Any = conduct.with_weight(Case.objects.filter(closed_at=None), reader=None)
     weights = dict(weighed.values_list("person__username", "weight"))
     assert weights == {"bob": pytest.approx(0.4), "dora": pytest.approx(1.6)}
     bob = Case.objects.get(kind="name", person__username="bob").person
-    cases.file_report(person_id=bob.pk, kind="name", reporter=None, game=other.game, text="x", now=NOON)
+    for n in range(2):  # another game, another sign: it is still one voice
+        game, sign = table_at(TWO_HANDS, [alice, bob]).game, list(Report.Sign)[n]
+        assert cases.report_sign(person_id=bob.pk, kind="name", sign=sign, game_id=game.pk, text="x", now=NOON)
     weights = dict(weighed.values_list("person__username", "weight"))
     assert weights == {"bob": pytest.approx(1.4), "dora": pytest.approx(1.6)}
+    assert weighed.get(person=bob).said == 3
+
+
+def test_one_person_with_many_games_weighs_as_one(alice: User, bob: User, mo: User) -> None:
+    for _ in range(10):
+        cases.report(**said(table_at(TWO_HANDS, [alice, bob]), alice))
+    for n in range(2):
+        cases.report(**said(table_at(TWO_HANDS, [person(f"d{n}"), mo]), User.objects.get(username=f"d{n}")))
+    weighed: Any = conduct.with_weight(Case.objects.all(), reader=None)
+    weights = {case.person.username: (case.weight, case.said) for case in weighed}
+    assert weights == {"bob": (pytest.approx(1.0), 10), "mo": (pytest.approx(2.0), 2)}
 
 
 def test_the_queue_shows_open_cases_and_a_case_is_taken_and_closed_there(table: Table, mo: User, alice: User) -> None:
@@ -206,6 +218,27 @@ def test_staff_do_not_read_who_reported_them(mo: User, ann: User, alice: User) -
     person_page = f"/admin/accounts/user/{mo.pk}/change/"
     assert "An offensive name" not in reported.get(person_page).content.decode()
     assert "An offensive name" in other.get(person_page).content.decode()
+
+
+def test_staff_do_not_read_from_what_others_were_told_who_reported_them(mo: User, ann: User, alice: User) -> None:
+    cases.report(**said(table_at(TWO_HANDS, [alice, mo]), alice))
+    other = person("dora")
+    cases.report(**said(table_at(TWO_HANDS, [alice, other]), alice))
+    about = f"/admin/games/case/{Case.objects.get(person=other).pk}/change/"
+    reported, admin = staff_browser(mo), staff_browser(ann)
+    before = reported.get(about).content.decode()
+    assert "0 right, 0 not" in before
+    close(Case.objects.get(person=mo), ann)
+    assert Notice.objects.filter(user=alice, kind="report_settled").exists()
+    for browser in (reported, admin):
+        assert browser.get("/admin/games/notice/").context["cl"].result_count == 0
+    assert "0 right, 0 not" in reported.get(about).content.decode()
+    assert "1 right, 0 not" in admin.get(about).content.decode()
+    weights = {
+        browser: browser.get("/admin/games/case/").context["cl"].result_list.get(person=other).weight
+        for browser in (reported, admin)
+    }
+    assert weights == {reported: pytest.approx(1.0), admin: pytest.approx(4 / 3)}
 
 
 @pytest.fixture
@@ -254,163 +287,6 @@ def test_an_appeal_lifts_no_other_suspension_than_its_own(ann: User, alice: User
 def test_a_moderator_decides_no_appeal(mo: User, appeal: Appeal) -> None:
     arguments = {"lift": True, "answer": "We looked at it again.", "reason": REASON, "now": NOON}
     refused("forbidden", cases.decide_appeal, appeal_id=appeal.pk, by=mo, **arguments)
-
-
-def lines(table: Table, text: str, count: int, *, seat: int = 1, at: datetime = NOON) -> None:
-    round_, _, _ = table.playing
-    first = table.game.moves.count() + 1
-    Move.objects.bulk_create(
-        Move(game=table.game, round=round_, n=first + n, seat=seat, text=text, at=at) for n in range(count)
-    )
-
-
-def test_many_timeouts_open_a_case_once(table: Table, bob: User) -> None:
-    lines(table, "clock draw", 11)
-    lines(table, "clock uno", 5)
-    assert watch.watch(now=NOON) == 0
-    lines(table, "clock take", 1)
-    assert watch.watch(now=NOON) == 1
-    assert watch.watch(now=NOON) == 0
-    case = Case.objects.get()
-    assert (case.person, case.kind, case.reports.get().reporter) == (bob, "abandon", None)
-    assert "12 of this person's turns in 1 games" in case.reports.get().text
-    Case.objects.update(closed_at=NOON + timedelta(hours=1))
-    assert watch.watch(now=NOON + timedelta(hours=2)) == 0
-
-
-def given_away(table: Table, by: User, username: str, *, seat: int = 1) -> None:
-    """Staff give a seat away at the version that the log has now."""
-    Game.objects.filter(pk=table.game.pk).update(version=table.game.moves.count())
-    tables.move_seat(game_id=table.game.pk, by=by, seat=seat, username=username, reason=REASON, now=NOON)
-
-
-def test_what_the_clock_played_is_charged_to_whom_the_seat_belonged_then(table: Table, ann: User, bob: User) -> None:
-    dora = person("dora")
-    lines(table, "clock draw", 8)
-    given_away(table, ann, "dora")
-    lines(table, "clock draw", 11)
-    assert watch.watch(now=NOON) == 0
-    lines(table, "clock draw", 1)
-    assert watch.watch(now=NOON) == 1
-    assert Case.objects.get().person == dora
-    other = table_at(TWO_HANDS, [ann, bob])
-    lines(other, "clock take", 4)
-    assert watch.watch(now=NOON) == 1
-    assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
-
-
-def test_what_the_clock_played_of_somebody_removed_stays_theirs(table: Table, mo: User, ann: User, bob: User) -> None:
-    dora = person("dora")
-    lines(table, "clock draw", 12)
-    Game.objects.filter(pk=table.game.pk).update(version=12)
-    tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=True, reason=REASON, now=NOON)
-    given_away(table, ann, "dora")
-    assert watch.watch(now=NOON) == 1
-    assert Case.objects.get().person == bob
-    assert not Case.objects.filter(person=dora).exists()
-
-
-def test_every_turn_that_the_clock_played_counts_once(table: Table, bob: User) -> None:
-    for n in range(11):
-        at = NOON - timedelta(hours=n)
-        match n % 4:
-            case 0:  # the card that the clock drew could be played
-                lines(table, "clock draw", 1, at=at)
-                lines(table, "clock play r5", 1, at=at)
-            case 1:  # drawn by the person, who then went away
-                lines(table, "draw", 1, at=at - timedelta(minutes=1))
-                lines(table, "clock pass", 1, at=at)
-            case 2:
-                lines(table, "clock color r", 1, at=at)
-            case 3:
-                lines(table, "clock take", 1, at=at)
-        lines(table, "clock uno", 1, at=at)
-    assert watch.watch(now=NOON) == 0
-    lines(table, "clock color b", 1, at=NOON - timedelta(days=1))
-    assert watch.watch(now=NOON) == 1
-    assert "12 of this person's turns in 1 games" in Report.objects.get(case__person=bob).text
-
-
-def test_resignations_are_charged_to_who_resigned(ann: User, alice: User, bob: User) -> None:
-    dora = person("dora")
-    for n in range(3):
-        table = table_at(TWO_HANDS, [alice, bob])
-        lines(table, "draw", 5)  # Bob played on for long
-        given_away(table, ann, "dora")
-        if n == 2:
-            tables.remove(game_id=table.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=NOON)
-            given_away(table, ann, "dora")
-        assert watch.watch(now=NOON) == 0
-        play_move(code=table.game.code, user=dora, text="leave", version=None, now=NOON)
-    assert watch.watch(now=NOON) == 1
-    assert Case.objects.get().person == dora
-
-
-def test_old_timeouts_are_forgotten(table: Table) -> None:
-    lines(table, "clock draw", 20, at=NOON - timedelta(days=8))
-    assert watch.watch(now=NOON) == 0
-
-
-def test_resigning_at_once_again_and_again_opens_a_case(alice: User, bob: User, mo: User) -> None:
-    for n in range(4):
-        table = table_at(TWO_HANDS, [alice, bob])
-        if n == 0:  # not at once
-            lines(table, "draw", 3)
-        Game.objects.filter(pk=table.game.pk).update(version=table.game.moves.count())
-        if n == 1:  # not by itself
-            tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=False, reason=REASON, now=NOON)
-        else:
-            play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
-    assert watch.watch(now=NOON) == 0
-    table = table_at(TWO_HANDS, [alice, bob])
-    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
-    assert watch.watch(now=NOON) == 1
-    assert Case.objects.get().person == bob
-
-
-def test_two_accounts_at_one_table_in_one_browser_open_a_case_about_each(alice: User, bob: User) -> None:
-    browser = logged_in(alice)
-    made = browser.post("/tables/new/", new_table())
-    code = made.headers["Location"].split("/")[2]
-    again = logged_in(bob)
-    again.cookies["browser"] = browser.cookies["browser"].value
-    again.post(f"/games/{code}/join/")
-    found = {case.person.username: case.reports.get().text for case in Case.objects.filter(kind="teaming")}
-    assert set(found) == {"alice", "bob"}
-    assert all("alice" in text and "bob" in text for text in found.values())
-
-
-def new_table() -> dict[str, Any]:
-    form = NewTableForm(None)
-    return {name: field.initial for name, field in form.fields.items() if field.initial is not None} | {
-        "players": 3,
-        "bots": 0,
-    }
-
-
-def test_two_accounts_in_two_browsers_are_nobodys_business(alice: User, bob: User) -> None:
-    made = logged_in(alice).post("/tables/new/", new_table())
-    code = made.headers["Location"].split("/")[2]
-    logged_in(bob).post(f"/games/{code}/join/")
-    assert Seat.objects.filter(user=bob).exists()
-    assert BrowserMark.objects.count() == 2
-    assert not Case.objects.exists()
-
-
-def test_a_forged_mark_is_none(alice: User) -> None:
-    browser = logged_in(alice)
-    browser.cookies["browser"] = "somebody-elses:forged"
-    assert browser.post("/play-now/").status_code == 303
-    assert browser.cookies["browser"].value != "somebody-elses:forged"
-    assert browser.cookies["browser"]["httponly"]
-
-
-def test_marks_are_forgotten_after_30_days(alice: User, bob: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
-    for days in (29, 31):
-        BrowserMark.objects.create(game=table.game, user=alice, mark=f"{days}", at=NOON - timedelta(days=days))
-    assert watch.forget_marks(now=NOON) == 1
-    assert BrowserMark.objects.get().mark == "29"
 
 
 def test_the_outcome_comes_by_bell_and_mail_to_everybody_who_reported_and_says_no_more(

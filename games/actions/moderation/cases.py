@@ -13,7 +13,7 @@ from games import conduct, queries
 from games.actions import mailbox, notices
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import end_suspensions
-from games.models import Appeal, AuditEntry, Case, Game, Report
+from games.models import Appeal, AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, WORDS_LENGTH
 from games.models.notices import REPORT_SETTLED
 from games.refusals import Denied
@@ -72,30 +72,41 @@ def report(
         raise Denied("malformed", "Choose a person at this table.")
     if row.user_id == reporter.pk:
         raise Denied("forbidden", "You cannot report yourself.")
-    filed = file_report(person_id=row.user_id, kind=kind, reporter=reporter, game=table.game, text=text, now=now)
-    if filed is None:
+    with transaction.atomic():
+        case = _open_case(row.user_id, kind, now)
+        filed, new = Report.objects.get_or_create(
+            case=case, reporter=reporter, game=table.game, defaults={"at": now, "text": text}
+        )
+    if not new:
         raise Denied("forbidden", "You have reported this already: it is with the staff.")
     return filed
 
 
-def file_report(
-    *, person_id: int, kind: str, reporter: User | None, game: Game, text: str, now: datetime
-) -> Report | None:
-    """Add to the open case about this person and kind, opening it if there is none; None if it is there already.
+def _open_case(person_id: int, kind: str, now: datetime) -> Case:
+    """The open case about this person and kind, opened if there is none, and locked."""
+    # Whoever else reports this person waits here, so that there is one case.
+    if not User.objects.select_for_update(of=("self",), no_key=True).filter(pk=person_id).exists():
+        raise Denied("malformed", "This guest is gone.")
+    # Locked, so that nobody closes it meanwhile; one that was just being closed is not found any more.
+    mine = Case.objects.filter(person_id=person_id, kind=kind, closed_at=None)
+    open_ = mine.select_for_update(of=("self",), no_key=True)
+    return open_.first() or Case.objects.create(person_id=person_id, kind=kind, opened_at=now)
 
-    `reporter` is None for the site itself.
+
+def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, text: str, now: datetime) -> bool:
+    """Say in a case what the site saw, opening one if there is none; says whether that is new there.
+
+    Two accounts in one browser are told once a game, anything else once a case: it grows by the hour.
     """
     with transaction.atomic():
-        # Whoever else reports this person waits here, so that there is one case.
-        User.objects.select_for_update(of=("self",), no_key=True).get(pk=person_id)
-        # Locked, so that nobody closes it meanwhile; one that was just being closed is not found any more.
-        mine = Case.objects.filter(person_id=person_id, kind=kind, closed_at=None)
-        open_ = mine.select_for_update(of=("self",), no_key=True)
-        case = open_.first() or Case.objects.create(person_id=person_id, kind=kind, opened_at=now)
-        filed, new = Report.objects.get_or_create(
-            case=case, reporter=reporter, game=game, defaults={"at": now, "text": text}
-        )
-        return filed if new else None
+        case = _open_case(person_id, kind, now)
+        said = Report.objects.filter(case=case, sign=sign)
+        if sign is Report.Sign.BROWSER:
+            said = said.filter(game_id=game_id)
+        if said.exists():
+            return False
+        Report.objects.create(case=case, sign=sign, game_id=game_id, at=now, text=text)
+        return True
 
 
 def _case(case_id: int, by: User) -> Case:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from django.db import connection, transaction
+from django.db import connection
 
-from games.actions.moderation.cases import file_report
-from games.models import BrowserMark, Case, Game, Seat
+from games.actions.moderation.cases import report_sign
+from games.models import BrowserMark, Case, Report
 
 DAYS: Final = timedelta(days=7)
 MARKS_KEPT: Final = timedelta(days=30)
@@ -17,30 +17,52 @@ MANY_RESIGNATIONS: Final = 3
 AT_ONCE: Final = 2
 """So many own moves at most before a resignation that counts as at once."""
 
+
+def _changed_next(seat: str, n: str) -> str:
+    """The first change of a seat's owner that comes after line `n`: with none, the owner then is today's."""
+    return f"""
+    LEFT JOIN LATERAL (SELECT c.id, c.before FROM changes c
+                       WHERE c.game_id = {seat}.game_id AND c.seat = {seat}."index" AND c.version >= {n}
+                       ORDER BY c.version, c.id LIMIT 1) later ON true"""  # noqa: S608  # names of ours
+
+
+_OWNER: Final = "CASE WHEN later.id IS NULL THEN s.user_id ELSE later.before END"
+
 # Whose seat it was when a line was written: staff give seats to bots and to other people, and their audit entries say
-# from whom, and at which version. The first such change that comes after the line has its owner; if there is none, the
-# owner is today's. `since` is the version at which that person got the seat.
-_OWNED: Final = """
+# from whom, and at which version. `since` is the version at which that person got the seat.
+#
+# A line counts if somebody else waited: another person at the table who had not left. It does not count while its owner
+# was suspended or their account closed, since they could not play then, and opens nothing while they still are.
+_OWNED: Final = f"""
 WITH changes AS (
     SELECT id, game_id, seat, version,
            CASE act WHEN 'remove' THEN person_id ELSE (details ->> 'before_id')::bigint END AS before
-    FROM games_auditentry WHERE act = ANY('{remove,move_seat}') AND game_id IS NOT NULL
+    FROM games_auditentry WHERE act = ANY('{{remove,move_seat}}') AND game_id IS NOT NULL
 ), lines AS (
-    SELECT m.game_id, m.seat, m.n, m.text, m.at,
-           CASE WHEN later.id IS NULL THEN s.user_id ELSE later.before END AS user_id,
+    SELECT m.game_id, m.seat, m.n, m.text, m.at, {_OWNER} AS user_id,
            (SELECT COALESCE(max(c.version), 0) FROM changes c
             WHERE c.game_id = m.game_id AND c.seat = m.seat AND c.version < m.n) AS since
     FROM games_move m JOIN games_seat s ON s.game_id = m.game_id AND s."index" = m.seat
-    LEFT JOIN LATERAL (SELECT c.id, c.before FROM changes c
-                       WHERE c.game_id = m.game_id AND c.seat = m.seat AND c.version >= m.n
-                       ORDER BY c.version, c.id LIMIT 1) later ON true
+    {_changed_next("s", "m.n")}
     WHERE m.at > %(since)s
 )
 SELECT l.user_id, count(*), count(DISTINCT l.game_id), max(l.game_id)
 FROM lines l JOIN accounts_user u ON u.id = l.user_id
-WHERE l.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = l.user_id AND c.kind = %(kind)s),
+WHERE u.is_active AND (u.suspended_until IS NULL OR u.suspended_until <= %(now)s)
+  AND l.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = l.user_id AND c.kind = %(kind)s),
                       '-infinity')
-"""
+  AND NOT EXISTS (SELECT 1 FROM games_suspension x
+                  WHERE x.person_id = l.user_id AND x.at <= l.at
+                    AND l.at < LEAST(COALESCE(x.until, 'infinity'), COALESCE(x.lifted_at, 'infinity')))
+  AND (SELECT x.act FROM games_auditentry x
+       WHERE x.person_id = l.user_id AND x.act = ANY('{{close_account,reopen_account}}') AND x.at <= l.at
+       ORDER BY x.id DESC LIMIT 1) IS DISTINCT FROM 'close_account'
+  AND EXISTS (SELECT 1 FROM games_seat s
+              {_changed_next("s", "l.n")}
+              WHERE s.game_id = l.game_id AND s."index" <> l.seat AND {_OWNER} IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM games_move o WHERE o.game_id = l.game_id AND o.seat = s."index"
+                                AND o.n < l.n AND o.text = 'leave'))
+"""  # noqa: S608  # statements of ours in another
 
 # Each person's evidence of these days, but for what an earlier case of the kind has settled. A turn that the clock
 # played is one commit: the line before it, of the same seat and instant, is of the same turn. A window that it closes
@@ -66,56 +88,73 @@ GROUP BY l.user_id HAVING count(*) >= %(many)s
 """  # noqa: S608  # as above
 
 
+# Tables where several people who sit there now have moved or sat down in one browser; for each of them whose last case
+# of the kind was settled before the newest of those marks.
+_BROWSERS: Final = """
+WITH shared AS (
+    SELECT m.game_id, array_agg(m.user_id) AS people, max(m.at) AS at,
+           array_agg(COALESCE(NULLIF(u.display_name, ''), u.username) ORDER BY s."index") AS names
+    FROM games_browsermark m JOIN games_seat s ON s.game_id = m.game_id AND s.user_id = m.user_id
+    JOIN accounts_user u ON u.id = m.user_id
+    GROUP BY m.game_id, m.mark HAVING count(*) > 1
+)
+SELECT DISTINCT ON (p.user_id, g.game_id) p.user_id, g.game_id, g.names FROM shared g, unnest(g.people) AS p (user_id)
+WHERE g.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = p.user_id AND c.kind = %(kind)s),
+                      '-infinity')
+  AND NOT EXISTS (SELECT 1 FROM games_report r JOIN games_case c ON c.id = r.case_id
+                  WHERE c.person_id = p.user_id AND c.kind = %(kind)s AND c.closed_at IS NULL
+                    AND r.game_id = g.game_id AND r.sign = %(sign)s)
+ORDER BY p.user_id, g.game_id, g.at
+"""
+
+
 def watch(*, now: datetime) -> int:
-    """Open a case about whoever lets many turns time out, or resigns at once again and again; gives their number."""
-    opened = 0
-    for sql, many, sentence in (
-        (_TIMEOUTS, MANY_TIMEOUTS, "The clock played {count} of this person's turns in {games} games within 7 days."),
-        (_RESIGNATIONS, MANY_RESIGNATIONS, "This person resigned {count} games at once, within 7 days."),
+    """Say in cases what the site saw of people, opening them where there are none; gives the number of new reports.
+
+    That is whoever lets many turns time out or resigns at once again and again while others wait, and whoever plays
+    in one browser with somebody else at their table.
+    """
+    timeouts, resignations, browser = Report.Sign.TIMEOUTS, Report.Sign.RESIGNATIONS, Report.Sign.BROWSER
+    new = 0
+    for user_id, count, games, game_id in _found(_TIMEOUTS, now, Case.Kind.ABANDON, many=MANY_TIMEOUTS):
+        where = "1 game" if games == 1 else f"{games} games"
+        text = f"The clock played {count} of this person's turns in {where} within 7 days."
+        new += _say(user_id, Case.Kind.ABANDON, timeouts, game_id, text, now)
+    for user_id, count, _, game_id in _found(
+        _RESIGNATIONS, now, Case.Kind.ABANDON, many=MANY_RESIGNATIONS, at_once=AT_ONCE
     ):
-        for user_id, count, games, game_id in _found(sql, many, now):
-            text = sentence.format(count=count, games=games)
-            opened += _open(user_id, Case.Kind.ABANDON, game_id, text, now)
-    return opened
+        text = f"This person resigned {count} games at once, within 7 days."
+        new += _say(user_id, Case.Kind.ABANDON, resignations, game_id, text, now)
+    for user_id, game_id, names in _found(_BROWSERS, now, Case.Kind.TEAMING, sign=browser.value):
+        text = f"One browser was used here as {' and as '.join(names)}."
+        new += _say(user_id, Case.Kind.TEAMING, browser, game_id, text, now)
+    return new
 
 
-def _found(sql: str, many: int, now: datetime) -> list[tuple[int, int, int, int]]:
-    parameters: dict[str, datetime | str | int] = {
-        "since": now - DAYS,
-        "kind": Case.Kind.ABANDON.value,
-        "many": many,
-        "at_once": AT_ONCE,
-    }
+def _found(sql: str, now: datetime, kind: Case.Kind, **more: int | str) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        rows: list[tuple[int, int, int, int]] = cursor.fetchall()
+        cursor.execute(sql, {"now": now, "since": now - DAYS, "kind": kind.value, **more})
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 
 
-def _open(user_id: int, kind: str, game_id: int, text: str, now: datetime) -> bool:
-    game = Game.objects.get(pk=game_id)
-    return file_report(person_id=user_id, kind=kind, reporter=None, game=game, text=text, now=now) is not None
+def _say(user_id: int, kind: Case.Kind, sign: Report.Sign, game_id: int, text: str, now: datetime) -> bool:
+    return report_sign(person_id=user_id, kind=kind, sign=sign, game_id=game_id, text=text, now=now)
 
 
-def mark_browser(*, code: str, user_id: int, mark: str, now: datetime) -> bool:
-    """Note that this person sits at this table in a browser with this mark; says whether another person there has it.
+_MARK: Final = """
+INSERT INTO games_browsermark (game_id, user_id, mark, at) SELECT id, %s, %s, %s FROM games_game WHERE code = %s
+ON CONFLICT DO NOTHING
+"""
 
-    Then the site opens a case about each of the two. `mark` is the SHA-256 of the browser's signed cookie.
+
+def mark_browser(*, code: str, user_id: int, mark: str, now: datetime) -> None:
+    """Note that this person plays this game in a browser with this mark, the SHA-256 of its signed cookie.
+
+    One statement and no lock: who shares a browser is found by `watch`, when all marks are there to be seen.
     """
-    with transaction.atomic():
-        seat = Seat.objects.select_related("game").filter(game__code=code, user_id=user_id).first()
-        if seat is None:
-            return False
-        BrowserMark.objects.get_or_create(game=seat.game, user_id=user_id, mark=mark, defaults={"at": now})
-        same = BrowserMark.objects.filter(game=seat.game, mark=mark).exclude(user_id=user_id).values("user_id")
-        others = Seat.objects.filter(game=seat.game, user_id__in=same, left=False)
-        names = {user_id: seat.name} | {other.user_id: other.name for other in others if other.user_id is not None}
-        if len(names) < 2:
-            return False
-        text = f"One browser sat down here as {' and as '.join(names.values())}."
-        for person_id in sorted(names):
-            _open(person_id, Case.Kind.TEAMING, seat.game_id, text, now)
-        return True
+    with connection.cursor() as cursor:
+        cursor.execute(_MARK, [user_id, mark, now, code])
 
 
 def forget_marks(*, now: datetime) -> int:

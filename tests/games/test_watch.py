@@ -1,0 +1,297 @@
+"""The cases that the site opens by itself: who keeps others waiting, and two accounts in one browser."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from games.actions import lobby
+from games.actions.moderation import accounts, people, tables, watch
+from games.actions.play import play_move
+from games.forms import NewTableForm
+from games.models import BrowserMark, Case, Game, Move, Report, Seat
+from games.queries import Table
+from tests.conftest import logged_in, person
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+REASON = "Seen in the log of the game"
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob])
+
+
+def lines(table: Table, text: str, count: int, *, seat: int = 1, at: datetime = NOON) -> None:
+    round_, _, _ = table.playing
+    first = table.game.moves.count() + 1
+    Move.objects.bulk_create(
+        Move(game=table.game, round=round_, n=first + n, seat=seat, text=text, at=at) for n in range(count)
+    )
+
+
+def test_many_timeouts_open_a_case_once(table: Table, bob: User) -> None:
+    lines(table, "clock draw", 11)
+    lines(table, "clock uno", 5)
+    assert watch.watch(now=NOON) == 0
+    lines(table, "clock take", 1)
+    assert watch.watch(now=NOON) == 1
+    assert watch.watch(now=NOON) == 0
+    case = Case.objects.get()
+    assert (case.person, case.kind, case.reports.get().reporter) == (bob, "abandon", None)
+    assert "12 of this person's turns in 1 game within" in case.reports.get().text
+    Case.objects.update(closed_at=NOON + timedelta(hours=1))
+    assert watch.watch(now=NOON + timedelta(hours=2)) == 0
+
+
+def given_away(table: Table, by: User, username: str, *, seat: int = 1) -> None:
+    """Staff give a seat away at the version that the log has now."""
+    Game.objects.filter(pk=table.game.pk).update(version=table.game.moves.count())
+    tables.move_seat(game_id=table.game.pk, by=by, seat=seat, username=username, reason=REASON, now=NOON)
+
+
+def test_what_the_clock_played_is_charged_to_whom_the_seat_belonged_then(table: Table, ann: User, bob: User) -> None:
+    dora = person("dora")
+    lines(table, "clock draw", 8)
+    given_away(table, ann, "dora")
+    lines(table, "clock draw", 11)
+    assert watch.watch(now=NOON) == 0
+    lines(table, "clock draw", 1)
+    assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == dora
+    other = table_at(TWO_HANDS, [ann, bob])
+    lines(other, "clock take", 4)
+    assert watch.watch(now=NOON) == 1
+    assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
+
+
+def test_what_the_clock_played_of_somebody_removed_stays_theirs(table: Table, mo: User, ann: User, bob: User) -> None:
+    dora = person("dora")
+    lines(table, "clock draw", 12)
+    Game.objects.filter(pk=table.game.pk).update(version=12)
+    tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=True, reason=REASON, now=NOON)
+    given_away(table, ann, "dora")
+    assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == bob
+    assert not Case.objects.filter(person=dora).exists()
+
+
+def test_every_turn_that_the_clock_played_counts_once(table: Table, bob: User) -> None:
+    for n in range(11):
+        at = NOON - timedelta(hours=n)
+        match n % 4:
+            case 0:  # the card that the clock drew could be played
+                lines(table, "clock draw", 1, at=at)
+                lines(table, "clock play r5", 1, at=at)
+            case 1:  # drawn by the person, who then went away
+                lines(table, "draw", 1, at=at - timedelta(minutes=1))
+                lines(table, "clock pass", 1, at=at)
+            case 2:
+                lines(table, "clock color r", 1, at=at)
+            case 3:
+                lines(table, "clock take", 1, at=at)
+        lines(table, "clock uno", 1, at=at)
+    assert watch.watch(now=NOON) == 0
+    lines(table, "clock color b", 1, at=NOON - timedelta(days=1))
+    assert watch.watch(now=NOON) == 1
+    assert "12 of this person's turns in 1 game within" in Report.objects.get(case__person=bob).text
+
+
+def test_resignations_are_charged_to_who_resigned(ann: User, alice: User, bob: User) -> None:
+    dora = person("dora")
+    for n in range(3):
+        table = table_at(TWO_HANDS, [alice, bob])
+        lines(table, "draw", 5)  # Bob played on for long
+        given_away(table, ann, "dora")
+        if n == 2:
+            tables.remove(game_id=table.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=NOON)
+            given_away(table, ann, "dora")
+        assert watch.watch(now=NOON) == 0
+        play_move(code=table.game.code, user=dora, text="leave", version=None, now=NOON)
+    assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == dora
+
+
+def test_old_timeouts_are_forgotten(table: Table) -> None:
+    lines(table, "clock draw", 20, at=NOON - timedelta(days=8))
+    assert watch.watch(now=NOON) == 0
+
+
+def test_resigning_at_once_again_and_again_opens_a_case(alice: User, bob: User, mo: User) -> None:
+    for n in range(4):
+        table = table_at(TWO_HANDS, [alice, bob])
+        if n == 0:  # not at once
+            lines(table, "draw", 3)
+        Game.objects.filter(pk=table.game.pk).update(version=table.game.moves.count())
+        if n == 1:  # not by itself
+            tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=False, reason=REASON, now=NOON)
+        else:
+            play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
+    assert watch.watch(now=NOON) == 0
+    table = table_at(TWO_HANDS, [alice, bob])
+    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
+    assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == bob
+
+
+def test_nothing_is_said_of_who_lets_only_bots_wait(alice: User, bob: User) -> None:
+    """Who is new tries the game against bots, and goes."""
+    for _ in range(4):
+        game = table_at(TWO_HANDS, [bob, "careful"]).game
+        play_move(code=game.code, user=bob, text="leave", version=None, now=NOON)
+    lines(table_at(TWO_HANDS, [bob, "careful"]), "clock draw", 20, seat=0)
+    assert watch.watch(now=NOON) == 0
+    three = {**TWO_HANDS, "hands": [*TWO_HANDS["hands"], ["y9", "g3"]]}
+    table = table_at(three, [alice, bob, "careful"])
+    lines(table, "clock draw", 11)
+    lines(table, "leave", 1, seat=0)
+    lines(table, "clock draw", 11)  # nobody is left to wait
+    assert watch.watch(now=NOON) == 0
+    lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 1)
+    assert watch.watch(now=NOON) == 1
+
+
+def test_who_waited_is_who_sat_there_then(ann: User, mo: User, bob: User) -> None:
+    dora = person("dora")
+    first, second = table_at(TWO_HANDS, [dora, bob]), table_at(TWO_HANDS, ["careful", bob])
+    lines(first, "clock draw", 6)
+    lines(second, "clock draw", 11)
+    Game.objects.filter(pk=first.game.pk).update(version=6)
+    tables.remove(game_id=first.game.pk, by=mo, seat=0, bot=True, reason=REASON, now=NOON)
+    given_away(second, ann, "dora", seat=0)
+    lines(first, "clock draw", 5)
+    lines(second, "clock draw", 5)
+    assert watch.watch(now=NOON) == 0
+    lines(second, "clock draw", 1)
+    assert watch.watch(now=NOON) == 1
+    assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
+
+
+@pytest.mark.parametrize("way", ["suspended", "closed"])
+def test_what_the_clock_plays_while_staff_keep_somebody_out_is_not_held_against_them(
+    table: Table, ann: User, bob: User, way: str
+) -> None:
+    out: dict[str, Any] = {"person_id": bob.pk, "by": ann, "reason": REASON}
+    started, ended = NOON - timedelta(days=3), NOON - timedelta(days=1)
+    if way == "suspended":
+        people.suspend(days=9, now=started, **out)
+    else:
+        accounts.close_account(now=started, **out)
+    lines(table, "clock draw", 20, at=NOON - timedelta(days=2))
+    lines(table, "clock draw", 11, at=NOON - timedelta(days=4))
+    (people.lift if way == "suspended" else accounts.reopen_account)(now=ended, **out)
+    assert watch.watch(now=NOON) == 0
+    lines(table, "clock draw", 1, at=NOON - timedelta(hours=1))
+    if way == "suspended":
+        people.suspend(days=9, now=NOON, **out)
+    else:
+        accounts.close_account(now=NOON, **out)
+    assert watch.watch(now=NOON) == 0  # the staff have seen to it
+    (people.lift if way == "suspended" else accounts.reopen_account)(now=NOON, **out)
+    assert watch.watch(now=NOON) == 1
+    assert "12 of" in Report.objects.get(case__person=bob).text
+
+
+def test_what_the_site_saw_is_said_once_a_case(table: Table, bob: User, alice: User) -> None:
+    lines(table, "clock draw", 12)
+    assert watch.watch(now=NOON) == 1
+    later = table_at(TWO_HANDS, [alice, bob])
+    lines(later, "clock draw", 9)
+    assert watch.watch(now=NOON + timedelta(hours=1)) == 0
+    for _ in range(3):
+        game = table_at(TWO_HANDS, [alice, bob]).game
+        play_move(code=game.code, user=bob, text="leave", version=None, now=NOON)
+    assert watch.watch(now=NOON + timedelta(hours=2)) == 1
+    assert set(Report.objects.values_list("sign", flat=True)) == {"timeouts", "resignations"}
+
+
+def test_two_accounts_at_one_table_in_one_browser_open_a_case_about_each(alice: User, bob: User) -> None:
+    browser = logged_in(alice)
+    made = browser.post("/tables/new/", new_table())
+    code = made.headers["Location"].split("/")[2]
+    again = logged_in(bob)
+    again.cookies["browser"] = browser.cookies["browser"].value
+    again.post(f"/games/{code}/join/")
+    assert watch.watch(now=timezone.now()) == 2
+    found = {case.person.username: case.reports.get().text for case in Case.objects.filter(kind="teaming")}
+    assert set(found) == {"alice", "bob"}
+    assert all("as alice and as bob." in text for text in found.values())
+    assert watch.watch(now=timezone.now()) == 0
+    Case.objects.update(closed_at=timezone.now())
+    assert watch.watch(now=timezone.now()) == 0
+
+
+@pytest.mark.parametrize("fragment", [True, False])
+def test_two_seats_that_are_played_in_one_browser_are_seen_too(alice: User, bob: User, fragment: bool) -> None:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    browser, again = logged_in(alice), logged_in(bob)
+    headers = {"HX-Request": "true"} if fragment else {}
+    played = {"move": "play r5", "version": 0, "round": 1}
+    assert browser.post(f"/games/{code}/move/", played, headers=headers).status_code in (200, 303)
+    again.cookies["browser"] = browser.cookies["browser"].value
+    assert again.post(f"/games/{code}/move/", {"move": "play zz", "version": 1}).status_code == 400  # no move, no mark
+    assert watch.watch(now=timezone.now()) == 0
+    assert again.post(f"/games/{code}/move/", {"move": "play r4", "version": 1}, headers=headers).status_code < 400
+    assert watch.watch(now=timezone.now()) == 2
+    assert {case.person for case in Case.objects.filter(kind="teaming")} == {alice, bob}
+
+
+def test_a_browser_is_noted_once_at_a_table(alice: User, django_assert_max_num_queries: Any) -> None:
+    code = table_at(TWO_HANDS, [alice, "careful"], bot_pause=60.0).game.code
+    browser = logged_in(alice)
+    asked = []
+    for n in range(2):
+        with django_assert_max_num_queries(10) as queries:
+            browser.post(f"/games/{code}/move/", {"move": ("draw", "pass")[n], "version": n})
+        asked.append(sum("games_browsermark" in query["sql"] for query in queries.captured_queries))
+    assert asked == [1, 0]
+    assert BrowserMark.objects.get().user == alice
+
+
+def test_who_has_got_up_again_does_not_sit_there(alice: User, bob: User) -> None:
+    browser = logged_in(alice)
+    code = browser.post("/tables/new/", new_table()).headers["Location"].split("/")[2]
+    again = logged_in(bob)
+    again.cookies["browser"] = browser.cookies["browser"].value
+    again.post(f"/games/{code}/join/")
+    again.post(f"/games/{code}/leave/")
+    assert BrowserMark.objects.count() == 2
+    assert watch.watch(now=timezone.now()) == 0
+
+
+def new_table() -> dict[str, Any]:
+    form = NewTableForm(None)
+    return {name: field.initial for name, field in form.fields.items() if field.initial is not None} | {
+        "players": 3,
+        "bots": 0,
+    }
+
+
+def test_two_accounts_in_two_browsers_are_nobodys_business(alice: User, bob: User) -> None:
+    made = logged_in(alice).post("/tables/new/", new_table())
+    code = made.headers["Location"].split("/")[2]
+    logged_in(bob).post(f"/games/{code}/join/")
+    assert Seat.objects.filter(user=bob).exists()
+    assert BrowserMark.objects.count() == 2
+    assert watch.watch(now=timezone.now()) == 0
+    assert not Case.objects.exists()
+
+
+def test_a_forged_mark_is_none(alice: User) -> None:
+    browser = logged_in(alice)
+    browser.cookies["browser"] = "somebody-elses:forged"
+    assert browser.post("/play-now/").status_code == 303
+    assert browser.cookies["browser"].value != "somebody-elses:forged"
+    assert browser.cookies["browser"]["httponly"]
+
+
+def test_marks_are_forgotten_after_30_days(alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
+    for days in (29, 31):
+        BrowserMark.objects.create(game=table.game, user=alice, mark=f"{days}", at=NOON - timedelta(days=days))
+    assert watch.forget_marks(now=NOON) == 1
+    assert BrowserMark.objects.get().mark == "29"
