@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from games.rules import COLORS, DECKS, Card, Face, Move, Options, Position, Shuffle, apply, legal_moves
+from games.rules import COLORS, DECKS, Card, Face, Move, Options, Position, Shuffle, legal_moves, push
 
 _FACES: Final = {card: face for deck in DECKS.values() for card, face in deck.faces.items()}
 _COLOR_OF: Final = {card: face.color for card, face in _FACES.items()}
@@ -150,7 +150,7 @@ def play_out(position: Position, options: Options, plies: int, rng: Random) -> t
     shuffle = shuffle_of(rng)
     made = 0
     while made < plies and position.phase != "over":
-        position, _ = apply(position, position.turn, quick_move(position, options, rng), options, shuffle)
+        position, _ = push(position, position.turn, quick_move(position, options, rng), options, shuffle)
         made += 1
     return position, made
 

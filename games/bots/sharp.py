@@ -10,7 +10,7 @@ from games.bots.calls import catches, own_call, turn_moves, with_call
 from games.bots.judgement import Judge
 from games.bots.playout import play_out, shuffle_of, standing
 from games.bots.worlds import imagine, unseen
-from games.rules import Card, Move, View, apply
+from games.rules import Card, Move, View, push
 
 OPTIONS_KEPT: Final = 6
 """Moves that are tried in play-outs: the best by judgement."""
@@ -70,7 +70,7 @@ def _try_all(view: View, tried: list[Move], cards: list[Card], scores: dict[Move
     shuffle = shuffle_of(rng)
     spent = WORLD_COST
     for move in tried:
-        position, _ = apply(world, seat, move, view.options, shuffle)
+        position, _ = push(world, seat, move, view.options, shuffle)
         end, made = play_out(position, view.options, HORIZON, rng)
         scores[move] += standing(end, seat, view.options)
         spent += 1 + made

@@ -3,7 +3,7 @@
 Nouns: cards, options, positions, moves, events, views. Verbs: ``legal_moves``, ``apply``, ``deal``, ``view_for``.
 """
 
-from games.rules.apply import apply
+from games.rules.apply import apply, push
 from games.rules.cards import COLORS, DECKS, Card, Deck, Face, card_name, color_name, face_of
 from games.rules.clock import default_move, most_held
 from games.rules.deal import deal, deal_cards, next_dealer
@@ -87,6 +87,7 @@ __all__ = [
     "position_from_json",
     "position_to_json",
     "print_record",
+    "push",
     "redact",
     "refusal",
     "replay_record",

@@ -1,4 +1,7 @@
-"""The one entrance: a position, a seat and a move in; the next position and what happened out."""
+"""A position, a seat and a move in; the next position and what happened out.
+
+``apply`` is the entrance, ``push`` the same behind the door, for moves known to be legal.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,20 @@ def apply(
     position: Position, seat: int, move: Move, options: Options, shuffle: Shuffle
 ) -> tuple[Position, tuple[Event, ...]]:
     """Return the position after a move, and its events; raises Refused. The given position is never changed."""
-    if not position.was_listed(seat, options, move):
-        refused = refusal(position, seat, move, options)
-        if refused is not None:
-            raise refused
+    refused = refusal(position, seat, move, options)
+    if refused is not None:
+        raise refused
+    return push(position, seat, move, options, shuffle)
+
+
+def push(
+    position: Position, seat: int, move: Move, options: Options, shuffle: Shuffle
+) -> tuple[Position, tuple[Event, ...]]:
+    """Do what ``apply`` does without asking whether the move is allowed; the given position is never changed.
+
+    Only for a move that ``legal_moves`` has just listed for this seat, as play-outs make them by the thousand; what
+    another move does to the position means nothing.
+    """
     step = Step(position, seat, move, options, shuffle)
     _MOVES[move.kind](step)
     return step.position, tuple(step.events)

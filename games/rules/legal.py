@@ -33,7 +33,6 @@ def legal_moves(position: Position, seat: int, options: Options) -> list[Move]:
     if position.exposed or options.false_catch_penalty:
         seats = range(len(position.hands))
         result += [moves.CATCH[target] for target in seats if _catch(position, seat, target, options)]
-    position.remember_listed(seat, options, tuple(result))
     return result
 
 

@@ -31,7 +31,6 @@ class Position:
     """
 
     __slots__ = (
-        "_listed",
         "absent",
         "color",
         "declared",
@@ -92,16 +91,6 @@ class Position:
         self.winner = winner
         self.points: Points = points if points is None or isinstance(points, int) else tuple(points)
         self.absent = tuple(absent)
-        self._listed: tuple[int, object, tuple[object, ...]] | None = None
-
-    def remember_listed(self, seat: int, options: object, moves: tuple[object, ...]) -> None:
-        """Keep a seat's list of legal moves, so that making one of them right after does not ask again."""
-        self._listed = (seat, options, moves)
-
-    def was_listed(self, seat: int, options: object, move: object) -> bool:
-        """Whether a move was in the list kept last, for this seat and these very options."""
-        listed = self._listed
-        return listed is not None and listed[0] == seat and listed[1] is options and move in listed[2]
 
     def copy(self) -> Position:
         """Return an equal position; cheap, as every field is immutable."""
@@ -124,7 +113,6 @@ class Position:
         new.winner = self.winner
         new.points = self.points
         new.absent = self.absent
-        new._listed = None
         return new
 
     def replace(self, **changes: object) -> Position:
@@ -168,5 +156,5 @@ class Position:
         return f"Position({', '.join(f'{name}={getattr(self, name)!r}' for name in FIELDS)})"
 
 
-FIELDS: Final = tuple(name for name in Position.__slots__ if not name.startswith("_"))
+FIELDS: Final = Position.__slots__
 """What a position is made of, by name."""

@@ -28,6 +28,7 @@ from games.rules import (
     parse_line,
     position_from_json,
     position_to_json,
+    push,
     redact,
     sentence,
     view_for,
@@ -132,6 +133,43 @@ def test_apply_never_changes_what_it_is_given(options: Options, count: int, seed
         kept.append((played.before, repr(played.before)))
         assert all(repr(position) == text for position, text in kept[-2:])
     assert all(repr(position) == text for position, text in kept)
+
+
+class Sealed(Position):
+    """A position of which nothing can be set, not even what is no part of its value."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} was set")
+
+
+def sealed(position: Position) -> Position:
+    copy: Position = object.__new__(Sealed)
+    for name in Position.__slots__:
+        object.__setattr__(copy, name, getattr(position, name))
+    return copy
+
+
+@games
+@given(tables(), players, seeds)
+def test_no_question_and_no_move_leaves_a_trace_on_a_position(options: Options, count: int, seed: int) -> None:
+    shuffle = Shuffler(key_from_seed("")).shuffle
+    for played in play(options, count, seed, most=60):
+        position = sealed(played.before)
+        for seat in range(count):
+            view_for(position, seat, options)
+            for move in legal_moves(position, seat, options):
+                after, events = apply(position, seat, move, options, shuffle)
+                assert (after, events) == push(position, seat, move, options, shuffle)
+                assert type(after) is Position
+        default_move(position, position.turn, options)
+
+
+def test_a_sealed_position_would_show_a_trace() -> None:
+    position = sealed(deal(PRESETS["no-mercy"], 2, Shuffler(key_from_seed("")).shuffle))
+    with pytest.raises(AttributeError, match="turn was set"):
+        position.turn = 1
 
 
 def sorted_hands(position: Position) -> Position:
