@@ -3,7 +3,7 @@
 import os
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -19,6 +19,7 @@ from games.actions import chance
 from games.actions.roles import set_roles
 from nomercy.postgres import running
 
+Figure = Callable[[str], None]
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 NEEDS = {
@@ -50,6 +51,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(
                 f"{count} TESTS SKIPPED, for want of {thing}. To run them: {how}", red=True, bold=True
             )
+    ended = [report for state in terminalreporter.stats.values() for report in state if hasattr(report, "when")]
+    figures = [said for report in ended for name, said in report.user_properties if name == "figure"]
+    if figures:
+        terminalreporter.section("figures")
+        terminalreporter.write_line("\n".join(dict.fromkeys(figures)))
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Figure:
+    """Tell what was measured: it stands at the end of the run, behind the test's name."""
+    return lambda said: request.node.user_properties.append(("figure", f"{request.node.name}: {said}"))
 
 
 @pytest.fixture(scope="session")

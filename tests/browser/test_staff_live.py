@@ -16,6 +16,7 @@ from games.actions.play import play_move
 from games.models import AuditEntry
 from games.queries import Table
 from tests.browser.test_staff import REASON, Pages, bob_goes_to, dealt, do, staff, to_dora
+from tests.conftest import Figure
 from tests.support.tables import now_of
 
 __all__ = ["dealt", "staff"]  # the fixtures of that module
@@ -72,7 +73,7 @@ def test_an_open_page_gives_way_to_the_reason_when_its_reader_is_suspended(
 
 @pytest.mark.parametrize(("act", "label", "fill"), ACTS, ids=[act for act, _, _ in ACTS])
 def test_an_open_page_shows_what_staff_did_within_a_second(
-    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User, act: str, label: str, fill: Fill
+    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User, act: str, label: str, fill: Fill, figure: Figure
 ) -> None:
     """From when the staff's own page says that it is done."""
     User.objects.create_user(username="dora")
@@ -86,7 +87,7 @@ def test_an_open_page_shows_what_staff_did_within_a_second(
     assert AuditEntry.objects.latest("pk").reason == REASON
     fresh = opened(new_page(alice), dealt)
     assert shown(player) == shown(fresh)
-    print(f"\n{act}: on the open page {seconds * 1000:.0f} ms after it was done")
+    figure(f"{act}: on the open page {seconds * 1000:.0f} ms after it was done")
     assert seconds <= MOST_SECONDS
 
 

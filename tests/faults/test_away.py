@@ -27,7 +27,7 @@ from games import queries
 from games.actions import lobby
 from games.models import Game, Move
 from games.verify import faults_of
-from tests.conftest import logged_in
+from tests.conftest import Figure, logged_in
 from tests.support.stack import RunningStack, stack
 
 pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
@@ -81,14 +81,16 @@ def until(what: str, is_so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_pages_come_back_and_show_the_newest_when_redis_or_uvicorn_is_killed(running: RunningStack) -> None:
+def test_pages_come_back_and_show_the_newest_when_redis_or_uvicorn_is_killed(
+    running: RunningStack, figure: Figure
+) -> None:
     seated = seat_people(5)
     some = [fault for fault in FAULTS if fault.name in ("Redis killed", "uvicorn killed")]
 
     found = asyncio.run(measure(running.url, seated, moves=5, kill=running.kill, faults=some))
 
     for one in found:
-        print(one.line())  # the figures, for whoever runs it with -s
+        figure(one.line())
     assert [one.name for one in found if not one.good] == []
 
 

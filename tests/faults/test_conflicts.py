@@ -29,7 +29,7 @@ from games.models import Game, Move, Seat
 from games.queries import Table
 from games.refusals import Denied
 from games.verify import faults_of
-from tests.conftest import logged_in
+from tests.conftest import Figure, logged_in
 from tests.support.tables import TWO_HANDS, log_of, now_of, table_at
 from tests.support.web import Answer, Site, at_once, page_move, program_move
 
@@ -143,7 +143,9 @@ def accepted_by(table: Table, outcomes: list[Outcome], after: Game) -> str:
     return winners[0].door if winners else "clock"
 
 
-def test_of_32_moves_through_every_door_exactly_one_is_accepted(site: Site, alice: User, bob: User) -> None:
+def test_of_32_moves_through_every_door_exactly_one_is_accepted(
+    site: Site, alice: User, bob: User, figure: Figure
+) -> None:
     rng, hands = random.Random(32), {user.pk: Hand.of(user) for user in (alice, bob)}
     accepted: Counter[str] = Counter()
     game = new_match(alice, bob)
@@ -161,7 +163,7 @@ def test_of_32_moves_through_every_door_exactly_one_is_accepted(site: Site, alic
             game = new_match(alice, bob)
     assert faults_of(game.pk) == []
     assert accepted.total() == ROUNDS
-    print("accepted by", dict(accepted))  # the figure of a long run
+    figure(f"{ROUNDS} rounds of 32 moves at one instant, one accepted each, by {dict(accepted)}")
 
 
 def repeats(site: Site, hand: Hand, code: str, move: str, version: int, count: int) -> list[Call]:
@@ -175,7 +177,9 @@ def repeats(site: Site, hand: Hand, code: str, move: str, version: int, count: i
     return [doors[n % 3] for n in range(count)]
 
 
-def test_a_token_sent_50_times_at_once_and_50_times_later_moves_once(site: Site, alice: User, bob: User) -> None:
+def test_a_token_sent_50_times_at_once_and_50_times_later_moves_once(
+    site: Site, alice: User, bob: User, figure: Figure
+) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     code, hand, other = table.game.code, Hand.of(alice), Hand.of(bob)
     first = at_once(repeats(site, hand, code, "play r5", 0, 50))
@@ -191,3 +195,4 @@ def test_a_token_sent_50_times_at_once_and_50_times_later_moves_once(site: Site,
     reused = at_once(repeats(site, hand, code, "draw", 2, 9))
     assert {one.said for one in reused} == {"422", "token_reused"}, reused
     assert log_of(table) == ["0 play r5", "1 play r4"]
+    figure(f"{len(first + again + later)} posts of one token around a restart, one line; {len(reused)} of another move")

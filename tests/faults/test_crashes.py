@@ -30,6 +30,7 @@ from games.actions import lobby
 from games.models import Game, Round
 from nomercy.place import Place
 from nomercy.stack import RESTARTS, RESTARTS_WITHIN
+from tests.conftest import Figure
 from tests.support.crashes import VICTIMS, Crashes, Supervised, until
 from tests.support.database import database_at
 from tests.support.history import History, faults_in, observe
@@ -172,7 +173,7 @@ def test_the_scan_finds_a_hand_and_a_seed_in_a_log(line: str) -> None:
 
 
 @pytest.mark.redis
-def test_no_crash_loses_or_doubles_a_move(place: Place, django_db_blocker: DjangoDbBlocker) -> None:
+def test_no_crash_loses_or_doubles_a_move(place: Place, django_db_blocker: DjangoDbBlocker, figure: Figure) -> None:
     rng, history = random.Random(SEED), History()
     with (
         django_db_blocker.unblock(),
@@ -192,8 +193,8 @@ def test_no_crash_loses_or_doubles_a_move(place: Place, django_db_blocker: Djang
         connection.close()  # it was cut long ago
         faults = faults_in(history)
         # The figures of a long run.
-        print(f"\nseed {SEED}; killed {dict(crashes.killed)}; ended {crashes.ended()}\n{history.figures()}")
-        print(f"faults: {dict(Counter(fault.kind for fault in faults))} in {Game.objects.count()} games")
+        figure(f"seed {SEED}; killed {dict(crashes.killed)}; ended {crashes.ended()}\n{history.figures()}")
+        figure(f"faults: {dict(Counter(fault.kind for fault in faults))} in {Game.objects.count()} games")
         assert faults == []
         assert Game.objects.filter(status=Game.Status.OPEN).count() == 0
         assert "automatic recovery in progress" in postgres.said

@@ -22,6 +22,7 @@ from games.actions.sweep import sweep
 from games.models import Game, Move, Seat
 from games.queries import Table
 from games.refusals import Denied
+from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, log_of, now_of, table_at
 
 RACES = int(os.environ.get("DEADLINE_RACES", "60"))
@@ -37,7 +38,7 @@ CLOCK = ["0 clock draw", "0 clock play y3"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_of_a_move_and_its_timeout_exactly_one_wins(alice: User, bob: User) -> None:
+def test_of_a_move_and_its_timeout_exactly_one_wins(alice: User, bob: User, figure: Figure) -> None:
     rng, won, ahead = random.Random(SEED), Counter[str](), 0
     while won.total() < RACES or (min(won["move"], won["clock"]) < LEAST and won.total() < RACES * PATIENCE):
         table = table_at(TWO_HANDS, [alice, bob])
@@ -48,7 +49,7 @@ def test_of_a_move_and_its_timeout_exactly_one_wins(alice: User, bob: User) -> N
         won[winner] += 1
         # On a busy machine whoever starts is late, and the clock wins: the move starts earlier by what that costs.
         ahead = max(0, ahead + STEP if winner == "clock" else ahead - STEP)
-    print(f"\nseed {SEED}: {won.total()} races at the deadline ± {WIDTH} ms, each with one winner: {dict(won)}")
+    figure(f"seed {SEED}: {won.total()} races at the deadline ± {WIDTH} ms, each with one winner: {dict(won)}")
     assert min(won["move"], won["clock"]) >= LEAST, "it was no race"
 
 

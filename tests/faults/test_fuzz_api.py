@@ -28,7 +28,7 @@ from games.actions import lobby, play
 from games.api import api
 from games.models import Game
 from games.queries import Table
-from tests.conftest import logged_in
+from tests.conftest import Figure, logged_in
 from tests.faults.state import faulty_games, stored
 from tests.support.tables import NOON, now_of
 
@@ -134,9 +134,9 @@ def fuzz(call: Any, tables: Sequence[Table]) -> Counter[int]:
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.label)
-def test_every_call_answers_for_itself(call: Any, tables: list[Table], charlie: User, mo: User) -> None:
+def test_every_call_answers_for_itself(call: Any, tables: list[Table], charlie: User, mo: User, figure: Figure) -> None:
     answered = fuzz(call, tables)
-    print(f"{call.label}: {dict(sorted(answered.items()))}")
+    figure(f"{call.label}: {dict(sorted(answered.items()))}")
     assert len(answered) > 1
     assert faulty_games() == {}
 

@@ -27,7 +27,7 @@ from games import lists, queries
 from games.actions import lobby
 from games.actions.moderation import people
 from games.models import Game
-from tests.conftest import logged_in
+from tests.conftest import Figure, logged_in
 from tests.faults.state import faulty_games, stored
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON
@@ -214,9 +214,9 @@ def visitors(alice: User, bob: User, charlie: User, mo: User) -> dict[str, Visit
     return known | {"nobody": Visitor(None)}
 
 
-def test_visitors_who_do_anything_break_nothing(visitors: dict[str, Visitor]) -> None:
+def test_visitors_who_do_anything_break_nothing(visitors: dict[str, Visitor], figure: Figure) -> None:
     answered = walk(visitors, REQUESTS)
-    print(f"{sum(answered.values())} requests, seed {SEED}: {dict(sorted(answered.items()))}")
+    figure(f"{sum(answered.values())} requests, seed {SEED}: {dict(sorted(answered.items()))}")
     assert {200, 403, 404, 422} <= answered.keys()
     assert faulty_games() == {}
 

@@ -29,7 +29,7 @@ from games.actions.commit import TURN_MOVES
 from games.forms import NewTableForm
 from games.models import Case, Game
 from nomercy import limits
-from tests.conftest import logged_in, person
+from tests.conftest import Figure, logged_in, person
 from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
 from tests.support.web import CSRF, Request, exchange, page_move, program_move
@@ -129,7 +129,7 @@ def poured(flood: Flood, port: int, source: str) -> list[Served]:
 
 
 def test_32_at_once_overrun_no_limit_by_more_than_a_fifth_and_who_plays_meets_none(
-    port: int, alice: User, bob: User
+    port: int, alice: User, bob: User, figure: Figure
 ) -> None:
     began = time.monotonic()
     with playing(port) as moves:
@@ -140,10 +140,10 @@ def test_32_at_once_overrun_no_limit_by_more_than_a_fifth_and_who_plays_meets_no
             assert all(answer.status < 500 for answer in answers), flood.name
             assert all(answer.retry_after.isdecimal() for answer in answers if answer.status == TOO_MANY), flood.name
             overrun = highest / flood.most - 1
-            print(f"{flood.name}: {len(answers)} sent, {highest} of {flood.most} served, overrun {overrun:+.0%}")
+            figure(f"{flood.name}: {len(answers)} sent, {highest} of {flood.most} served, overrun {overrun:+.0%}")
             assert 0 < highest <= OVERRUN * flood.most, flood.name
     seconds, refused = time.monotonic() - began, set(moves) - {200}
-    print(f"meanwhile two people made {len(moves)} moves in {seconds:.0f} s: refused {refused or 'none'}")
+    figure(f"meanwhile two people made {len(moves)} moves in {seconds:.0f} s: refused {refused or 'none'}")
     assert len(moves) > 10
     assert set(moves) == {200}
     assert Case.objects.count() <= 1

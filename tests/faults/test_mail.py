@@ -24,7 +24,7 @@ from games import mail_links
 from games.actions import letters, mailbox, notices, outbox, postman
 from games.models import Notice, NoticeSettings, Outbox
 from games.queries import Table
-from tests.conftest import logged_in, person
+from tests.conftest import Figure, logged_in, person
 from tests.support.mail import MailServer, links_in, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -79,7 +79,7 @@ HEADERS = {
 }  # fmt: skip
 
 
-def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User) -> None:
+def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User, figure: Figure) -> None:
     for n, name in enumerate(HOSTILE):
         eve = person(f"eve{n}")
         User.objects.filter(pk=eve.pk).update(username=name)
@@ -105,7 +105,7 @@ def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User)
         assert re.search(rb"^List-Unsubscribe: <http\S+>\r?$", head, re.MULTILINE)
         assert max(map(len, head.splitlines())) < 998
     assert mail_states() == {"sent": mail_states()["sent"]}
-    print(f"\nhostile names {len(HOSTILE)}, mails {len(server.mails)}, injected headers 0")
+    figure(f"hostile names {len(HOSTILE)}, mails {len(server.mails)}, injected headers 0")
 
 
 # Senders that die
@@ -177,7 +177,7 @@ def test_a_claim_that_was_taken_over_is_not_sent_by_its_first_sender(server: Mai
 
 
 def test_a_server_that_is_away_loses_nothing_and_the_backlog_goes_out_once_and_in_order(
-    server: MailServer, alice: User, bob: User
+    server: MailServer, alice: User, bob: User, figure: Figure
 ) -> None:
     people = [person(f"p{n:02}") for n in range(30)]
     for user in people:
@@ -197,7 +197,7 @@ def test_a_server_that_is_away_loses_nothing_and_the_backlog_goes_out_once_and_i
     assert [mail["To"] for mail in server.mails] == [user.email for user in people]
     assert mail_states() == {"sent": 30}
     assert Outbox.objects.filter(retry_at=None, failures=0).exists()
-    print("\nan hour without a mail server: 30 mails waited, 30 went out once, in order, 0 lost")
+    figure("an hour without a mail server: 30 mails waited, 30 went out once, in order, 0 lost")
 
 
 def test_who_does_not_exist_gets_nothing_and_the_next_does(server: MailServer, alice: User, bob: User) -> None:
@@ -297,7 +297,7 @@ def every_link(server: MailServer, table: Table, alice: User) -> list[str]:
 
 @pytest.mark.parametrize("who", ["nobody", "alice", "bob"])
 def test_a_scanner_that_opens_every_link_changes_nothing(
-    server: MailServer, table: Table, alice: User, bob: User, who: str
+    server: MailServer, table: Table, alice: User, bob: User, who: str, figure: Figure
 ) -> None:
     links = every_link(server, table, alice)
     assert {link.split("/")[2] for link in links if link.startswith("/mail/")} == {"open", "stop", "works"}
@@ -308,7 +308,7 @@ def test_a_scanner_that_opens_every_link_changes_nothing(
                 method(link)
 
     assert [sql for sql in asked if WRITES.match(sql)] == []
-    print(f"\n{who}: {len(links)} links, GET, HEAD and OPTIONS, {len(asked)} statements, 0 writes")
+    figure(f"{who}: {len(links)} links, GET, HEAD and OPTIONS, {len(asked)} statements, 0 writes")
 
 
 def test_the_scan_for_writes_finds_one(alice: User) -> None:

@@ -25,6 +25,7 @@ from django.utils import timezone
 from accounts.models import User
 from games.actions import notices
 from games.models import Notice
+from tests.conftest import Figure
 from tests.support.mail import MailServer, serve
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -57,7 +58,7 @@ def sender(port: int, minutes: int) -> Iterator[subprocess.Popen[bytes]]:
         yield process
 
 
-def test_a_sender_that_is_killed_makes_no_second_mail(alice: User) -> None:
+def test_a_sender_that_is_killed_makes_no_second_mail(alice: User, figure: Figure) -> None:
     seed = random.SystemRandom().getrandbits(32)
     rng = random.Random(seed)
     people = [User.objects.create_user(f"p{n:04}", f"p{n:04}@example.org") for n in range(KILLS * MAILS_A_KILL)]
@@ -95,7 +96,7 @@ def test_a_sender_that_is_killed_makes_no_second_mail(alice: User) -> None:
     unsure = states[("failed", "unsure")]
     lost = len(people) - len(mails)
     twice = [who for who, count in mails.items() if count > 1]
-    print(
+    figure(
         f"\nseed {seed}: {kills} kills, {amid} of them amid mails, {len(people)} notices, {len(mails)} mails,"
         f" {len(twice)} twice, {unsure} unsure, of which {lost} did not arrive"
     )

@@ -13,7 +13,7 @@ from pytest_django.fixtures import Settings
 
 from accounts.models import User
 from nomercy import settings as site_settings
-from tests.conftest import logged_in
+from tests.conftest import Figure, logged_in
 from tests.faults.test_away import (
     a_table_with_a_bot,
     frames_until_closed,
@@ -47,6 +47,7 @@ def test_a_socket_is_closed_within_seconds_when_its_session_ends(
     bob: User,
     ending: Callable[[RunningStack, Client], None],
     settings: Settings,
+    figure: Figure,
 ) -> None:
     settings.PASSWORD_HASHERS = site_settings.PASSWORD_HASHERS  # the stack knows no others
     alice.set_password("alice")
@@ -68,5 +69,5 @@ def test_a_socket_is_closed_within_seconds_when_its_session_ends(
             return time.monotonic() - started
 
     seconds = asyncio.run(scenario())
-    print(f"closed after {seconds:.2f} s")
+    figure(f"closed after {seconds:.2f} s")
     assert seconds < BY_EVENT

@@ -24,7 +24,7 @@ from games.actions.moderation import tables
 from games.models import AuditEntry, Game, Move, Seat
 from games.queries import Table
 from games.verify import faults_of
-from tests.conftest import staff
+from tests.conftest import Figure, staff
 from tests.faults.test_conflicts import ROUNDS, Call, Hand, Outcome, conflicting, new_match
 from tests.support.codes import staff_browser
 from tests.support.tables import now_of
@@ -74,7 +74,7 @@ def check(table: Table, outcomes: list[Outcome], after: Game, entries: list[Audi
 
 
 def test_moves_and_acts_of_the_staff_at_one_instant_come_one_after_the_other(
-    site: Site, ann: User, alice: User, bob: User
+    site: Site, ann: User, alice: User, bob: User, figure: Figure
 ) -> None:
     rng, hands = random.Random(32), {user.pk: Hand.of(user) for user in (alice, bob)}
     browsers = [staff_browser(ann), staff_browser(staff("adam", "admin"))]
@@ -101,4 +101,4 @@ def test_moves_and_acts_of_the_staff_at_one_instant_come_one_after_the_other(
         if after.status in OVER:
             game = new_match(alice, bob)
     assert set(done) >= {"pause", "extend", "moves"}
-    print("done", dict(done))  # the figure of a long run
+    figure(f"staff among them, done {dict(done)}")

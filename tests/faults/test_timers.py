@@ -22,7 +22,7 @@ from django.utils import timezone
 from accounts.models import User
 from games.models import Game, Heartbeat, Move, Seat
 from nomercy.place import CHECKOUT
-from tests.conftest import program
+from tests.conftest import Figure, program
 from tests.support.copies import copy_table
 from tests.support.ports import free_port
 from tests.support.stack import database_url
@@ -118,7 +118,7 @@ def wait_for_the_dead() -> None:
             cursor.execute("SELECT pg_sleep(0.05)")
 
 
-def test_each_timer_fires_once_and_an_hour_of_outage_is_given_back(alice: User, bob: User) -> None:
+def test_each_timer_fires_once_and_an_hour_of_outage_is_given_back(alice: User, bob: User, figure: Figure) -> None:
     rng = random.Random(SEED)
     table = table_at(TWO_HANDS, [alice, bob])
     now, spread = timezone.now(), KILLS * 0.6 + 2
@@ -133,8 +133,8 @@ def test_each_timer_fires_once_and_an_hour_of_outage_is_given_back(alice: User, 
     assert fired == {1: TIMERS}, f"seed {SEED}: games by how often their clock acted: {fired}"
     assert Seat.objects.filter(game__in=games, misses=1).count() == TIMERS
     outage(games, rng)
-    print(f"\nseed {SEED}: {TIMERS} timers, {SWEEPERS} sweepers, {BEATS} beats, {KILLS} kills: each fired once;")
-    print("after an hour of outage every deadline had its hour back, and no clock had acted")
+    figure(f"seed {SEED}: {TIMERS} timers, {SWEEPERS} sweepers, {BEATS} beats, {KILLS} kills: each fired once;")
+    figure("after an hour of outage every deadline had its hour back, and no clock had acted")
 
 
 def outage(games: list[int], rng: random.Random) -> None:
