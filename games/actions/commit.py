@@ -19,9 +19,6 @@ from games.models import Game, Hand, Move, Round, Seat
 from games.queries import Table
 from games.refusals import from_rules
 
-TURN_MOVES: Final = frozenset({"play", "draw", "take", "color", "pass"})
-"""Moves of the seat on turn: they must be made on the current version. Calls, catches and leaving need not."""
-
 
 def commit(
     table: Table,
@@ -53,8 +50,7 @@ def commit(
         log.append((str(move), [event.to_json() for event in events]))
         happened.extend(events)
         exposed.update(event.seat for event in events if event.kind == "uno_due")
-    played_on = moves[-1].kind in TURN_MOVES and position.phase != "drawn"
-    new_turn = played_on or position.turn != before.turn or position.phase == "over"
+    new_turn = rules.ends_turn(before, moves[-1], position)
     counted = _count_misses(table.seats[seat], moves[-1])
     due = schedule(table, position, new_turn=new_turn, exposed=exposed, now=now)
     changed = _changed_hands(table, position, exposed, now)
@@ -78,7 +74,7 @@ def _count_misses(seat: Seat, move: rules.Move) -> Seat | None:
     before = seat.misses
     if not move.clock:
         seat.misses = 0
-    elif move.kind in TURN_MOVES:
+    elif rules.KINDS[move.kind].of_turn:
         seat.misses += 1
     return None if seat.misses == before else seat
 

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from games import queries, rules
 from games.actions import timeouts
-from games.actions.commit import TURN_MOVES, commit
+from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.models import Game
@@ -65,7 +65,7 @@ def play_move(
             _require_running(table)
             if move.kind != "leave":
                 _require_clock_and_hand(table, seat)
-            if move.kind in TURN_MOVES:
+            if rules.KINDS[move.kind].of_turn:
                 _require_version(table, version, round_number, late=clock_has_acted)
             if clock_has_acted or not timeouts.is_due(table, now):
                 commit(table, seat, [move], now=now, token=token)
@@ -118,7 +118,7 @@ def _parse(text: str) -> rules.Move:
 
 
 def _check_shape(move: rules.Move, version: int | None, token: str | None) -> None:
-    if move.kind in TURN_MOVES and version is None:
+    if rules.KINDS[move.kind].of_turn and version is None:
         raise Denied("malformed", "A move of the player on turn needs the version it was chosen on.")
     if token is not None and not _TOKEN.fullmatch(token):
         raise Denied("malformed", "A token is 1 to 64 printable characters.")

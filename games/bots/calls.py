@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.rules import Move, View, face_of
-
-_CALLS = frozenset({"uno", "catch"})
+from games.rules import TURN_MOVES, Move, View, face_of
 
 
 def turn_moves(legal: Sequence[Move]) -> list[Move]:
     """Return the moves of the player on turn; none if it is somebody else's."""
-    return [move for move in legal if move.kind not in _CALLS]
+    return [move for move in legal if move.kind in TURN_MOVES]
 
 
 def own_call(legal: Sequence[Move]) -> Move | None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from games.rules import COLORS, DECKS, Card, Face, Move, Options, Position, Shuffle, legal_moves, push
+from games.rules import COLORS, DECKS, TURN_MOVES, Card, Face, Move, Options, Position, Shuffle, legal_moves, push
 
 _FACES: Final = {card: face for deck in DECKS.values() for card, face in deck.faces.items()}
 _COLOR_OF: Final = {card: face.color for card, face in _FACES.items()}
@@ -129,7 +129,7 @@ def quick_move(position: Position, options: Options, rng: Random) -> Move:
     random = rng.random
     best, most = legal[-1], -math.inf
     for move in legal:
-        if move.kind not in ("uno", "catch"):
+        if move.kind in TURN_MOVES:
             this = worth(move) + random()
             if this > most:
                 best, most = move, this

@@ -3,14 +3,14 @@
 Nouns: cards, options, positions, moves, events, views. Verbs: ``legal_moves``, ``apply``, ``deal``, ``view_for``.
 """
 
-from games.rules.apply import apply, push
+from games.rules.apply import apply, ends_turn, push
 from games.rules.cards import COLORS, DECKS, Card, Deck, Face, card_name, color_name, face_of
 from games.rules.clock import default_move, most_held
 from games.rules.deal import deal, deal_cards, next_dealer
 from games.rules.errors import REFUSALS, BadInput, Refused
 from games.rules.events import EVENTS, Event, redact
 from games.rules.legal import legal_moves, refusal, why_not
-from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS, Move
+from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
 from games.rules.options import OPTIONS, Options, OptionSpec, options_dict
@@ -34,6 +34,7 @@ __all__ = [
     "COLORS",
     "DECKS",
     "EVENTS",
+    "KINDS",
     "MAX_PLAYERS",
     "MIN_PLAYERS",
     "OPTIONS",
@@ -41,11 +42,13 @@ __all__ = [
     "PRESET_TITLES",
     "REFUSALS",
     "RULEBOOK",
+    "TURN_MOVES",
     "BadInput",
     "Card",
     "Deck",
     "Event",
     "Face",
+    "Kind",
     "Line",
     "Move",
     "OptionSpec",
@@ -67,6 +70,7 @@ __all__ = [
     "deal",
     "deal_cards",
     "default_move",
+    "ends_turn",
     "face_of",
     "hand_points",
     "key_from_seed",

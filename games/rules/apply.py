@@ -12,7 +12,7 @@ from games.rules.cards import FACES, Card, Face, matching, of_color
 from games.rules.effects import SHED, owe_unanswered, run_effects, turn_over
 from games.rules.events import Event
 from games.rules.legal import refusal
-from games.rules.moves import Move
+from games.rules.moves import TURN_MOVES, Move
 from games.rules.options import Options
 from games.rules.position import DRAWN, OVER, PLAY, Position
 from games.rules.shuffle import Shuffle
@@ -38,8 +38,19 @@ def push(
     another move does to the position means nothing.
     """
     step = Step(position, seat, move, options, shuffle)
-    _MOVES[move.kind](step)
+    MOVES[move.kind](step)
     return step.position, tuple(step.events)
+
+
+def ends_turn(before: Position, move: Move, after: Position) -> bool:
+    """Return whether a move that led from one position to the other has ended a turn.
+
+    Another begins then, which may be the same player's (ALL-1, SKIP-1), or the round is over. Drawing a card that must
+    or may be played is not the end; a catch or a player's leaving may be, if it takes the player on turn out.
+    """
+    if after.phase == OVER or after.turn != before.turn:
+        return True
+    return move.kind in TURN_MOVES and after.phase != DRAWN
 
 
 def _play(step: Step) -> None:
@@ -189,7 +200,7 @@ def _leave(step: Step) -> None:
     _gone(step, step.seat, step.put_out(step.seat))
 
 
-_MOVES: Final[dict[str, Callable[[Step], None]]] = {
+MOVES: Final[dict[str, Callable[[Step], None]]] = {
     "play": _play,
     "draw": _draw,
     "take": _take,
@@ -199,3 +210,4 @@ _MOVES: Final[dict[str, Callable[[Step], None]]] = {
     "pass": _pass,
     "leave": _leave,
 }
+"""What carries out each kind of move."""

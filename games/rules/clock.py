@@ -36,25 +36,25 @@ def default_move(position: Position, seat: int, options: Options) -> Move:
         return Move("draw", clock=True)
     if not options.drawn_must_play:
         return Move("pass", clock=True)
-    return _play(position, position.drawn, options)
+    return _play(position, seat, position.drawn, options)
 
 
-def _play(position: Position, card: Card, options: Options) -> Move:
-    rest = list(position.hands[position.turn])
+def _play(position: Position, seat: int, card: Card, options: Options) -> Move:
+    rest = list(position.hands[seat])
     rest.remove(card)
     asks = FACES[card].asks
     color = target = None
     if asks == "color" or (asks == "roulette" and options.roulette_color == "player" and rest):
         color = most_held(rest)
     elif asks == "swap" and options.zero_seven and rest:
-        target = _fewest_cards(position)
+        target = _fewest_cards(position, seat)
     return Move("play", card, color, target, clock=True)
 
 
-def _fewest_cards(position: Position) -> int:
+def _fewest_cards(position: Position, seat: int) -> int:
     others = []
-    seat = position.next_seat(position.turn)
-    while seat != position.turn:
-        others.append(seat)
-        seat = position.next_seat(seat)
+    other = position.next_seat(seat)
+    while other != seat:
+        others.append(other)
+        other = position.next_seat(other)
     return min(others, key=lambda other: len(position.hands[other]))

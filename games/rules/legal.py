@@ -13,11 +13,9 @@ from games.rules import moves
 from games.rules.cards import DECKS, FACES, MATCHING, Card, answers, card_name, color_name
 from games.rules.clock import default_move
 from games.rules.errors import Refused
-from games.rules.moves import Move
+from games.rules.moves import KINDS, TURN_MOVES, Move
 from games.rules.options import Options
 from games.rules.position import CHOOSE_COLOR, DRAWN, OVER, Pending, Position
-
-_TURN_MOVES: Final = frozenset({"play", "draw", "take", "color", "pass"})
 
 
 def legal_moves(position: Position, seat: int, options: Options) -> list[Move]:
@@ -27,7 +25,7 @@ def legal_moves(position: Position, seat: int, options: Options) -> list[Move]:
     """
     if position.phase == OVER or seat in position.out:
         return []
-    result = _turn_moves(position, options) if seat == position.turn else []
+    result = _turn_moves(position, seat, options) if seat == position.turn else []
     if seat in position.exposed:
         result.append(moves.UNO)
     if position.exposed or options.false_catch_penalty:
@@ -36,15 +34,14 @@ def legal_moves(position: Position, seat: int, options: Options) -> list[Move]:
     return result
 
 
-def _turn_moves(position: Position, options: Options) -> list[Move]:
+def _turn_moves(position: Position, seat: int, options: Options) -> list[Move]:
     if position.phase == CHOOSE_COLOR:
         return list(moves.NAME_COLOR)
-    turn = position.turn
-    hand = position.hands[turn]
+    hand = position.hands[seat]
     # A last 7 names no target, a last roulette no colour (END-1).
     swaps = options.zero_seven and len(hand) > 1
     names = options.roulette_color == "player" and len(hand) > 1
-    ways = _ways_to_play(len(position.hands), turn, position.out, swaps, names)
+    ways = _ways_to_play(len(position.hands), seat, position.out, swaps, names)
     if position.drawn is not None:
         result = list(ways[position.drawn])
         return result if options.drawn_must_play else [*result, moves.PASS]
@@ -60,14 +57,14 @@ def _turn_moves(position: Position, options: Options) -> list[Move]:
 
 @cache
 def _ways_to_play(
-    players: int, turn: int, out: tuple[int, ...], swaps: bool, names: bool
+    players: int, seat: int, out: tuple[int, ...], swaps: bool, names: bool
 ) -> dict[Card, tuple[Move, ...]]:
     """Every way to play each card, were it to fit; whether a 7 swaps and whether a roulette names its colour."""
-    targets = [seat for seat in range(players) if seat != turn and seat not in out]
+    targets = [other for other in range(players) if other != seat and other not in out]
     ways: dict[Card, tuple[Move, ...]] = {card: (move,) for card, move in moves.PLAY.items()}
     for card, face in FACES.items():
         if face.asks == "swap" and swaps:
-            ways[card] = tuple(moves.PLAY_SWAP[card][seat] for seat in targets)
+            ways[card] = tuple(moves.PLAY_SWAP[card][other] for other in targets)
         elif face.asks == "color" or (face.asks == "roulette" and names):
             ways[card] = moves.PLAY_COLOR[card]
     return ways
@@ -80,10 +77,10 @@ def _playable(position: Position, options: Options) -> frozenset[Card]:
     return answers(position.pending.value) if options.stacking else frozenset()
 
 
-def _asked(position: Position, card: Card, options: Options) -> str:
+def _asked(position: Position, seat: int, card: Card, options: Options) -> str:
     """The choice that goes with a play: ``"color"``, ``"swap"`` or none. A last 7 or roulette asks none (END-1)."""
     asks = FACES[card].asks
-    last = len(position.hands[position.turn]) == 1
+    last = len(position.hands[seat]) == 1
     if asks == "swap":
         return "swap" if options.zero_seven and not last else ""
     if asks == "roulette":
@@ -91,8 +88,8 @@ def _asked(position: Position, card: Card, options: Options) -> str:
     return asks
 
 
-def _swaps(position: Position, target: int) -> bool:
-    return 0 <= target < len(position.hands) and target != position.turn and target not in position.out
+def _swaps(position: Position, seat: int, target: int) -> bool:
+    return 0 <= target < len(position.hands) and target != seat and target not in position.out
 
 
 def _catch(position: Position, seat: int, target: int, options: Options) -> bool:
@@ -104,12 +101,12 @@ def _catch(position: Position, seat: int, target: int, options: Options) -> bool
 def refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     """Return why a move is not accepted, or None if it is. The order of the checks is NOTATION's table."""
     kind = move.kind
-    if kind not in moves.KINDS or (kind == "play" and move.card not in DECKS[options.deck].faces):
+    if kind not in KINDS or (kind == "play" and move.card not in DECKS[options.deck].faces):
         return Refused("malformed")
     if kind == "pass" and options.drawn_must_play:
         return Refused("malformed")
-    if seat == position.turn and kind in _TURN_MOVES and position.phase != OVER:
-        return _turn_refusal(position, move, options)
+    if seat == position.turn and kind in TURN_MOVES and position.phase != OVER:
+        return _turn_refusal(position, seat, move, options)
     return _aside_refusal(position, seat, move, options)
 
 
@@ -126,29 +123,29 @@ def _aside_refusal(position: Position, seat: int, move: Move, options: Options) 
         return None if seat in position.exposed else Refused("nothing_owed")
     if kind == "catch" and not _catch(position, seat, move.target or 0, options):
         return Refused("nobody_to_catch")
-    if kind in _TURN_MOVES:
+    if kind in TURN_MOVES:
         return Refused("not_your_turn")
     return Refused("not_the_clocks_move") if move.clock else None
 
 
-def _turn_refusal(position: Position, move: Move, options: Options) -> Refused | None:
+def _turn_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     kind, phase = move.kind, position.phase
     if (phase == CHOOSE_COLOR) != (kind == "color"):
         return Refused("choose_color_first" if phase == CHOOSE_COLOR else "no_roulette")
     if move.clock:
-        return None if move == default_move(position, position.turn, options) else Refused("not_the_clocks_move")
+        return None if move == default_move(position, seat, options) else Refused("not_the_clocks_move")
     if kind == "color" or (kind == "pass" and phase == DRAWN):
         return None
     if phase == DRAWN and move.card != position.drawn:
         drawn = card_name(position.drawn or "")
         return Refused("must_play_drawn", f"You drew {drawn} and may play no other card.")
     if kind == "play":
-        return _play_refusal(position, move, options)
+        return _play_refusal(position, seat, move, options)
     if kind == "take":
         return Refused("nothing_to_take") if position.pending is None else None
     if position.pending is not None:
         return _owing(position.pending)
-    if kind == "draw" and (options.voluntary_draw or _playable(position, options).isdisjoint(_hand(position))):
+    if kind == "draw" and (options.voluntary_draw or _playable(position, options).isdisjoint(position.hands[seat])):
         return None
     return Refused("may_not_draw", _MAY_NOT[kind])
 
@@ -159,23 +156,21 @@ _MAY_NOT: Final = {
 }
 
 
-def _hand(position: Position) -> tuple[Card, ...]:
-    return position.hands[position.turn]
-
-
 def _owing(pending: Pending) -> Refused:
     return Refused("cards_owed", f"You owe {pending.total} cards: answer with a draw card or take them.")
 
 
-def _play_refusal(position: Position, move: Move, options: Options) -> Refused | None:
+def _play_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     card, pending = move.card or "", position.pending
     if pending is not None and not (options.stacking and FACES[card].value):
         return _owing(pending)
-    if card not in position.hands[position.turn]:
+    if card not in position.hands[seat]:
         return Refused("not_in_hand", f"You do not hold {card_name(card)}.")
     if card not in _playable(position, options):
         return _unfit(position, card)
-    return _choice_refusal(position, move, _asked(position, card, options))
+    if not FACES[card].asks and move.color is None and move.target is None:
+        return None
+    return _choice_refusal(position, seat, move, _asked(position, seat, card, options))
 
 
 def _unfit(position: Position, card: Card) -> Refused:
@@ -188,7 +183,7 @@ def _unfit(position: Position, card: Card) -> Refused:
     return Refused("not_matching", f"{name} does not match {top}.")
 
 
-def _choice_refusal(position: Position, move: Move, asked: str) -> Refused | None:
+def _choice_refusal(position: Position, seat: int, move: Move, asked: str) -> Refused | None:
     if asked == "color" and move.color is None:
         return Refused("color_missing", f"Name a colour for {card_name(move.card or '')}.")
     if asked != "color" and move.color is not None:
@@ -197,7 +192,7 @@ def _choice_refusal(position: Position, move: Move, asked: str) -> Refused | Non
         return Refused("swap_missing")
     if asked != "swap" and move.target is not None:
         return Refused("swap_not_asked")
-    if move.target is not None and not _swaps(position, move.target):
+    if move.target is not None and not _swaps(position, seat, move.target):
         return Refused("bad_swap_target")
     return None
 

@@ -25,24 +25,51 @@ class Move(NamedTuple):
     clock: bool = False
 
     def __str__(self) -> str:
+        kind = KINDS[self.kind]
         words = ["clock"] if self.clock else []
-        words.append(self.kind)
-        if self.kind == "play":
-            words.append(str(self.card))
-            if self.color is not None:
-                words += ["color", self.color]
-            if self.target is not None:
-                words += ["swap", str(self.target)]
-            if self.uno:
-                words.append("uno")
-        elif self.kind == "color":
-            words.append(str(self.color))
-        elif self.kind == "catch":
-            words.append(str(self.target))
+        words.append(kind.name)
+        if kind.needs:
+            words.append(str(getattr(self, kind.needs)))
+        for word, field in kind.may:
+            value = getattr(self, field)
+            if value is not None:
+                words += [word, str(value)]
+        if kind.uno and self.uno:
+            words.append("uno")
         return " ".join(words)
 
 
-KINDS: Final = frozenset({"play", "draw", "take", "color", "uno", "catch", "pass", "leave"})
+class Kind(NamedTuple):
+    """A row: a word of the notation, and what comes with it.
+
+    ``needs`` is the field of a move that the word is followed by; ``may`` are words of which one can come next, each
+    with the field behind it; ``uno``: a call can end the line. ``of_turn``: only the player on turn makes such a move,
+    and chooses it on the position as it stands. All others (calls, catches, leaving) may come at any moment.
+    """
+
+    name: str
+    of_turn: bool
+    needs: str = ""
+    may: tuple[tuple[str, str], ...] = ()
+    uno: bool = False
+
+
+KINDS: Final[dict[str, Kind]] = {
+    kind.name: kind
+    for kind in (
+        Kind("play", of_turn=True, needs="card", may=(("color", "color"), ("swap", "target")), uno=True),
+        Kind("draw", of_turn=True),
+        Kind("take", of_turn=True),
+        Kind("color", of_turn=True, needs="color"),
+        Kind("pass", of_turn=True),
+        Kind("uno", of_turn=False),
+        Kind("catch", of_turn=False, needs="target"),
+        Kind("leave", of_turn=False),
+    )
+}
+"""Every kind of move there is: notation, legality and what carries a move out go by these rows."""
+
+TURN_MOVES: Final = frozenset(kind.name for kind in KINDS.values() if kind.of_turn)
 
 DRAW: Final = Move("draw")
 TAKE: Final = Move("take")

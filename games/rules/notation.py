@@ -5,20 +5,32 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from games.rules.cards import FACES
+from games.rules.cards import COLORS, FACES
 from games.rules.errors import Refused
-from games.rules.moves import Move
+from games.rules.moves import KINDS, Kind, Move
 
 _NUMBER: Final = "0|[1-9][0-9]*"
-_CARD: Final = "|".join(re.escape(card) for card in sorted(FACES, key=len, reverse=True))
-_MOVE: Final = re.compile(
-    r"(?P<clock>clock )?(?:"
-    rf"(?P<play>play) (?P<card>{_CARD})(?: color (?P<wild>[rygb])| swap (?P<swap>{_NUMBER}))?(?P<uno> uno)?"
-    r"|(?P<name>color) (?P<color>[rygb])"
-    rf"|(?P<catch>catch) (?P<target>{_NUMBER})"
-    r"|(?P<plain>draw|take|pass|uno|leave)"
-    r")"
-)
+_FIELDS: Final = {
+    "card": "|".join(re.escape(card) for card in sorted(FACES, key=len, reverse=True)),
+    "color": "|".join(COLORS),
+    "target": _NUMBER,
+}
+
+
+def _group(kind: Kind, field: str) -> str:
+    return rf"(?P<{kind.name}_{field}>{_FIELDS[field]})"
+
+
+def _pattern(kind: Kind) -> str:
+    pattern = f"(?P<{kind.name}>{kind.name})"
+    if kind.needs:
+        pattern += f" {_group(kind, kind.needs)}"
+    if kind.may:
+        pattern += f"(?:{'|'.join(f' {word} {_group(kind, field)}' for word, field in kind.may)})?"
+    return pattern + (f"(?P<{kind.name}_uno> uno)?" if kind.uno else "")
+
+
+_MOVE: Final = re.compile(rf"(?P<clock>clock )?(?:{'|'.join(map(_pattern, KINDS.values()))})")
 _LINE: Final = re.compile(rf"(?P<seat>{_NUMBER}) (?P<move>.*)", re.DOTALL)
 
 
@@ -36,15 +48,17 @@ def parse_move(text: str) -> Move:
     found = _MOVE.fullmatch(text)
     if found is None:
         raise Refused("malformed")
-    clock = found["clock"] is not None
-    if found["play"]:
-        target = None if found["swap"] is None else _seat(found["swap"])
-        return Move("play", FACES[found["card"]].text, found["wild"], target, found["uno"] is not None, clock)
-    if found["name"]:
-        return Move("color", color=found["color"], clock=clock)
-    if found["catch"]:
-        return Move("catch", target=_seat(found["target"]), clock=clock)
-    return Move(found["plain"], clock=clock)
+    said = found.groupdict()
+    kind = next(kind for kind in KINDS if said[kind])
+    target = said.get(f"{kind}_target")
+    return Move(
+        kind,
+        said.get(f"{kind}_card"),
+        said.get(f"{kind}_color"),
+        None if target is None else _seat(target),
+        uno=said.get(f"{kind}_uno") is not None,
+        clock=said["clock"] is not None,
+    )
 
 
 def parse_line(text: str) -> tuple[int, Move]:

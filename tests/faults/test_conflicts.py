@@ -23,11 +23,11 @@ from accounts.actions import create_token
 from accounts.models import User
 from games import rules
 from games.actions import lobby, timeouts
-from games.actions.commit import TURN_MOVES
 from games.actions.play import play_seat
 from games.models import Game, Move, Seat
 from games.queries import Table
 from games.refusals import Denied
+from games.rules import TURN_MOVES
 from games.verify import faults_of
 from tests.conftest import Figure, logged_in
 from tests.support.tables import TWO_HANDS, log_of, now_of, table_at

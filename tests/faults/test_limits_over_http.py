@@ -25,9 +25,9 @@ from accounts.actions import create_token
 from accounts.models import User
 from games import rules
 from games.actions import lobby
-from games.actions.commit import TURN_MOVES
 from games.forms import NewTableForm
 from games.models import Case, Game
+from games.rules import TURN_MOVES
 from nomercy import limits
 from tests.conftest import Figure, logged_in, person
 from tests.support.stack import RunningStack, stack

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from games import queries, rules
-from games.actions.commit import TURN_MOVES
 from games.models import Game, Move, Round, Seat
+from games.rules import TURN_MOVES
 from games.verify import faults_of
 
 When = tuple[int, int]

@@ -1,0 +1,136 @@
+"""The kinds of moves: one table, by which everything goes; and when a turn ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from games.rules import (
+    KINDS,
+    PRESETS,
+    TURN_MOVES,
+    Move,
+    Pending,
+    Position,
+    Refused,
+    Shuffler,
+    apply,
+    ends_turn,
+    key_from_seed,
+    legal_moves,
+    options_from,
+    parse_line,
+    parse_move,
+)
+from games.rules.apply import MOVES
+from tests.rules.strategies import play
+
+NO_MERCY = PRESETS["no-mercy"]
+
+EXAMPLES = {
+    "play": [
+        "play r5",
+        "play r5 uno",
+        "play W6 color g",
+        "play W6 color g uno",
+        "play r7 swap 2",
+        "play r7 swap 2 uno",
+    ],
+    "draw": ["draw"],
+    "take": ["take"],
+    "color": ["color b"],
+    "pass": ["pass"],
+    "uno": ["uno"],
+    "catch": ["catch 0", "catch 12"],
+    "leave": ["leave"],
+}
+
+
+def test_every_kind_of_move_has_an_example_and_is_carried_out_by_something() -> None:
+    assert set(EXAMPLES) == set(MOVES) == set(KINDS)
+    assert [name for name, kind in KINDS.items() if kind.name != name] == []
+
+
+def test_the_notation_has_every_kind_of_move_in_its_table() -> None:
+    notation = (Path(__file__).parents[2] / "docs" / "notation.md").read_text()
+    assert [kind for kind in KINDS if f"\n| `{kind}" not in notation] == []
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in EXAMPLES.items() for text in texts])
+def test_a_move_is_printed_as_it_is_read(kind: str, text: str) -> None:
+    move = parse_move(text)
+    assert move.kind == kind
+    assert str(move) == text
+    assert str(move._replace(clock=True)) == f"clock {text}"
+    assert parse_move(f"clock {text}") == move._replace(clock=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "play", "play r5 ", "play  r5", "play W6 color g swap 1", "play r7 swap 1 color g", "play W6 g", "play r7 2",
+        "play r5 uno uno", "draw uno", "take 2", "color", "color w", "catch", "catch 01", "catch -1", "uno 1",
+        "leave now", "clock", "clock clock draw", "Draw", "draw\n", "", "jump r5",
+    ],
+)  # fmt: skip
+def test_any_other_text_is_no_move(text: str) -> None:
+    with pytest.raises(Refused) as refused:
+        parse_move(text)
+    assert refused.value.code == "malformed"
+
+
+def test_only_moves_of_the_turn_are_listed_for_the_player_on_turn_alone() -> None:
+    seen = {True: set[str](), False: set[str]()}
+    for played in (one for seed in range(20) for one in play(PRESETS["classic"], 3, seed, most=200)):
+        for seat in played.before.still_in():
+            listed = {move.kind for move in legal_moves(played.before, seat, PRESETS["classic"])}
+            seen[seat == played.before.turn] |= listed
+    assert seen[False] <= set(KINDS) - TURN_MOVES
+    assert seen[True] >= {"play", "draw", "pass"}
+
+
+TABLE: dict[str, Any] = {"discard_pile": ["r3"], "color": "r", "draw_pile": ["b1", "r9", "g2", "g3", "y1", "y2"]}
+THREE = (("r5", "b1", "b2"), ("g5", "g6"), ("y5", "y6"))
+
+
+@pytest.mark.parametrize(
+    ("line", "ends", "position"),
+    [
+        ("0 play r5", True, {}),
+        ("0 play rE", True, {"hands": (("rE", "b1", "b2"), *THREE[1:])}),  # the same player's further turn
+        ("0 play rR", True, {"hands": (("rR", "b1", "b2"), THREE[1], ()), "out": (2,)}),
+        ("0 play WC", True, {"hands": (("WC", "b1", "b2"), *THREE[1:])}),
+        ("0 color r", True, {"discard_pile": ["WC"], "color": None, "phase": "choose_color"}),
+        ("0 draw", False, {"draw_pile": ["b1", "r9"]}),  # a card is found
+        ("0 draw", True, {"draw_pile": ["b1"], "discard_pile": ["r3"]}),  # none is
+        ("0 play r9", True, {"phase": "drawn", "drawn": "r9", "hands": (("r9", "b1"), *THREE[1:])}),
+        ("0 take", True, {"phase": "play", "pending": (2, 2), "discard_pile": ["r+2"]}),
+        ("1 uno", False, {"hands": (THREE[0], ("g5",), THREE[2]), "exposed": (1,)}),
+        ("0 catch 1", False, {"hands": (THREE[0], ("g5",), THREE[2]), "exposed": (1,)}),
+        ("2 catch 0", False, {"hands": (("r5",), *THREE[1:]), "exposed": (0,)}),
+        ("1 leave", False, {}),
+        ("0 leave", True, {}),
+        ("1 leave", True, {"hands": (*THREE[:2], ()), "out": (2,)}),  # the round is over
+        ("0 play r5", True, {"hands": (("r5",), *THREE[1:])}),  # so it is by the last card
+    ],
+)
+def test_it_says_whether_a_move_has_ended_a_turn(line: str, ends: bool, position: dict[str, Any]) -> None:
+    fields = {**TABLE, "hands": THREE, **position}
+    if "pending" in fields:
+        fields["pending"] = Pending(*fields["pending"])
+    before = Position(turn=0, **fields)
+    seat, move = parse_line(line)
+    after, _ = apply(before, seat, move, NO_MERCY, Shuffler(key_from_seed("")).shuffle)
+    assert ends_turn(before, move, after) is ends
+
+
+@pytest.mark.rule("MERCY-1")
+def test_a_catch_ends_the_turn_of_a_player_whom_it_takes_out() -> None:
+    options = options_from("no-mercy", {"mercy_limit": 10, "callout_penalty": 9})
+    before = Position(hands=(("r5",), *THREE[1:]), turn=0, exposed=(0,), **{**TABLE, "draw_pile": ["b1"] * 20})
+    move = Move("catch", target=0)
+    after, _ = apply(before, 1, move, options, Shuffler(key_from_seed("")).shuffle)
+    assert after.out == (0,)
+    assert ends_turn(before, move, after)
