@@ -9,7 +9,7 @@ from django.db.models import Count, F, FloatField, OuterRef, Q, QuerySet, Subque
 from django.db.models.functions import Coalesce
 
 from accounts.models import User
-from games.models import Appeal, AuditEntry, Case, Game, Report, Suspension, Warned
+from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
 
 
 def suspension_of(user: User, now: datetime) -> Suspension | None:
@@ -59,11 +59,28 @@ def told_of_game(game: Game) -> QuerySet[AuditEntry]:
     return entries if over else entries.exclude(act=AuditEntry.Act.LOOK)
 
 
+def _taken_from(user: User) -> Q:
+    acts = AuditEntry.Act
+    return Q(act=acts.REMOVE, person_id=user.pk) | Q(act=acts.MOVE_SEAT, details__before_id=user.pk)
+
+
 def sat_at(game: Game, user: User) -> bool:
     """Whether staff have taken a seat at this table away from this person, who has seen its hand."""
-    acts = AuditEntry.Act
-    taken = Q(act=acts.REMOVE, person_id=user.pk) | Q(act=acts.MOVE_SEAT, details__before_id=user.pk)
-    return AuditEntry.objects.filter(taken, game_id=game.pk).exists()
+    return AuditEntry.objects.filter(_taken_from(user), game_id=game.pk).exists()
+
+
+def sat_in_games_of(case: Case, user: User) -> bool:
+    """Whether this person sits or sat in a game that the case is about."""
+    games = Report.objects.filter(case=case).values("game")
+    sits = Seat.objects.filter(game__in=games, user=user)
+    return sits.exists() or AuditEntry.objects.filter(_taken_from(user), game_id__in=games).exists()
+
+
+def closed_to(user: User) -> QuerySet[AuditEntry, int | None]:
+    """The numbers of the games in which this person takes no seat of somebody else: staff took one from them there, or
+    they have, as one of the staff, looked at the hands."""
+    looked = Q(act=AuditEntry.Act.LOOK, actor_id=user.pk)
+    return AuditEntry.objects.filter(_taken_from(user) | looked, game__isnull=False).values_list("game_id", flat=True)
 
 
 def taken_off(game: Game, user: User) -> bool:

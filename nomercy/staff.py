@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from allauth.account.authentication import get_authentication_records
 from allauth.account.decorators import secure_admin_login
+from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import messages
 from django.contrib.admin import AdminSite
@@ -18,8 +19,10 @@ BROUGHT_ALONG: Final = {"allauth.mfa.admin", "allauth.account.admin", "django.co
 
 
 def used_second_factor(request: HttpRequest) -> bool:
-    """Whether this session has shown a second factor, at the log-in or since."""
-    return any(record.get("method") == "mfa" for record in get_authentication_records(request, request.user))
+    """Whether this session has shown a second factor that its user still has, at the log-in or since."""
+    records = get_authentication_records(request, request.user)
+    shown = [record["id"] for record in records if record.get("method") == "mfa" and "id" in record]
+    return bool(shown) and Authenticator.objects.filter(user_id=request.user.pk, pk__in=shown).exists()
 
 
 class StaffSite(AdminSite):

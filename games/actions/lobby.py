@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import transaction
 
@@ -332,20 +332,29 @@ def _rematch_table(table: Table, user: User, now: datetime) -> Table:
     return again
 
 
-def move_seats(*, guest: User, user: User) -> int:
-    """Give this guest's seats and tables to the account the guest has logged in to; gives the number of seats moved.
+class Moved(NamedTuple):
+    """What became of a guest's games: how many came along, and how many stay behind, closed to the account."""
 
-    A table where both sit keeps both as they are.
+    games: int
+    kept: int
+
+
+def move_seats(*, guest: User, user: User) -> Moved:
+    """Give this guest's seats and tables to the account the guest has logged in to.
+
+    A table where both sit keeps both as they are. A seat stays the guest's where staff took one from the account, or
+    where the account has looked at the hands as one of the staff: it would play on knowing them.
     """
     with transaction.atomic():
-        games = Game.objects.filter(seats__user=guest).exclude(seats__user=user).order_by("pk")
-        moved = 0
-        for game in games.select_for_update(of=("self",), no_key=True):
+        games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
+        closed = games.filter(pk__in=conduct.closed_to(user))
+        moved, kept = 0, closed.count()
+        for game in games.exclude(pk__in=closed).order_by("pk").select_for_update(of=("self",), no_key=True):
             moved += Seat.objects.filter(game=game, user=guest).update(user=user, name=user.name)
             Game.objects.filter(pk=game.pk, host=guest).update(host=user)
             announce.after_commit(game)
         _move_invitations(guest, user)
-        return moved
+        return Moved(moved, kept)
 
 
 def _move_invitations(guest: User, user: User) -> None:

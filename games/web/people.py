@@ -70,6 +70,9 @@ def move_seats(request: HttpRequest) -> HttpResponse:
         return render(request, "accounts/move_seats.html", {"guest": guest, "count": lists.games_of(guest).count()})
     del request.session[LEFT_GUEST]
     if request.POST.get("answer") == "move":
-        moved = lobby.move_seats(guest=guest, user=user)
+        moved, kept = lobby.move_seats(guest=guest, user=user)
         messages.success(request, f"{moved} game{'' if moved == 1 else 's'} of {guest.name} moved to your account.")
+        if kept:
+            stays = f"{kept} game{'' if kept == 1 else 's'} of {guest.name} stayed behind"
+            messages.warning(request, f"{stays}: you looked at hands there as staff, or staff took you off the table.")
     return SeeOther.to("home")

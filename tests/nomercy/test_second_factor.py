@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, validate_totp_code
 from django.contrib.auth import get_user
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import User
-from tests.conftest import logged_in
+from games.actions.moderation.accounts import drop_factor
+from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser, totp
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -85,6 +88,33 @@ def test_a_second_factor_of_somebody_else_in_the_session_counts_for_nothing(mo: 
     session.save()
     assert get_user(browser) == mo
     assert browser.get("/admin/").status_code == 302
+
+
+@pytest.mark.parametrize("how", ["taken away by staff", "taken away and set up anew", "given up"])
+def test_a_session_that_showed_a_factor_that_is_gone_opens_no_staff_page(mo: User, how: str) -> None:
+    """Whoever holds the lost phone, or a browser that was once let in, stays out whatever factor comes after it."""
+    browser = staff_browser(mo)
+    assert browser.get("/admin/").status_code == 200
+    if how == "given up":
+        Authenticator.objects.filter(user=mo).delete()
+    else:
+        root = person("root")
+        User.objects.filter(pk=root.pk).update(is_staff=True, is_superuser=True)
+        root.refresh_from_db()
+        drop_factor(person_id=mo.pk, by=root, reason="Lost the telephone", now=timezone.now())
+    expected = "/accounts/2fa/totp/activate/"
+    if how.endswith("anew"):
+        TOTP.activate(mo, SECRET)
+        expected = "/accounts/2fa/reauthenticate/?next=%2Fadmin%2F"
+    assert browser.get("/admin/").status_code == 302
+    assert browser.get("/admin/accounts/user/").headers["Location"].startswith("/admin/login/")
+    assert browser.get("/admin/login/").headers["Location"] == expected
+
+
+def test_new_recovery_codes_leave_the_session_in_that_showed_the_app(mo: User) -> None:
+    browser = staff_browser(mo)
+    RecoveryCodes.activate(mo)
+    assert browser.get("/admin/").status_code == 200
 
 
 def test_djangos_own_log_in_form_takes_no_password(client: Client, mo: User, alice: User) -> None:

@@ -10,6 +10,7 @@ import time
 
 from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as RECORDS_OF
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as RECORDS
+from allauth.mfa.models import Authenticator
 from django.test import Client
 
 from accounts.models import User
@@ -25,10 +26,12 @@ def totp(secret: str, at: float | None = None) -> str:
 
 
 def staff_browser(user: User) -> Client:
-    """A browser logged in as this member of staff, whose session has shown a second factor."""
+    """A browser logged in as this member of staff, whose session has shown the second factor that they have."""
+    factor, _ = Authenticator.objects.get_or_create(user=user, type=Authenticator.Type.TOTP, defaults={"data": {}})
     browser = logged_in(user)
     session = browser.session
-    session[RECORDS] = [{"method": "mfa", "at": time.time(), "type": "totp", "reauthenticated": True}]
+    shown = {"method": "mfa", "at": time.time(), "type": factor.type, "id": factor.pk, "reauthenticated": True}
+    session[RECORDS] = [shown]
     session[RECORDS_OF] = str(user.pk)
     session.save()
     return browser

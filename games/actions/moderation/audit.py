@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts.models import User
-from games import conduct
+from games import conduct, queries
 from games.models import AuditEntry
 from games.models.moderation import REASON_LENGTH
 from games.queries import Table
@@ -31,7 +31,9 @@ def check(act: AuditEntry.Act, *, by: User, reason: str, now: datetime) -> str:
 
 
 def check_person(person: User, *, by: User) -> None:
-    """Nobody judges themselves, and staff are judged by admins.
+    """Nobody judges themselves or somebody they play with, and staff are judged by admins.
+
+    Superusers may judge whom they play with, for a site may have nobody else; the entry of the act says that they do.
 
     :raises Denied: `forbidden`.
     """
@@ -41,6 +43,9 @@ def check_person(person: User, *, by: User) -> None:
         raise Denied("forbidden", "Only a superuser acts on a superuser.")
     if person.is_staff and not by.has_perm("games.do_suspend_for_good"):
         raise Denied("forbidden", "Only an admin acts on members of staff.")
+    if not by.is_superuser and queries.plays_with(by, [person.pk]):
+        message = f"You play with {person.name} at a table: ask another member of staff, or come back after the game."
+        raise Denied("forbidden", message)
 
 
 def check_outside(table: Table, *, by: User) -> None:
@@ -66,6 +71,8 @@ def record(
 ) -> AuditEntry:
     """Write the entry of an act; with a table the caller holds its lock, and the version is the one it has now."""
     game = table.game if table else None
+    if person is not None and by.is_superuser and queries.plays_with(by, [person.pk]):
+        details["plays_with"] = True
     return AuditEntry.objects.create(
         at=now,
         act=act,

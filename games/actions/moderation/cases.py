@@ -118,6 +118,8 @@ def _case(case_id: int, by: User) -> Case:
     check_person(case.person, by=by)
     if Report.objects.filter(case=case, reporter=by).exists():
         raise Denied("forbidden", "You have reported this person yourself: leave the case to another member of staff.")
+    if not by.is_superuser and conduct.sat_in_games_of(case, by):
+        raise Denied("forbidden", "You sit or sat in a game of this case: leave it to another member of staff.")
     return case
 
 

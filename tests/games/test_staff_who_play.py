@@ -1,0 +1,168 @@
+"""A member of staff who plays is a player like any other to those at the table: no act on them, no case of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts import actions as account_actions
+from accounts.models import User
+from games.actions import lobby
+from games.actions.moderation import accounts, cases, people, tables
+from games.admin.people import PAGES
+from games.models import AuditEntry, Game, Seat
+from games.queries import Table
+from games.refusals import Denied
+from tests.conftest import logged_in, person
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+REASON = "Rude words at two tables"
+TEXT = "She lets everybody wait for hours on end."
+
+ON_PEOPLE: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "warn": (people.warn, {}),
+    "mute": (people.mute, {"days": 3}),
+    "unmute": (people.unmute, {}),
+    "suspend": (people.suspend, {"days": 3}),
+    "suspend_for_good": (people.suspend, {"days": None}),
+    "lift": (people.lift, {}),
+    "rename": (accounts.rename, {"username": "alice2", "display_name": ""}),
+    "close_account": (accounts.close_account, {}),
+    "reopen_account": (accounts.reopen_account, {}),
+}
+FOR_SUPERUSERS = {"set_role", "drop_factor"}
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    user = person("root")
+    user.is_staff = user.is_superuser = True
+    user.save(update_fields=["is_staff", "is_superuser"])
+    return user
+
+
+def refused(act: Callable[..., Any], **arguments: Any) -> str:
+    before = AuditEntry.objects.count()
+    with pytest.raises(Denied) as denied:
+        act(**arguments)
+    assert denied.value.code == "forbidden"
+    assert AuditEntry.objects.count() == before
+    return denied.value.message
+
+
+def of(whom: User, by: User, **more: Any) -> dict[str, Any]:
+    return {"person_id": whom.pk, "by": by, "reason": REASON, "now": NOON, **more}
+
+
+def test_every_act_on_a_person_has_its_test() -> None:
+    assert set(ON_PEOPLE) | FOR_SUPERUSERS == set(PAGES)
+
+
+@pytest.mark.parametrize("name", ON_PEOPLE)
+def test_nobody_acts_on_whom_they_play_with(ann: User, alice: User, name: str) -> None:
+    """Not even to be kind: who sits at the table does not decide about it."""
+    game = table_at(TWO_HANDS, [ann, alice]).game
+    if name in ("unmute", "lift", "reopen_account"):
+        later = NOON + timedelta(days=3)
+        User.objects.filter(pk=alice.pk).update(
+            muted_until=later, suspended_until=later, is_active=name != "reopen_account"
+        )
+    act, more = ON_PEOPLE[name]
+    assert "You play with alice" in refused(act, **of(alice, ann, **more))
+    Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)
+    act(**of(alice, ann, **more))
+    assert AuditEntry.objects.get().act == name
+
+
+def test_a_table_that_waits_for_players_counts_and_one_that_somebody_left_does_not(mo: User, alice: User) -> None:
+    game = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON).game
+    lobby.join(code=game.code, user=alice, now=NOON)
+    refused(people.warn, **of(alice, mo))
+    Seat.objects.filter(game=game, user=alice).update(left=True)
+    people.warn(**of(alice, mo))
+
+
+def test_an_appeal_is_not_decided_by_whom_the_suspended_plays_with(ann: User, root: User, alice: User) -> None:
+    people.suspend(**of(alice, root, days=3))
+    appeal = cases.appeal(person_id=alice.pk, text=TEXT, now=NOON)
+    table_at(TWO_HANDS, [alice, ann])
+    decision: dict[str, Any] = {"lift": True, "answer": "You are right, we are sorry.", "reason": REASON, "now": NOON}
+    refused(cases.decide_appeal, appeal_id=appeal.pk, by=ann, **decision)
+    cases.decide_appeal(appeal_id=appeal.pk, by=root, **decision)
+
+
+@pytest.fixture
+def case_id(alice: User, bob: User, mo: User) -> int:
+    """A case about Alice, from a game in which Mo sits too."""
+    hands = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}
+    table = table_at(hands, [alice, bob, mo])
+    report = cases.report(code=table.game.code, reporter=bob, seat=0, kind="abandon", text=TEXT, now=NOON)
+    return report.case_id
+
+
+@pytest.mark.parametrize("status", [Game.Status.PLAYING, Game.Status.OVER])
+def test_a_case_over_a_game_is_not_for_who_sits_or_sat_in_it(case_id: int, mo: User, ann: User, status: str) -> None:
+    Game.objects.update(status=status)
+    refused(cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
+    closing: dict[str, Any] = {"outcome": "acted", "answer": "", "reason": REASON, "now": NOON}
+    refused(cases.close_case, case_id=case_id, by=mo, **closing)
+    cases.hold(case_id=case_id, by=ann, reason=REASON, now=NOON)
+    cases.close_case(case_id=case_id, by=ann, **closing)
+
+
+def test_nor_for_somebody_whose_seat_there_staff_took(case_id: int, mo: User, ann: User) -> None:
+    game = Game.objects.get()
+    tables.remove(game_id=game.pk, by=ann, seat=2, bot=True, reason=REASON, now=NOON)
+    assert not Seat.objects.filter(user=mo).exists()
+    assert "sit or sat" in refused(cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
+
+
+def test_a_superuser_may_and_the_entry_says_that_they_play_together(root: User, alice: User, bob: User) -> None:
+    """A site of friends may have nobody else."""
+    table = table_at(TWO_HANDS, [alice, root])
+    people.warn(**of(alice, root))
+    assert AuditEntry.objects.get().details == {"plays_with": True}
+    report = cases.report(code=table.game.code, reporter=root, seat=0, kind="abandon", text=TEXT, now=NOON)
+    assert "reported" in refused(cases.hold, case_id=report.case_id, by=root, reason=REASON, now=NOON)
+    people.warn(**of(bob, root))
+    assert AuditEntry.objects.latest("pk").details == {}
+
+
+def test_a_seat_is_not_taken_over_by_who_has_looked_at_the_hands(mo: User, bob: User) -> None:
+    """Sitting down as a guest, logging in, looking, and then taking the seat over."""
+    guest = account_actions.create_guest()
+    seen, other = table_at(TWO_HANDS, [guest, bob]), table_at(TWO_HANDS, [guest, bob])
+    tables.look(game_id=seen.game.pk, by=mo, reason=REASON, now=NOON)
+    assert lobby.move_seats(guest=guest, user=mo) == (1, 1)
+    assert [owner(seen), owner(other)] == [guest, mo]
+
+
+@pytest.mark.parametrize("how", ["remove", "move_seat"])
+def test_nor_by_whom_staff_took_off_the_table(ann: User, alice: User, bob: User, how: str) -> None:
+    person("dora")
+    guest = account_actions.create_guest()
+    hands = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}
+    table = table_at(hands, [guest, alice, bob])
+    more = {"bot": True} if how == "remove" else {"username": "dora"}
+    getattr(tables, how)(game_id=table.game.pk, by=ann, seat=1, reason=REASON, now=NOON, **more)
+    assert lobby.move_seats(guest=guest, user=alice) == (0, 1)
+    assert owner(table) == guest
+
+
+def test_who_brings_seats_along_is_told_which_stay_behind(mo: User, bob: User) -> None:
+    guest = account_actions.create_guest()
+    seen = table_at(TWO_HANDS, [guest, bob])
+    browser = logged_in(guest)
+    browser.post("/accounts/login/", {"login": "mo", "password": "mo"})
+    tables.look(game_id=seen.game.pk, by=mo, reason=REASON, now=timezone.now())
+    answer = browser.post("/move-seats/", {"answer": "move"}, follow=True).content.decode()
+    assert f"0 games of {guest.name} moved to your account." in answer
+    assert f"1 game of {guest.name} stayed behind: you looked at hands there as staff" in answer
+
+
+def owner(table: Table) -> User | None:
+    return now_of(table).seats[0].user
