@@ -56,7 +56,9 @@ def signed_out(user_id: int) -> None:
 
 def after_commit(game: Game, *, wake: bool = True) -> None:
     """Once the transaction is committed, poke the open pages and, if a bot or a deal is due, the worker."""
-    code, version, game_id, wake_at = game.code, game.version, game.pk, game.wake_at
+    code, version, game_id = game.code, game.version, game.pk
+    # `wake_at` goes by the database's clock, a countdown by this process's.
+    wake_at = None if game.wake_at is None else game.wake_at - game.skew
     transaction.on_commit(partial(_poke, code, version), robust=True)
     if wake and wake_at is not None:
         transaction.on_commit(partial(wake_bots, game_id, wake_at), robust=True)

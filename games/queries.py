@@ -128,9 +128,9 @@ def _table(game: Game, loaded: Loaded | None) -> Table:
         return Table(
             game, _named(Seat.objects.filter(game_id=game.pk).select_related("user").order_by("index")), options
         )
-    hands, said, results = loaded
+    hands, said, results, pulse = loaded
     round_ = hands[0].round
-    game.round = round_
+    game.round, game.pulse = round_, pulse
     earlier = [RoundResult(number, winner, points) for number, winner, points in results]
     seats = [hand.seat for hand in hands]
     return Table(game, seats, options, round_, hands, position_of(round_, hands), earlier, said)

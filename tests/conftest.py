@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -17,6 +18,7 @@ from psycopg import sql
 from accounts.models import User
 from games.actions import chance
 from games.actions.roles import set_roles
+from games.models import rows
 from nomercy.postgres import running
 
 Figure = Callable[[str], None]
@@ -89,6 +91,15 @@ def drop_databases_of_the_dead(url: str) -> None:
 def chance_of_its_own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deals, dealers and bots' names are the same in every run of one test."""
     monkeypatch.setattr(chance, "source", random.Random(request.node.nodeid))
+
+
+@pytest.fixture(autouse=True)
+def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time that a test passes in is the database's too, and what a statement takes to arrive there is not added.
+
+    The processes that a test starts go by the real difference.
+    """
+    monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: timedelta())
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from accounts.rest import LONGEST_QUIET
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, lists, queries, rules
 from games.actions import agreements, bot_turn, lobby, mailbox, notices, outbox, play, sweep, vacations
-from games.models import Game, Hand, Heartbeat, Move, Seat
+from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import DEADLINE, DIGEST, TURN, Notice
 from games.queries import Table
 from games.refusals import Denied
@@ -100,6 +100,7 @@ class Month:
             while (tick := self._next_tick()) < end:
                 if self._queue and self._queue[0][0] < tick:
                     self.now, _, happen = heapq.heappop(self._queue)
+                    self._sweep_is_alive(self.now)
                     happen()
                 else:
                     self.now = tick
@@ -113,8 +114,12 @@ class Month:
 
     @contextmanager
     def _one_machine(self) -> Iterator[None]:
-        """Nobody has a page open, and the worker hears only what the sweep asks: whatever is due it must find."""
+        """Nobody has a page open, and the worker hears only what the sweep asks: whatever is due it must find.
+
+        The fake clock is the database's too.
+        """
         with (
+            patch.object(rows, "ahead", lambda asked_at, moment: timedelta()),
             patch.object(announce, "after_commit", lambda game, wake=True: None),
             patch.object(announce, "wake_bots", lambda game_id, wake_at: self.woken.append(game_id)),
         ):
@@ -139,12 +144,15 @@ class Month:
         steps = max(math.floor((self.now - START) / step) + 1, math.ceil((soonest - START) / step))
         return START + steps * step
 
+    def _sweep_is_alive(self, at: datetime) -> None:
+        """The beats passed over would have said so."""
+        Heartbeat.objects.filter(pk=1).update(at=at)
+
     def _beat(self) -> None:
         """One run of what beat starts: the sweep, the bots it asks for, and now and then reminders and mails."""
         late = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None, deadline__lte=self.now)
         self.told.lateness += [(self.now - game.deadline).total_seconds() for game in late if game.deadline]
-        # The beats passed over would have said that the sweep is alive.
-        Heartbeat.objects.filter(pk=1).update(at=self.now - BEAT)
+        self._sweep_is_alive(self.now - BEAT)
         swept = sweep.sweep(clock=lambda: self.now)
         if swept.failed:
             self.told.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")

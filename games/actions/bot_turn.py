@@ -10,6 +10,7 @@ from typing import Final
 from games import announce, bots, queries, rules
 from games.actions.next_round import deal_next
 from games.actions.play import play_seat
+from games.actions.timing import moment_of
 from games.models import Game
 from games.queries import Table
 from games.refusals import Denied
@@ -37,9 +38,9 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
         if table.position is not None and table.position.phase == "over":
             deal_next(game_id=game_id, now=now)
             continue
-        if game.wake_at is None or game.wake_at > now + EARLY:
+        if game.wake_at is None or game.wake_at > moment_of(game, now) + EARLY:
             if moves and game.wake_at is not None:
-                announce.wake_bots(game_id, game.wake_at)
+                announce.wake_bots(game_id, game.wake_at - game.skew)
             return moves
         try:
             moves += _one_move(table, now=now, rng=rng)

@@ -10,7 +10,18 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from games import announce, queries
-from games.actions.timing import CLOCK_FIELDS, TurnClock, aimed, first_wake, set_clock, turn_clock
+from games.actions.timing import (
+    CLOCK_FIELDS,
+    TurnClock,
+    aimed,
+    first_wake,
+    moment_of,
+    ran_until,
+    runs_from,
+    set_clock,
+    turn_clock,
+    used_until,
+)
 from games.models import Game, Hand, Seat
 from games.queries import Table
 from games.refusals import Denied
@@ -93,10 +104,11 @@ def voters_changed(table: Table, *, now: datetime) -> None:
         resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
 
 
-def pause(table: Table, *, reason: str, now: datetime) -> bool:
+def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = None) -> bool:
     """Stop the clock for this reason too; says whether it was not paused for it already.
 
-    The deadline is kept as time left. Nothing is due while any reason stands, and callout windows do not run out.
+    It stands still from `since` on, by the database's clock; if not given, from now on, or since the sweep is away. The
+    deadline is kept as time left. Nothing is due while any reason stands, and callout windows do not run out.
 
     :raises Denied: `over`, `not_started`.
     """
@@ -106,9 +118,10 @@ def pause(table: Table, *, reason: str, now: datetime) -> bool:
         return False
     game.paused_reasons = sorted([*game.paused_reasons, reason])
     if game.paused_at is None:
-        game.paused_at = now
+        game.paused_at = since or ran_until(game, now)
         if game.deadline is not None:
-            game.time_left = max(timedelta(), game.deadline - _runs_from(table, now))
+            seat = table.seats[table.playing[2].turn]
+            game.time_left = max(timedelta(), game.deadline - used_until(game, seat, game.paused_at))
         game.deadline = game.remind_at = game.wake_at = None
     game.pause_votes = []
     game.save(update_fields=["paused_reasons", "paused_at", "pause_votes", "wake_at", *CLOCK_FIELDS])
@@ -135,18 +148,15 @@ def resume(table: Table, *, reason: str, now: datetime) -> bool:
 
 def _run_on(table: Table, paused_at: datetime, now: datetime) -> None:
     game, (_, hands, position) = table.game, table.playing
-    seat, runs_from = table.seats[position.turn], _runs_from(table, now)
+    seat, moment = table.seats[position.turn], ran_until(game, now)
     if game.time_left is not None:
-        ran = max(timedelta(), paused_at - (game.turn_since or paused_at))
-        deadline = runs_from + game.time_left
-        set_clock(
-            game,
-            aimed(game, seat, deadline=deadline, since=runs_from - ran, quiet_given=game.quiet_given, now=now),
-        )
+        ran, begins = max(timedelta(), paused_at - (game.turn_since or paused_at)), runs_from(game, seat, moment)
+        deadline, given = begins + game.time_left, game.quiet_given
+        set_clock(game, aimed(game, seat, deadline=deadline, since=begins - ran, quiet_given=given, now=now))
     game.paused_at = None
     for hand in hands:
         if hand.callout_until is not None:
-            hand.callout_until += now - paused_at
+            hand.callout_until += moment - paused_at
     Hand.objects.bulk_update(hands, ["callout_until"])
     game.wake_at = first_wake(table, position, now)
 
@@ -163,7 +173,7 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         raise Denied("malformed", "A clock can be extended by 1 second to 60 days.", version=game.version)
     if game.deadline is not None:
         seat = table.seats[table.playing[2].turn]
-        since, given = game.turn_since or now, game.quiet_given
+        since, given = game.turn_since or moment_of(game, now), game.quiet_given
         save_clock(table, aimed(game, seat, deadline=game.deadline + more, since=since, quiet_given=given, now=now))
     elif game.time_left is not None:
         game.time_left += more
@@ -185,12 +195,6 @@ def forgive_misses(table: Table, *, seat: int) -> bool:
     row.save(update_fields=["misses", "bank"])
     announce.after_commit(table.game)
     return True
-
-
-def _runs_from(table: Table, now: datetime) -> datetime:
-    """When the clock of the seat on turn runs: now, or after its player's vacation."""
-    seat = table.seats[table.playing[2].turn]
-    return now if seat.rest is None or table.game.terms.live else seat.rest.back(now)
 
 
 def save_clock(table: Table, clock: TurnClock) -> None:

@@ -14,7 +14,7 @@ from django.db.models import Model
 from accounts.rows import prepared
 from games import announce, rules
 from games.actions import clocks, notices, rounds
-from games.actions.timing import CLOCK_FIELDS, Due, schedule, set_clock
+from games.actions.timing import CLOCK_FIELDS, Due, moment_of, schedule, set_clock
 from games.models import Game, Hand, Move, Round, Seat
 from games.queries import Table
 from games.refusals import from_rules
@@ -53,7 +53,7 @@ def commit(
     new_turn = rules.ends_turn(before, moves[-1], position)
     counted = _count_misses(table.seats[seat], moves[-1])
     due = schedule(table, position, new_turn=new_turn, exposed=exposed, now=now)
-    changed = _changed_hands(table, position, exposed, now)
+    changed = _changed_hands(table, position, exposed, moment_of(table.game, now))
     table.position = position
     _save(table, changed, due, counted, seat=seat, log=log, now=now, token=token)
     left = moves[-1].kind == "leave"
@@ -79,10 +79,10 @@ def _count_misses(seat: Seat, move: rules.Move) -> Seat | None:
     return None if seat.misses == before else seat
 
 
-def _changed_hands(table: Table, position: rules.Position, exposed: Collection[int], now: datetime) -> list[Hand]:
+def _changed_hands(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> list[Hand]:
     """The hand rows that `position` changes, already set to it; a window that opens now has its own time (CLOCK-2)."""
     _, hands, _ = table.playing
-    window = now + timedelta(seconds=table.game.terms.callout)
+    window = moment + timedelta(seconds=table.game.terms.callout)
     changed = []
     for n, hand in enumerate(hands):
         cards = " ".join(position.hands[n])

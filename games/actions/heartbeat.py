@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 from django.db import connection, transaction
 
-from games.models import Heartbeat
+from games.models import Heartbeat, rows
 
 log = structlog.get_logger(__name__)
 
@@ -35,8 +35,15 @@ SELECT max(id), count(*) FROM part
 """
 
 
-def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> bool:
-    """Note that the sweep runs; says whether the clocks may act on what is due by `now`.
+class Beat(NamedTuple):
+    """Whether the clocks may act on what is due, and how far the database's clock is ahead of this process's."""
+
+    may_act: bool
+    skew: timedelta
+
+
+def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
+    """Note that the sweep runs; says whether the clocks may act on what is due by `now`, and the difference of clocks.
 
     After an absence longer than `grace` they may not before all of its time has been given back: each call gives it to
     the next `batch` games, in one transaction, so that a crash neither skips a game nor serves one twice. How long the
@@ -45,7 +52,7 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> bool:
     at, giving, skew = _last()
     now += skew
     if at is not None and not giving and at > now - PULSE:
-        return True
+        return Beat(may_act=True, skew=skew)
     with transaction.atomic():
         Heartbeat.objects.bulk_create([Heartbeat(pk=1)], ignore_conflicts=True)
         row = Heartbeat.objects.select_for_update().get(pk=1)
@@ -58,7 +65,7 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> bool:
         if row.at is None or now - row.at <= grace or row.given_to == now:
             row.at = max(row.at or now, now)
         row.save()
-        return row.given_from is None and now - row.at <= grace
+        return Beat(may_act=row.given_from is None and now - row.at <= grace, skew=skew)
 
 
 _LAST: Final = """
@@ -73,7 +80,7 @@ def _last() -> tuple[datetime | None, bool, timedelta]:
     with connection.cursor() as cursor:
         cursor.execute(_LAST)
         at, giving, moment = cursor.fetchone()
-    return at, giving, moment - asked_at
+    return at, giving, rows.ahead(asked_at, moment)
 
 
 def _give(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:

@@ -14,6 +14,7 @@ from games.actions import chance, notices, rounds
 from games.actions.locks import lock_game
 from games.models import Game, Invitation, Seat
 from games.models.paces import CUSTOM, PACES, pace_named
+from games.models.rows import ask_ahead
 from games.queries import Table
 from games.refusals import Denied, not_found
 
@@ -89,6 +90,7 @@ def _create(
         )
         table = Table(game, seats, queries.options_of(game))
         if len(seats) == options.players:
+            game.skew = ask_ahead()
             _start(table, user, now)
         return table
 

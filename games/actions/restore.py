@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from games import queries
 from games.actions import clocks, outbox
 from games.actions.locks import lock_game
+from games.actions.timing import moment_of
 from games.models import Game, Heartbeat
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
@@ -50,14 +51,14 @@ def freeze_if_restored(*, now: datetime) -> int | None:
 def freeze(*, now: datetime) -> int:
     """Hold all mail and stop every game as of the last sign of life before now; gives the number of games stopped."""
     outbox.hold(why=WHY, now=now)
-    alive = Heartbeat.objects.filter(pk=1).values_list("at", flat=True).first()
-    moment = min(alive or now, now)
     stopped = 0
     for game_id in _playing().values_list("pk", flat=True).iterator():
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             if table.game.status == Game.Status.PLAYING:
-                stopped += clocks.pause(table, reason=Game.PAUSED_BY_RESTORE, now=moment)
+                pulse = table.game.pulse
+                since = None if pulse is None else min(pulse, moment_of(table.game, now))
+                stopped += clocks.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
     return stopped
 
 

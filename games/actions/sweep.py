@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 
 from games import announce, queries
-from games.actions import timeouts
+from games.actions import chance, timeouts
 from games.actions.heartbeat import PULSE, beat
 from games.models import Game
 from games.models.rows import claim_due, claim_game, read_windows
@@ -23,7 +23,7 @@ GRACE: Final = timedelta(seconds=2)
 """How late a bot may be before the sweep asks again: its own task is most often on its way."""
 
 BATCH: Final = 200
-"""So many bots are asked for, and callout windows closed, in one sweep."""
+"""So many bots are asked for in one sweep, and callout windows found by one query."""
 
 
 @dataclass(slots=True)
@@ -43,29 +43,38 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
     """
     grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
     beaten = clock()
-    while not beat(now=beaten, grace=grace):
+    while not (pulse := beat(now=beaten, grace=grace)).may_act:
         beaten = clock()  # each beat gives the time of an outage back to some more games
-    swept = Swept(asked=_ask_for_bots(clock()))
-    for claim in _claims(clock):
+    skew = pulse.skew
+    swept = Swept(asked=_ask_for_bots(clock(), skew))
+    for claim in _claims(lambda: clock() + skew):
         now = clock()
         if now - beaten >= PULSE:
             # The machine may have slept since the last game: what came due meanwhile is nobody's fault.
-            if not beat(now=now, grace=grace):
+            if not beat(now=now, grace=grace).may_act:
                 break
             beaten = now
-        acted = _act(claim, now)
+        acted = _act(claim, now, skew)
         if acted is None:
             continue
         swept.acted += acted
         swept.failed += not acted
-        if swept.acted + swept.failed >= most:
+        if swept.acted >= most:  # those that fail are passed over, however many they are
             break
     return swept
 
 
-def _ask_for_bots(now: datetime) -> int:
-    games = Game.objects.filter(wake_at__lte=now - GRACE, status=Game.Status.PLAYING).order_by("wake_at")
-    due = list(games.values_list("pk", flat=True)[:BATCH])
+def _ask_for_bots(now: datetime, skew: timedelta) -> int:
+    """Ask for the bots that are overdue; if there are more than a batch, for a random stretch of them.
+
+    So those whose bots fail each time, however many, keep no others waiting for good.
+    """
+    late = Game.objects.filter(wake_at__lte=now + skew - GRACE, status=Game.Status.PLAYING)
+    games = late.order_by("wake_at", "pk").values_list("pk", flat=True)
+    due = list(games[: BATCH + 1])
+    if len(due) > BATCH:
+        first = chance.source.randrange(-BATCH + 1, late.count())
+        due = list(games[max(0, first) : first + BATCH])
     for game_id in due:
         announce.wake_bots(game_id, now)
     return len(due)
@@ -74,13 +83,22 @@ def _ask_for_bots(now: datetime) -> int:
 Claim = Callable[[datetime], Game | None]
 
 
-def _claims(clock: Callable[[], datetime]) -> Iterator[Claim]:
-    """Ways to lock the next due game, one at a time: callout windows first, then turns, the longest overdue first."""
-    for game_id in read_windows(clock(), BATCH):
-        yield lambda _, game_id=game_id: claim_game(game_id)  # type: ignore[misc]  # mypy cannot type such a default
+def _claims(moment: Callable[[], datetime]) -> Iterator[Claim]:
+    """Ways to lock the next due game, one at a time: callout windows first, then turns, the longest overdue first.
+
+    `moment` is now, by the database's clock.
+    """
+    last = 0
+    while games := read_windows(moment(), last, BATCH):
+        yield from map(_claim_of, games)
+        last = games[-1]
     due = _Overdue()
     while not due.exhausted:
         yield due.claim
+
+
+def _claim_of(game_id: int) -> Claim:
+    return lambda _: claim_game(game_id)
 
 
 class _Overdue:
@@ -90,8 +108,8 @@ class _Overdue:
         self._after = (datetime(1, 1, 1, tzinfo=UTC), 0)
         self.exhausted = False
 
-    def claim(self, now: datetime) -> Game | None:
-        game = claim_due(now, self._after)
+    def claim(self, moment: datetime) -> Game | None:
+        game = claim_due(moment, self._after)
         if game is None or game.deadline is None:
             self.exhausted = True
             return None
@@ -99,12 +117,12 @@ class _Overdue:
         return game
 
 
-def _act(claim: Claim, now: datetime) -> bool | None:
+def _act(claim: Claim, now: datetime, skew: timedelta) -> bool | None:
     """Claim a game and let its clock act, in one transaction; None if there was none, False if it failed."""
     game = None
     try:
         with transaction.atomic():
-            game = claim(now)
+            game = claim(now + skew)
             if game is None:
                 return None
             table = queries.load(game)

@@ -17,7 +17,7 @@ from games.actions import clocks, notices, vacations
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
-from games.actions.timing import aimed
+from games.actions.timing import aimed, moment_of
 from games.models import Game, Seat
 from games.queries import Table
 
@@ -34,7 +34,7 @@ class Struck(Enum):
 
 def is_due(table: Table, now: datetime) -> bool:
     """Whether the clock has something to do at this table, by the database's time."""
-    game, moment = table.game, now + table.game.skew
+    game, moment = table.game, moment_of(table.game, now)
     if game.status != Game.Status.PLAYING or game.paused_at is not None or table.position is None:
         return False
     if game.deadline is not None and game.deadline <= moment:
@@ -49,7 +49,7 @@ def run_out(*, game_id: int, now: datetime) -> bool:
     """
     with transaction.atomic():
         table = queries.load(lock_game(pk=game_id))
-        if backlog.sweep_is_stale(now + table.game.skew, grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS)):
+        if backlog.sweep_is_stale(moment_of(table.game, now), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS)):
             log.error("the sweep is stale: deadlines are not held", game=game_id)
             return False
         struck = strike(table, now=now)
@@ -80,7 +80,7 @@ def strike(table: Table, *, now: datetime, vacation: bool = True) -> Struck:
     """
     if not is_due(table, now):
         return Struck.NOTHING
-    game, moment = table.game, now + table.game.skew
+    game, moment = table.game, moment_of(table.game, now)
     deadline = game.deadline
     turn_is_over = deadline is not None and deadline <= moment
     _, hands, _ = table.playing
@@ -122,7 +122,7 @@ def _rested(table: Table, now: datetime) -> bool:
         shift = seat.rest.back(now) - max(since, seat.rest.vacation_from)
         since, deadline = since + shift, deadline + shift
     clock = aimed(game, seat, deadline=deadline, since=since, quiet_given=game.quiet_given, now=now)
-    if clock.deadline is None or clock.deadline <= now + game.skew:
+    if clock.deadline is None or clock.deadline <= moment_of(game, now):
         return False
     clocks.save_clock(table, clock)
     return True

@@ -1,4 +1,7 @@
-"""When things are due: the deadline of the seat on turn, callout windows, and the next visit of the bots."""
+"""When things are due: the deadline of the seat on turn, callout windows, and the next visit of the bots.
+
+`now` is what the caller's clock shows; everything that is stored goes by the database's (`moment_of`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from django.conf import settings
 
 from accounts.rest import LONGEST_QUIET
 from games import rules
@@ -42,12 +47,37 @@ class Due:
     banked: Seat | None
 
 
+def moment_of(game: Game, now: datetime) -> datetime:
+    """`now` by the database's clock, which all deadlines go by: processes' clocks differ."""
+    return now + game.skew
+
+
+def ran_until(game: Game, now: datetime) -> datetime:
+    """The moment up to which this game's clocks have run, by the database's clock.
+
+    While the sweep is away that is its last sign of life: what has passed since will be given back (decision 31).
+    """
+    moment = moment_of(game, now)
+    away = game.pulse is not None and moment - game.pulse > timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+    return game.pulse if away and game.pulse is not None else moment
+
+
+def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
+    """When a clock of this seat's that starts at `moment` begins to run: then, or after its player's vacation."""
+    return moment if seat.rest is None or game.terms.live else seat.rest.back(moment)
+
+
+def used_until(game: Game, seat: Seat, stopped: datetime) -> datetime:
+    """The moment up to which the turn that runs has used up its time, if its clock stops at `stopped`."""
+    return runs_from(game, seat, max(stopped, game.turn_since or stopped))
+
+
 def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed: Collection[int], now: datetime) -> Due:
     """The deadlines that follow when `position` replaces the table's own; `table` still holds the one before.
 
     `exposed` are the seats whose callout window opens just now.
     """
-    wake_at = None if table.game.paused_at else _next_wake(table, position, exposed, now)
+    wake_at = None if table.game.paused_at else _next_wake(table, position, exposed, moment_of(table.game, now))
     if not new_turn:
         return Due(clock_of(table.game), wake_at, None)
     banked = _bank_what_is_left(table, now)
@@ -76,7 +106,7 @@ def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClo
     seconds = timedelta(seconds=table.game.terms.turn_seconds(seat.bank))
     if table.game.paused_at is not None:
         return TurnClock(time_left=seconds)
-    since = now if seat.rest is None or table.game.terms.live else seat.rest.back(now)
+    since = runs_from(table.game, seat, moment_of(table.game, now))
     return aimed(table.game, seat, deadline=since + seconds, since=since, quiet_given=0, now=now)
 
 
@@ -92,24 +122,25 @@ def aimed(game: Game, seat: Seat, *, deadline: datetime, since: datetime, quiet_
         quiet_given += int(gift.total_seconds())
     return TurnClock(
         deadline=deadline,
-        remind_at=_reminder(game, since, deadline, now),
+        remind_at=_reminder(game, since, deadline, moment_of(game, now)),
         turn_since=since,
         quiet_given=quiet_given,
     )
 
 
-def _reminder(game: Game, since: datetime, deadline: datetime, now: datetime) -> datetime | None:
+def _reminder(game: Game, since: datetime, deadline: datetime, moment: datetime) -> datetime | None:
     """When the player is reminded; None at a live table, and if that moment has passed."""
     at = since + (deadline - since) * REMIND_AFTER
-    return None if game.terms.live or at <= now else at
+    return None if game.terms.live or at <= moment else at
 
 
 def left_to(seat: Seat, game: Game, now: datetime) -> timedelta:
     """The time of its own that the turn of this seat still has: without the quiet hours' gift or vacation to come."""
     if game.deadline is None:
         return game.time_left or timedelta()
-    runs_from = now if seat.rest is None or game.terms.live else seat.rest.back(now)
-    return max(timedelta(), game.deadline - timedelta(seconds=game.quiet_given) - runs_from)
+    return max(
+        timedelta(), game.deadline - timedelta(seconds=game.quiet_given) - used_until(game, seat, ran_until(game, now))
+    )
 
 
 def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:
@@ -121,28 +152,27 @@ def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:
     return seat
 
 
-def _next_wake(table: Table, position: rules.Position, exposed: Collection[int], now: datetime) -> datetime | None:
+def _next_wake(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> datetime | None:
     """When a bot has something to do: move on its turn, or look whether somebody can be caught; None if nothing."""
     if position.phase == "over" or not any(seat.bot for seat in table.seats):
         return None
     pause = bot_pause(table, position)
     if not position.exposed:
-        return now + timedelta(seconds=pause) if table.seats[position.turn].bot else None
+        return moment + timedelta(seconds=pause) if table.seats[position.turn].bot else None
     if not table.seats[position.turn].bot and not _bot_may_speak(table, position):
         return None
     courtesy = min(CALLOUT_COURTESY, table.game.terms.callout) if pause else 0.0
     if not exposed and table.game.wake_at is not None:
-        return max(table.game.wake_at, now)
-    return now + timedelta(seconds=max(pause, courtesy))
+        return max(table.game.wake_at, moment)
+    return moment + timedelta(seconds=max(pause, courtesy))
 
 
 def first_wake(table: Table, position: rules.Position, now: datetime) -> datetime | None:
     """When a bot or the next deal is due at a table whose bots have not been looked at yet; None while it is paused."""
     if table.game.paused_at is not None:
         return None
-    if position.phase == "over":
-        return now
-    return _next_wake(table, position, position.exposed, now)
+    moment = moment_of(table.game, now)
+    return moment if position.phase == "over" else _next_wake(table, position, position.exposed, moment)
 
 
 def bot_pause(table: Table, position: rules.Position) -> float:

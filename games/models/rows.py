@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -50,6 +50,19 @@ def claim_game(game_id: int) -> Game | None:
     return _one_game(_GAME + _WHERE["pk"] + " FOR NO KEY UPDATE SKIP LOCKED", [game_id])
 
 
+def ahead(asked_at: datetime, moment: datetime) -> timedelta:
+    """How far the database's clock, which showed `moment` when it was asked, is ahead of this process's."""
+    return moment - asked_at
+
+
+def ask_ahead() -> timedelta:
+    """How far the database's clock is ahead of this process's, where no other statement tells."""
+    asked_at = datetime.now(UTC)
+    with prepared() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        return ahead(asked_at, cursor.fetchone()[0])
+
+
 def _one_game(statement: str, parameters: list[Any]) -> Game | None:
     asked_at = datetime.now(UTC)
     with prepared() as cursor:
@@ -61,7 +74,7 @@ def _one_game(statement: str, parameters: list[Any]) -> Game | None:
 def _game(values: Sequence[Any], asked_at: datetime) -> Game:
     game: Game = reader(Game)[1](values[:-1])
     # The arrival of the statement, not its answer: waiting for the lock is nobody's delay.
-    game.skew = values[-1] - asked_at
+    game.skew = ahead(asked_at, values[-1])
     return game
 
 
@@ -77,8 +90,16 @@ _BESIDE: Final = """
         WHERE e.game_id = r.game_id AND e.number < r.number AND e.ended_at IS NOT NULL AND e.winner IS NOT NULL
     ) END
 """
+# The sweep's last sign of life, for this game: until it is the game's turn to get the time of an outage back, the one
+# before the outage.
+_PULSE: Final = """
+    CASE WHEN s."index" = 0 THEN (
+        SELECT CASE WHEN b.given_through < r.game_id THEN COALESCE(b.given_from, b.at) ELSE b.at END
+        FROM games_heartbeat b
+    ) END
+"""
 _SHOWN: Final = (
-    f"{_BESIDE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"
+    f"{_BESIDE}, {_PULSE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"
     " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
     " u.username, u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
 )
@@ -99,12 +120,13 @@ class Loaded(NamedTuple):
     """The hands of a round in the order of the seats; each has its `seat`, and all share one `round`.
 
     `said` holds for each seat the move that it made with the token asked for, if any; `results` the number, the winner
-    and the points of every earlier round.
+    and the points of every earlier round; `pulse` is when the sweep last saw to this game's clocks, or None.
     """
 
     hands: list[Hand]
     said: list[str | None]
     results: list[tuple[int, int, Any]]
+    pulse: datetime | None
 
 
 def read_hands(round_id: int, token: str | None = None) -> Loaded:
@@ -141,16 +163,16 @@ def _loaded(rows: Sequence[Sequence[Any]]) -> Loaded:
     seat_width, read_seat = reader(Seat)
     _, read_round = reader(Round)
     said, results = [row[0] for row in rows], json.loads(rows[0][1] or "[]")
-    round_ = read_round(rows[0][2 + width + seat_width : -8])
+    round_ = read_round(rows[0][3 + width + seat_width : -8])
     hands = []
     for row in rows:
-        hand = read_hand(row[2 : 2 + width])
-        hand.seat = read_seat(row[2 + width : 2 + width + seat_width])
+        hand = read_hand(row[3 : 3 + width])
+        hand.seat = read_seat(row[3 + width : 3 + width + seat_width])
         hand.seat.name, hand.seat.username = row[-8], row[-7] or ""
         hand.seat.rest = Rest(*row[-6:]) if hand.seat.user_id is not None else None
         hand.round = round_
         hands.append(hand)
-    return Loaded(hands, said, [(number, winner, points) for number, winner, points in results])
+    return Loaded(hands, said, [(number, winner, points) for number, winner, points in results], rows[0][2])
 
 
 _LOG: Final = """
@@ -197,16 +219,21 @@ def read_results(game_ids: list[int]) -> list[tuple[int, int, int, int, Any]]:
         ]
 
 
+# Windows first, of which few are due at any moment: in the order of games the planner might look at them all.
 _WINDOWS: Final = """
-SELECT DISTINCT g.id FROM games_hand h JOIN games_game g ON g.round_id = h.round_id
-WHERE h.callout_until <= %s AND g.status = 'playing' AND g.paused_at IS NULL LIMIT %s
+WITH due AS MATERIALIZED (SELECT DISTINCT round_id FROM games_hand WHERE callout_until <= %s)
+SELECT g.id FROM due JOIN games_game g ON g.round_id = due.round_id
+WHERE g.status = 'playing' AND g.paused_at IS NULL AND g.id > %s ORDER BY g.id LIMIT %s
 """
 
 
-def read_windows(now: datetime, most: int) -> list[int]:
-    """The games in which the time of a callout window has passed (CLOCK-2)."""
+def read_windows(moment: datetime, after: int, most: int) -> list[int]:
+    """The games in which the time of a callout window has passed (CLOCK-2), in the order of their numbers.
+
+    They come after the game of the number `after`, so that those that fail cannot hold up all others.
+    """
     with prepared() as cursor:
-        cursor.execute(_WINDOWS, [now, most])
+        cursor.execute(_WINDOWS, [moment, after, most])
         return [game_id for (game_id,) in cursor.fetchall()]
 
 

@@ -108,6 +108,8 @@ class Game(models.Model):
 
     skew: timedelta = timedelta()
     """How far the database's clock is ahead of this process's; set by whoever locks the row."""
+    pulse: datetime | None = None
+    """When the sweep last saw to this game's clocks; set by whoever reads its hands."""
 
     class Meta:
         constraints = (

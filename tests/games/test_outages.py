@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 
 import pytest
 
 from accounts.models import User
 from games import backlog
-from games.actions import heartbeat, sweep
-from games.models import Heartbeat
-from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, move, swept
+from games.actions import clocks, sweep
+from games.models import Hand, Heartbeat, Seat, rows
+from games.queries import Table
+from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, locked, move, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -118,11 +118,108 @@ def test_a_wrong_clock_of_a_sweeper_is_no_outage(
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
     Heartbeat.objects.create(pk=1, at=NOON)
 
-    wrong = SimpleNamespace(now=lambda zone: datetime.now(zone) + ahead)
-    monkeypatch.setattr(heartbeat, "datetime", wrong)
+    monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: -ahead)
     assert sweep.sweep(clock=lambda: NOON + ahead) == sweep.Swept()
     assert backlog.sweep_age(NOON) == near(timedelta())
     assert now_of(table).game.deadline == NOON + 2 * HOUR
+
+
+# What the time of an outage is counted as while it lasts: nothing
+
+HALF: timedelta = HOUR / 2
+
+
+def outage_table(alice: User, bob: User) -> Table:
+    """Alice's turn had half an hour left when the sweep was last seen, at 9, and Bob's window ten minutes."""
+    exposed = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4"]], "exposed": [1]}
+    table = table_at(exposed, [alice, bob], deadline=NOON - 2.5 * HOUR, turn_since=NOON - 5 * HOUR)
+    Hand.objects.filter(round=table.round, seat__index=1).update(callout_until=NOON - 3 * HOUR + 10 * MINUTE)
+    Heartbeat.objects.create(pk=1, at=NOON - 3 * HOUR)
+    return table
+
+
+def paused(table: Table, at: datetime) -> None:
+    locked(table, lambda here: clocks.pause(here, reason="staff", now=at))
+
+
+def resumed(table: Table, at: datetime) -> None:
+    locked(table, lambda here: clocks.resume(here, reason="staff", now=at))
+
+
+def left(table: Table, at: datetime) -> tuple[timedelta, timedelta]:
+    """What is left at this moment of the turn, and of the window."""
+    here = now_of(table)
+    window = here.playing[1][1].callout_until
+    assert here.game.deadline is not None
+    assert window is not None
+    return here.game.deadline - at, window - at
+
+
+def test_a_pause_begun_in_an_outage_counts_none_of_it(alice: User, bob: User) -> None:
+    table = outage_table(alice, bob)
+    paused(table, NOON - 2 * HOUR)
+    assert now_of(table).game.time_left == HALF
+    assert sweep.sweep(clock=lambda: NOON - HOUR) == sweep.Swept()
+    assert swept(NOON) == sweep.Swept()
+    resumed(table, NOON)
+    assert left(table, NOON) == (HALF, 10 * MINUTE)
+    assert now_of(table).game.turn_since == NOON - 2 * HOUR
+    assert swept(NOON + 29 * MINUTE).acted == 1  # the window
+    assert log_of(table) == ["1 clock uno"]
+
+
+def test_a_pause_that_begins_and_ends_in_an_outage_changes_nothing(alice: User, bob: User) -> None:
+    table = outage_table(alice, bob)
+    paused(table, NOON - 2 * HOUR)
+    resumed(table, NOON - 1.5 * HOUR)
+    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
+    assert left(table, NOON) == (HALF, 10 * MINUTE)
+
+
+def test_a_pause_that_ends_in_an_outage_leaves_what_it_had_kept(alice: User, bob: User) -> None:
+    table = outage_table(alice, bob)
+    paused(table, NOON - 3 * HOUR)
+    resumed(table, NOON - 1.5 * HOUR)
+    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
+    assert left(table, NOON) == (HALF, 10 * MINUTE)
+
+
+def test_a_turn_that_began_in_an_outage_keeps_all_its_time(alice: User, bob: User) -> None:
+    table = outage_table(alice, bob)
+    move(table, alice, "play r5", at=NOON - 2 * HOUR)
+    here = now_of(table)
+    assert here.playing[2].turn == 1
+    assert here.game.deadline is not None
+    assert here.game.turn_since == NOON - 2 * HOUR
+    whole = here.game.deadline - NOON + 2 * HOUR
+    paused(table, NOON - HOUR)
+    assert now_of(table).game.time_left == whole
+
+
+def test_a_move_in_an_outage_saves_the_time_that_was_left_before_it(alice: User, bob: User) -> None:
+    table = outage_table(alice, bob)
+    move(table, alice, "play r5", at=NOON - 2 * HOUR)
+    assert Seat.objects.get(game=table.game, index=0).bank == 30 * 60
+
+
+def test_a_pause_before_the_game_has_its_time_back_counts_none_of_it(alice: User, bob: User) -> None:
+    """The sweep is back, and gives the games their time one after another."""
+    table = outage_table(alice, bob)
+    Heartbeat.objects.update(at=NOON, given_from=NOON - 3 * HOUR, given_to=NOON, given_through=table.game.pk - 1)
+    paused(table, NOON + SECOND)
+    assert now_of(table).game.time_left == HALF
+    resumed(table, NOON + 2 * SECOND)
+    assert swept(NOON + 3 * SECOND) == sweep.Swept()
+    assert left(table, NOON) == (HALF, 10 * MINUTE)
+
+
+def test_a_pause_after_the_game_has_its_time_back_counts_it_once(alice: User, bob: User) -> None:
+    table = outage_table(alice, bob)
+    table.game.deadline = NOON + HALF
+    table.game.save(update_fields=["deadline"])
+    Heartbeat.objects.update(at=NOON, given_from=NOON - 3 * HOUR, given_to=NOON, given_through=table.game.pk)
+    paused(table, NOON + SECOND)
+    assert now_of(table).game.time_left == HALF - SECOND
 
 
 def test_the_sweep_s_age_can_be_asked(alice: User, bob: User) -> None:

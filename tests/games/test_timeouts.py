@@ -9,10 +9,10 @@ import pytest
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from accounts.models import User
-from games import queries
+from games import announce, queries
 from games.actions import sweep, timeouts
 from games.actions.next_round import deal_next
-from games.models import Game, Hand, Notice, Round, Seat
+from games.models import Game, Hand, Heartbeat, Notice, Round, Seat
 from games.refusals import Denied
 from games.verify import faults_of
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, due_table, move, refused, swept
@@ -217,6 +217,34 @@ def test_a_game_that_fails_does_not_hold_up_the_others(
     assert log_of(broken) == []
     assert log_of(whole) != []
     assert "nonsense" not in caplog.text
+
+
+@pytest.mark.parametrize("windows", [True, False])
+def test_games_that_fail_however_many_hold_up_no_other(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, windows: bool
+) -> None:
+    """More of them, and all of them before it, than a sweep acts on or asks for at once."""
+    monkeypatch.setattr(sweep, "BATCH", 2)
+    exposed = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
+    deadline = NOON + HOUR if windows else NOON - HOUR
+    *broken, whole = (table_at(exposed, [alice, bob], deadline=deadline + n * SECOND) for n in range(6))
+    Hand.objects.filter(seat__index=0).update(callout_until=NOON - HOUR if windows else None)
+    Game.objects.filter(pk__in=[table.game.pk for table in broken]).update(preset="nonsense")
+    Heartbeat.objects.create(pk=1, at=NOON)
+    assert sweep.sweep(clock=lambda: NOON, most=1) == sweep.Swept(acted=1, failed=5)
+    assert log_of(whole) != []
+
+
+def test_bots_that_fail_however_many_keep_no_other_waiting(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are asked for again and again, and nothing comes of it."""
+    monkeypatch.setattr(sweep, "BATCH", 2)
+    asked: list[int] = []
+    monkeypatch.setattr(announce, "wake_bots", lambda game_id, at: asked.append(game_id))
+    tables = [
+        table_at({**TWO_HANDS, "turn": 1}, [alice, "careful"], wake_at=NOON - HOUR + n * SECOND) for n in range(6)
+    ]
+    assert {swept().asked for _ in range(30)} <= {1, 2}
+    assert set(asked) == {table.game.pk for table in tables}
 
 
 def test_an_idle_sweep_writes_nothing(

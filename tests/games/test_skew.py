@@ -1,0 +1,97 @@
+"""Processes whose clocks differ from the database's: all that is due is due by the database's."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+
+import pytest
+
+from accounts.models import User
+from games import announce
+from games.actions import bot_turn, clocks, lobby, sweep
+from games.actions.play import play_move
+from games.models import Hand, Heartbeat, rows
+from tests.support.clocks import HOUR, MINUTE, SECOND, THREE_HANDS, due_table, locked
+from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process's clock is a minute behind the database's."""
+    monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: MINUTE)
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_turn_has_its_time_by_the_database_s_clock(alice: User, bob: User) -> None:
+    """At a live table it would be over at once by the slow one."""
+    table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=NOON + 2 * MINUTE, turn_since=NOON)
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    game = now_of(table).game
+    assert (game.deadline, game.turn_since) == (NOON + 2 * MINUTE, NOON + MINUTE)
+
+
+@pytest.mark.usefixtures("slow")
+def test_the_first_turn_too(alice: User) -> None:
+    options = lobby.TableOptions(players=2, bots=1, pace="live", bot_pause=1.0)
+    games = [lobby.create_table(user=alice, options=options, now=NOON).game for _ in range(8)]
+    due = {(game.deadline, game.wake_at) for game in games}  # somebody else begins each time
+    assert due == {(NOON + 2 * MINUTE, None), (None, NOON + MINUTE + SECOND)}
+
+
+@pytest.mark.usefixtures("slow")
+def test_callout_windows_and_saved_time_too(alice: User, bob: User) -> None:
+    position = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
+    table = table_at(position, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    assert now_of(table).seats[0].bank == 59 * 60
+    hand = Hand.objects.get(round=table.round, seat__index=0)
+    assert hand.callout_until == NOON + MINUTE + timedelta(days=1)
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_pause_keeps_what_is_left_by_the_database_s_clock(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
+    locked(table, lambda here: clocks.pause(here, reason="staff", now=NOON))
+    assert (now_of(table).game.time_left, now_of(table).game.paused_at) == (59 * MINUTE, NOON + MINUTE)
+    locked(table, lambda here: clocks.resume(here, reason="staff", now=NOON + HOUR))
+    assert now_of(table).game.deadline == NOON + HOUR + MINUTE + 59 * MINUTE
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_bot_is_asked_for_after_its_pause_and_no_later(
+    alice: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: object
+) -> None:
+    asked: list[datetime] = []
+    monkeypatch.setattr(announce, "wake_bots", lambda game_id, at: asked.append(at))
+    table = table_at(THREE_HANDS, [alice, "careful", "careful"], bot_pause=2.0)
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a fixture of pytest-django
+        play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    assert now_of(table).game.wake_at == NOON + MINUTE + 2 * SECOND
+    assert asked == [NOON + 2 * SECOND]
+    assert bot_turn.play_bots(game_id=table.game.pk, clock=lambda: NOON + SECOND, rng=random.Random(1)) == 0
+    late = NOON + 2 * SECOND
+    assert bot_turn.play_bots(game_id=table.game.pk, clock=lambda: late, rng=random.Random(1), most=1) == 1
+
+
+@pytest.mark.parametrize("ahead", [-HOUR, HOUR])
+def test_a_sweeper_with_a_wrong_clock_finds_just_what_is_due(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, ahead: timedelta
+) -> None:
+    """Turns, windows and bots: the process's clock shows an hour less or more than noon."""
+    due, early = due_table(TWO_HANDS, [alice, bob]), due_table(TWO_HANDS, [alice, bob], deadline=NOON + SECOND)
+    exposed = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
+    closed, open_ = table_at(exposed, [alice, bob]), table_at(exposed, [alice, bob])
+    for table, at in ((closed, NOON), (open_, NOON + SECOND)):
+        Hand.objects.filter(round=table.round, seat__index=0).update(callout_until=at)
+    for at in (NOON - sweep.GRACE, NOON - sweep.GRACE + SECOND):
+        table_at({**TWO_HANDS, "turn": 1}, [alice, "careful"], wake_at=at)
+    asked: list[datetime] = []
+    monkeypatch.setattr(announce, "wake_bots", lambda game_id, at: asked.append(at))
+    monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: ahead)
+    Heartbeat.objects.create(pk=1, at=NOON)
+    assert sweep.sweep(clock=lambda: NOON - ahead) == sweep.Swept(asked=1, acted=2)
+    assert [bool(log_of(table)) for table in (due, early, closed, open_)] == [True, False, True, False]
+    assert asked == [NOON - ahead]
