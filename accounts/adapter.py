@@ -7,6 +7,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts import actions, queries
 from accounts.models import User
@@ -18,6 +20,13 @@ LINKS: Final = "links"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
+    error_messages: Final = DefaultAccountAdapter.error_messages | {
+        "email_password_mismatch": (
+            "No account here has this email address and password. An address logs you in once you have confirmed it;"
+            " your username always does."
+        )
+    }
+
     def new_user(self, request: HttpRequest) -> User:
         """Who signs up: the guest of this browser, who so keeps the games, or somebody new."""
         user: User | AnonymousUser = request.user
@@ -27,15 +36,39 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Refuse the name of somebody else at the table too. A guest may sign up by the name already gone by."""
+        user = self.request.user
+        if not shallow and user.is_authenticated and user.is_guest and user.muted(timezone.now()):
+            until = date_format(timezone.localtime(user.muted_until), "j F Y")
+            raise ValidationError(
+                f"Staff have taken your choice of name away until {until}. Your games stay yours in this browser: sign"
+                " up then to keep them.",
+                code="muted",
+            )
         cleaned: str = super().clean_username(username, shallow=shallow)
         if not shallow and queries.name_taken(cleaned, but=self.new_user(self.request)):
             raise ValidationError("Somebody else goes by this name.", code="name_taken")
         return cleaned
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        """Save what the form says and nothing else of a guest: staff may be writing to the same row."""
+        fresh = user.pk is None
         actions.end_guesthood(user)
-        saved: User = super().save_user(request, user, form, commit=commit)
+        saved: User = super().save_user(request, user, form, commit=commit and fresh)
+        if commit and not fresh:
+            saved.save(update_fields=["username", "email", "password", "is_guest", "display_name"])
         return saved
+
+    def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
+        """Ask to confirm an address; or tell whoever has confirmed it that they have an account already."""
+        address = emailconfirmation.email_address
+        holder = queries.holder_of(address.email)
+        if holder in (None, address.user):
+            super().send_confirmation_mail(request, emailconfirmation, signup)
+            return
+        urls = {"login_url": "account_login", "password_reset_url": "account_reset_password"}
+        context = {name: request.build_absolute_uri(reverse(view)) for name, view in urls.items()}
+        context |= {"username": holder.username, "host": request.get_host()}
+        self.send_mail("account/email/account_already_exists", address.email, context)
 
     def login(self, request: HttpRequest, user: User) -> None:
         """Log in, and keep in mind which guest this browser was, and its links: logging in empties another session."""

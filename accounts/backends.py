@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account import app_settings
 from allauth.account.auth_backends import AuthenticationBackend
+from allauth.account.internal.userkit import filter_users_by_email
 from django.contrib.auth.backends import ModelBackend
 from django.http import HttpRequest
 
 from accounts.models import User
+from accounts.queries import holder_of
 from accounts.rows import read_user
 
 
@@ -33,3 +36,16 @@ class ByAllauth(_FixedRead, AuthenticationBackend):  # type: ignore[misc]  # all
             credentials.pop("username", None)
         found: User | None = super().authenticate(request, **credentials)
         return found
+
+    def _authenticate_by_email(self, email: str, password: str) -> User | None:
+        """By an address that its owner has confirmed, for anybody can claim another's: one account, one password.
+
+        Where the site asks nobody to confirm, an address is whoever's claims it, and lets in whose password it is.
+        """
+        confirmed = app_settings.EMAIL_VERIFICATION != app_settings.EmailVerificationMethod.NONE
+        holders = [holder_of(email)] if confirmed else filter_users_by_email(email, for_login=True)
+        for holder in holders:
+            if found := self._check_password(holder, password):
+                user: User = found
+                return user
+        return None

@@ -75,6 +75,13 @@ def _stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, Us
     return any(constant_time_compare(data.get(HASH_SESSION_KEY, ""), known) for known in hashes)
 
 
+def holder_of(email: str) -> User | None:
+    """Who has confirmed that this mail address is theirs; nobody else can."""
+    found = EmailAddress.objects.filter(email=email.lower(), verified=True).select_related("user").first()
+    holder: User | None = found and found.user
+    return holder
+
+
 @dataclass(frozen=True, slots=True)
 class MailAddress:
     """Where somebody gets mail."""

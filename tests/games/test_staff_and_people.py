@@ -15,9 +15,9 @@ from accounts import actions as account_actions
 from accounts.models import FOR_GOOD, User
 from games import conduct
 from games.actions import lobby
-from games.actions.moderation import cases, people
+from games.actions.moderation import accounts, cases, people, tables
 from games.actions.roles import ROLES
-from games.models import AuditEntry, Suspension, Warned
+from games.models import AuditEntry, Seat, Suspension, Warned
 from games.refusals import Denied
 from tests.conftest import logged_in
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -244,6 +244,59 @@ def test_a_mute_takes_the_name_and_the_choice_of_another(mo: User, alice: User, 
     assert logged_in(alice).post("/accounts/me/", {"display_name": "", "time_zone": "UTC"}).status_code == 302
     people.unmute(person_id=alice.pk, by=mo, reason=REASON, now=now)
     assert logged_in(alice).post("/accounts/me/", {"display_name": "Kind", "time_zone": "UTC"}).status_code == 302
+
+
+@pytest.mark.parametrize("how", ["mute", "rename"])
+def test_a_name_that_was_taken_comes_back_at_no_seat(mo: User, ann: User, alice: User, bob: User, how: str) -> None:
+    """Not when the account is gone, and not where a bot has the seat for good under the name its person had."""
+    account_actions.update_profile(alice, display_name="Rude Word", time_zone="UTC", now=NOON)
+    own, removed, others = (table_at(TWO_HANDS, [alice, bob]).game for _ in range(3))
+    tables.remove(game_id=removed.pk, by=mo, seat=0, bot=True, reason=REASON, now=NOON)
+    Seat.objects.filter(game=others, user=bob).update(user=None, name="Rude Word")
+    before = list(Seat.objects.filter(game__in=[own, removed], index=0).values_list("name", flat=True))
+    assert before == ["Rude Word"] * 2
+    if how == "mute":
+        people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=NOON)
+    else:
+        accounts.rename(person_id=alice.pk, by=ann, username="alice", display_name="", reason=REASON, now=NOON)
+    User.objects.get(pk=alice.pk).delete()
+    names = Seat.objects.filter(index=0).order_by("game").values_list("name", flat=True)
+    assert list(names) == ["alice"] * 3
+    assert Seat.objects.get(game=others, index=1).name == "Rude Word"  # whoever that was
+
+
+def test_a_muted_guest_signs_up_when_the_mute_ends(mo: User) -> None:
+    """Signing up chooses a username, which others read."""
+    guest, browser = account_actions.create_guest(), Client()
+    browser.force_login(guest, backend="accounts.backends.ByUsername")
+    people.mute(person_id=guest.pk, by=mo, days=7, reason=REASON, now=timezone.now())
+    word = "a long way to Bergen"
+    form = {"username": "rudeword", "password1": word, "password2": word}
+    answer = browser.post("/accounts/signup/", form)
+    assert answer.status_code == 200
+    assert "Staff have taken your choice of name away until" in answer.content.decode()
+    guest.refresh_from_db()
+    assert guest.is_guest
+    assert not User.objects.filter(username="rudeword").exists()
+    people.unmute(person_id=guest.pk, by=mo, reason=REASON, now=timezone.now())
+    assert browser.post("/accounts/signup/", form).status_code == 302
+
+
+def test_a_mute_that_comes_while_a_guest_signs_up_stays(mo: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    guest, browser = account_actions.create_guest(), Client()
+    browser.force_login(guest, backend="accounts.backends.ByUsername")
+    end_guesthood = account_actions.end_guesthood
+
+    def meanwhile(*args: Any, **named: Any) -> None:
+        people.mute(person_id=guest.pk, by=mo, days=7, reason=REASON, now=timezone.now())
+        end_guesthood(*args, **named)
+
+    monkeypatch.setattr(account_actions, "end_guesthood", meanwhile)
+    word = "a long way to Bergen"
+    browser.post("/accounts/signup/", {"username": "quietotter", "password1": word, "password2": word})
+    guest.refresh_from_db()
+    assert guest.username == "quietotter"
+    assert guest.muted(timezone.now())
 
 
 def test_a_moderators_rights_are_among_an_admins() -> None:

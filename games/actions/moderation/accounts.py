@@ -15,7 +15,7 @@ from accounts.names import clean_display_name, username_validators
 from games import announce
 from games.actions import notices
 from games.actions.moderation.audit import Act, check, check_person, record
-from games.actions.moderation.people import locked
+from games.actions.moderation.people import forget_name, locked
 from games.actions.roles import ROLES
 from games.models import AuditEntry
 from games.refusals import Denied
@@ -53,6 +53,7 @@ def rename(*, person_id: int, by: User, username: str, display_name: str, reason
                 person.save(update_fields=["username", "display_name"])
         except IntegrityError:
             raise Denied("malformed", "Somebody else goes by this name.") from None
+        forget_name(person)
         return entry
 
 

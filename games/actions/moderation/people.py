@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
+from django.db.models import F
 
 from accounts.models import FOR_GOOD, User
 from games import announce
 from games.actions.moderation.audit import Act, check, check_person, record
-from games.models import AuditEntry, Suspension, Warned
+from games.models import AuditEntry, Seat, Suspension, Warned
 from games.refusals import Denied
 
 LONGEST_DAYS: Final = 365
@@ -71,7 +72,20 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
         person.muted_until = now + timedelta(days=days)
         person.display_name = ""
         person.save(update_fields=["muted_until", "display_name"])
+        forget_name(person)
         return entry
+
+
+def forget_name(person: User) -> None:
+    """Let no seat bring back the name that staff took: it shows where the account is gone, or a bot sits for good."""
+    Seat.objects.filter(user=person).update(name=person.name)
+    left_to_bots = Seat.objects.filter(
+        user=None,
+        game__audit_entries__act=Act.REMOVE,
+        game__audit_entries__person_id=person.pk,
+        name=F("game__audit_entries__person_name"),
+    )
+    left_to_bots.update(name=person.name)
 
 
 def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
