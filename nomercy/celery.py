@@ -1,6 +1,8 @@
-"""The Celery app and the whole beat schedule."""
+"""The Celery app, the whole beat schedule, and which worker does what."""
 
 import os
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import structlog
 from celery import Celery, Task
@@ -9,27 +11,39 @@ from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
 
-SWEEP = "games.tasks.sweep"
+SWEEP: Final = "games.tasks.sweep"
 # task name -> seconds between two runs. A run that waited longer than that is dropped: the next one does its work.
-BEAT = {
+BEAT: Final = {
     SWEEP: 2.0,
     "games.tasks.notices": 5.0,
     "games.tasks.housekeeping": 3_600.0,
     "accounts.tasks.clear_expired_sessions": 86_400.0,
 }
+LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
-app = Celery("nomercy")
-app.config_from_object("django.conf:settings", namespace="CELERY")
+
+def new_app(**options: Any) -> Celery:
+    """An app of the site's tasks. A process needs one for each worker in it: an app knows one set of queues."""
+    made = Celery("nomercy", **options)
+    made.config_from_object("django.conf:settings", namespace="CELERY")
+    made.autodiscover_tasks()
+    return made
+
+
+app = new_app()
 app.set_default()  # web threads send by name through `current_app`
-app.autodiscover_tasks()
 
 
 @app.on_after_configure.connect
 def schedule(sender: Celery, **_: object) -> None:
-    """Set the schedule once the settings are there: they are still being read when this module is imported."""
+    """Set the schedule once the settings are there: they are still being read when this module is imported.
+
+    Everything runs once when the beat starts: a site that is up for an hour a day would never clean up otherwise.
+    """
     beat = BEAT | {SWEEP: float(settings.SWEEP_SECONDS)}
     sender.conf.beat_schedule = {
-        task: {"task": task, "schedule": seconds, "options": {"expires": seconds}} for task, seconds in beat.items()
+        task: {"task": task, "schedule": seconds, "options": {"expires": seconds}, "last_run_at": LONG_AGO}
+        for task, seconds in beat.items()
     }
 
 

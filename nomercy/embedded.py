@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, Any
@@ -19,13 +20,14 @@ from channels.layers import InMemoryChannelLayer
 
 from nomercy import postgres
 from nomercy.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, place_for
+from nomercy.processes import QUEUES
 
 if TYPE_CHECKING:
+    from celery.worker import WorkController
     from uvicorn import Server
 
 FRAME_BYTES = 64 * 1024
 BACKLOG = 2048
-WORKER_THREADS = 4
 GOODBYE_SECONDS = 3
 
 
@@ -48,30 +50,21 @@ class ServerLoopLayer(InMemoryChannelLayer):
             await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(*args), loop))
 
 
-class Worker:
-    """Celery's worker and beat, as threads of this process for the length of a block."""
+class Workers:
+    """Celery's workers, one for each queue, and its beat, as threads of this process for the length of a block."""
 
     def __enter__(self) -> None:
         from celery.beat import Service
-        from celery.worker import WorkController
 
         from nomercy.celery import app
 
         self._app = app
-        self._name = f"embedded-{os.getpid()}@localhost"
-        worker = WorkController(
-            app=app,
-            hostname=self._name,
-            pool_cls="threads",
-            concurrency=WORKER_THREADS,
-            loglevel="WARNING",
-            without_gossip=True,
-            without_mingle=True,
-            without_heartbeat=True,
-        )
+        self._names = {queue: f"{queue}-{os.getpid()}@localhost" for queue in QUEUES}
+        workers = [_worker(queue, name) for queue, name in self._names.items()]
         self._beat = Service(app, max_interval=1, scheduler_cls=app.conf.beat_scheduler)
-        self._thread = threading.Thread(target=worker.start, name="celery-worker", daemon=True)
-        self._thread.start()
+        self._threads = [threading.Thread(target=one.start, name="celery-worker", daemon=True) for one in workers]
+        for thread in self._threads:
+            thread.start()
         threading.Thread(target=self._beat.start, name="celery-beat", daemon=True).start()
 
     def __exit__(self, *_: object) -> None:
@@ -80,11 +73,32 @@ class Worker:
 
         self._beat.stop()  # it sends no more; its thread sleeps for up to a second
         try:
-            # Wakes the worker at once, which lets running tasks end. A thread gets no signals.
-            self._app.control.shutdown(destination=[self._name])
-        except OperationalError:  # no broker: the flag is read when the worker looks up from reconnecting
+            # Wakes the workers at once, which let running tasks end. A thread gets no signals.
+            self._app.control.shutdown(destination=list(self._names.values()))
+        except OperationalError:  # no broker: the flag is read when a worker looks up from reconnecting
             state.should_stop = os.EX_OK  # type: ignore[assignment]  # the stub knows its first value only
-        self._thread.join(GOODBYE_SECONDS)
+        until = time.monotonic() + GOODBYE_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+
+def _worker(queue: str, name: str) -> "WorkController":
+    """The worker of one queue, with as many threads as it has processes in production."""
+    from celery.worker import WorkController
+
+    from nomercy.celery import new_app
+
+    return WorkController(
+        app=new_app(set_as_current=False),
+        hostname=name,
+        queues=queue,
+        pool_cls="threads",
+        concurrency=QUEUES[queue],
+        loglevel="WARNING",
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
 
 
 def main() -> None:
@@ -133,7 +147,7 @@ def _serve(stack: ExitStack) -> None:
     _migrate()
     from nomercy.asgi import application
 
-    stack.enter_context(Worker())
+    stack.enter_context(Workers())
     server = _server(application, ready=lambda: print(_welcome(address), flush=True))
     asyncio.run(_run(server, listening))
 

@@ -2,6 +2,20 @@
 
 from typing import Final
 
+CLOCK: Final = "clock"
+MAIL: Final = "mail"
+WORK: Final = "work"
+QUEUES: Final = {CLOCK: 2, WORK: 2, MAIL: 2}
+"""The queues and how many tasks of each run at once. Each has a worker of its own: no mail server and no number of bots
+may ever keep the clocks from acting. A worker that is told of no queue takes from all.
+"""
+
+
+def _worker(queue: str) -> tuple[str, ...]:
+    own = ("--queues", queue, "--concurrency", str(QUEUES[queue]), "--hostname", f"{queue}@%h")
+    return ("celery", "--quiet", "-A", "nomercy", "worker", *own)
+
+
 COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "web": ("gunicorn", "--config", "python:nomercy.gunicorn", "nomercy.wsgi"),
     "ws": (
@@ -9,7 +23,9 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
         "--log-level", "warning", "--no-server-header", "--no-proxy-headers", "--timeout-graceful-shutdown", "10",
         "--workers", "1",  # uvicorn would take WEB_CONCURRENCY for its own, which is gunicorn's here
     ),
-    "worker": ("celery", "--quiet", "-A", "nomercy", "worker", "--concurrency", "2"),
+    "clock": _worker(CLOCK),
+    "worker": _worker(WORK),
+    "mail": _worker(MAIL),
     "beat": ("celery", "--quiet", "-A", "nomercy", "beat"),
 }  # fmt: skip
 """What to run, without the address to listen on. Exactly one beat; as many of the others as one likes."""

@@ -3,11 +3,13 @@
 from typing import Any
 
 from csp.constants import NONE, SELF
+from kombu import Exchange, Queue
 
 from nomercy.checks import HIGHEST_PORT, LOCAL_HOSTS, Environment, check_debug, check_secret_key, host_of, refuse
 from nomercy.logs import logging_settings
 from nomercy.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, place_for, secret_key
 from nomercy.place import PORT as SOCKET_PORT
+from nomercy.processes import CLOCK, MAIL, QUEUES, WORK
 
 environment = Environment()
 
@@ -89,7 +91,10 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # it comes back some time
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: after a restart each task simply runs once early
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: each task runs once when it starts (nomercy/celery.py)
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
+CELERY_TASK_DEFAULT_QUEUE = WORK
+CELERY_TASK_ROUTES = {"games.tasks.sweep": {"queue": CLOCK}, "games.tasks.notices": {"queue": MAIL}}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 

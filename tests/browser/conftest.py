@@ -112,7 +112,7 @@ def _embedded() -> Iterator[Embedded]:
         ready = threading.Event()
         uvicorn = embedded._server(application, ready=ready.set)
         thread = threading.Thread(target=lambda: asyncio.run(embedded._run(uvicorn, listening)), name="site")
-        with embedded.Worker():
+        with embedded.Workers():
             thread.start()
             try:
                 assert ready.wait(QUIET_SECONDS)

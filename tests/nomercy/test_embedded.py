@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery.beat import Scheduler, Service
 
-from nomercy.celery import BEAT, app
-from nomercy.embedded import ServerLoopLayer, Worker
+from nomercy.celery import BEAT, SWEEP, app
+from nomercy.embedded import ServerLoopLayer, Workers
 from nomercy.place import CHECKOUT, Place, place_for
 from nomercy.postgres import postmaster_pid
+from nomercy.processes import CLOCK, COMMANDS, MAIL, QUEUES, WORK
 from tests.nomercy.conftest import remove
 
 SITE = ("accounts", "games", "manage.py", "nomercy", "static", "templates")
@@ -275,23 +277,66 @@ def test_a_message_sent_from_another_thread_reaches_the_servers_loop() -> None:
         ServerLoopLayer.loop = None
 
 
-def test_the_worker_in_the_process_does_tasks_and_stops_at_once() -> None:
-    done = threading.Event()
-
-    @app.task(name="tests.done", ignore_result=True)
-    def finish() -> None:
-        done.set()
-
+@contextmanager
+def workers() -> Iterator[None]:
+    """The workers of the process, without the beat's own tasks."""
     schedule, app.conf.beat_schedule = app.conf.beat_schedule, {}
     try:
-        with Worker():
-            finish.delay()
-            assert done.wait(10)
+        with Workers():
+            yield
     finally:
         app.conf.beat_schedule = schedule
-        app.tasks.unregister("tests.done")
-
     assert not [thread for thread in threading.enumerate() if thread.name == "celery-worker"]
+
+
+def test_neither_mail_nor_bots_keep_the_clocks_from_acting(monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck, done = {name: threading.Semaphore(0) for name in ("mail", "bots")}, threading.Semaphore(0)
+    swept, go_on = threading.Semaphore(0), threading.Event()
+
+    def hang(name: str) -> None:
+        stuck[name].release()
+        assert go_on.wait(20)
+        done.release()
+
+    monkeypatch.setattr("games.actions.notices.remind", lambda **_: 0)
+    monkeypatch.setattr("games.actions.mailbox.write_digests", lambda **_: 0)
+    monkeypatch.setattr("games.actions.outbox.deliver", lambda **_: hang("mail"))
+    monkeypatch.setattr("games.actions.bot_turn.play_bots", lambda **_: hang("bots"))
+    monkeypatch.setattr("games.actions.sweep.sweep", lambda **_: swept.release())
+    with workers():
+        for _ in range(5):
+            app.send_task("games.tasks.notices")
+            app.send_task("games.tasks.bot_turn", args=(1,))
+        for name, queue in (("mail", MAIL), ("bots", WORK)):
+            for _ in range(QUEUES[queue]):
+                assert stuck[name].acquire(timeout=10)
+        for _ in range(3):
+            app.send_task(SWEEP)
+            assert swept.acquire(timeout=10)
+        go_on.set()
+        for _ in range(10):
+            assert done.acquire(timeout=10)
+
+
+def test_everything_of_the_beat_runs_once_when_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    monkeypatch.setattr(Scheduler, "apply_async", lambda self, entry, **_: sent.append(entry.task))
+    service = Service(app, max_interval=1, scheduler_cls=app.conf.beat_scheduler)
+    for _ in BEAT:
+        service.scheduler.tick()
+    assert sorted(sent) == sorted(BEAT)
+
+
+def test_every_task_goes_to_a_queue_that_somebody_works_at() -> None:
+    app.loader.import_default_modules()
+    ours = [name for name in app.tasks if name.startswith(("games.", "accounts."))]
+    queues = {name: app.amqp.router.route({}, name)["queue"].name for name in ours}
+
+    assert {name for name, queue in queues.items() if queue == CLOCK} == {SWEEP}
+    assert set(queues.values()) == set(QUEUES)
+    assert {command[command.index("--queues") + 1] for command in COMMANDS.values() if "--queues" in command} == set(
+        QUEUES
+    )
 
 
 def test_every_task_of_the_beat_table_exists() -> None:

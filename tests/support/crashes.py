@@ -19,7 +19,9 @@ from tests.support.stack import RunningStack, descendants
 
 PROGRAMS: Final = {
     "web": "gunicorn",
-    "worker": "nomercy worker",
+    "clock": "--queues clock",
+    "worker": "--queues work",
+    "mail": "--queues mail",
     "beat": "nomercy beat",
     "Redis": "redis-server",
 }

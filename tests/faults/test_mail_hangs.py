@@ -1,0 +1,66 @@
+"""A mail server that takes mail and never answers, against the production processes: the clocks and the bots go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.utils import timezone
+
+from accounts.models import User
+from games.actions import notices
+from games.models import Game, Heartbeat, Notice
+from games.queries import Table
+from nomercy.processes import MAIL, QUEUES
+from tests.support.mail import MailServer, serve
+from tests.support.stack import stack
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
+
+PATIENCE = 30.0
+HOUR = timedelta(hours=1)
+
+
+def until(true: str, check: Callable[[], object]) -> None:
+    """Wait for other processes, by asking them again and again."""
+    end = time.monotonic() + PATIENCE
+    while not check():
+        assert time.monotonic() < end, f"not {true} within {PATIENCE} s"
+        time.sleep(0.05)
+
+
+def tell_a_turn(user: User, other: User | str) -> Table:
+    """A table where this user has been on turn for a while, and a mail is due that says so."""
+    now = timezone.now()
+    table = table_at(TWO_HANDS, [user, other], deadline=now + HOUR)
+    notices.tell_deal(table, now=now - HOUR)
+    return table
+
+
+def test_neither_the_clocks_nor_the_bots_wait_for_a_mail_server(alice: User, bob: User) -> None:
+    for user in (alice, bob):
+        EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+    server = MailServer(hangs={alice.email, bob.email})
+    controller = serve(server)
+    settings = {"EMAIL_URL": f"smtp://127.0.0.1:{controller.port}", "SWEEP_SECONDS": "1", "LOG_LEVEL": "ERROR"}
+    with stack(**settings):
+        try:
+            tables = []
+            for n, user in enumerate((alice, bob)):  # one after the other, so that each has a sender of its own
+                tables.append(tell_a_turn(user, "careful"))
+                until("the mail server asked", lambda n=n: len(server.left) > n)  # type: ignore[misc]
+            assert len(server.left) == QUEUES[MAIL]  # whoever could send hangs there
+
+            Game.objects.update(deadline=timezone.now())
+            for table in tables:  # the clock plays for the person, and then the bot for itself
+                until("the bot's move", lambda pk=table.game.pk: Game.objects.get(pk=pk).version >= 2)  # type: ignore[misc]
+            beat = Heartbeat.objects.get()
+            assert beat.at is not None
+            assert timezone.now() - beat.at < timedelta(seconds=10)
+            assert Notice.objects.filter(channel="email", state="handed").count() == QUEUES[MAIL]
+        finally:
+            controller.stop()  # and with it the waiting, before the stack is stopped
