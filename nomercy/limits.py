@@ -64,6 +64,7 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "play-now": TABLES,
     "rematch": TABLES,
     "join": SEATS,
+    "invite": SEATS,
     "leave": SEATS,
     "start": SEATS,
     "add-bot": SEATS,

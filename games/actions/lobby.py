@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import transaction
 
+from accounts.actions import create_guest
 from games import announce, bots, conduct, queries, rules
 from games.actions import chance, notices, rounds
 from games.actions.locks import lock_game
@@ -138,7 +139,7 @@ def _person(game: Game, index: int, user: User) -> Seat:
     return seat
 
 
-def _open_table(code: str, user: User, links: Collection[str] = ()) -> Table:
+def _open_table(code: str, user: User | None, links: Collection[str] = ()) -> Table:
     """The locked table, if this person may know of it and it is not over."""
     table = queries.load(lock_game(code=code))
     if not queries.may_see(table, user, links):
@@ -185,6 +186,17 @@ def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -
         seat.save()
         _seat(table, seat, user, now)
         return table
+
+
+def join_as_guest(*, code: str, now: datetime, links: Collection[str] = ()) -> tuple[Table, User]:
+    """Make a visitor a guest and sit down; there is no guest without a seat.
+
+    :raises Denied: `not_found`, `over`, `full`.
+    """
+    with transaction.atomic():
+        _free_seat(_open_table(code, None, links))
+        guest = create_guest()
+        return join(code=code, user=guest, now=now, links=links), guest
 
 
 def leave_table(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:

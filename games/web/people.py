@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from accounts.actions import create_guest
 from accounts.adapter import LEFT_GUEST, LINKS
 from accounts.models import User
 from accounts.queries import guest_numbered
@@ -39,15 +37,6 @@ def remember_link(request: HttpRequest, code: str) -> None:
     """Let this browser see a table from now on."""
     kept = [known for known in links(request) if known != code]
     request.session[LINKS] = [*kept, code][-LINKS_KEPT:]
-
-
-def person_or_guest(request: HttpRequest) -> User:
-    """Who is logged in; a visitor is made a guest first, and stays one in this browser."""
-    user = person(request)
-    if user is None:
-        user = create_guest()
-        login(request, user, backend=BACKEND)
-    return user
 
 
 def left_guest(request: HttpRequest) -> User | None:

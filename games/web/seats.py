@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.contrib import messages
+from django.contrib.auth import login
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,21 +23,22 @@ from games.web import game as game_views
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.marks import marks
-from games.web.people import links, person, person_or_guest
+from games.web.people import BACKEND, links, person
 
 
 @require_POST
 @marks
 def join(request: HttpRequest, code: str) -> HttpResponse:
-    """Sit down; a visitor who may see the table is made a guest."""
-
-    def sit(user: User) -> Table:
-        return lobby.join(code=code, user=user, now=timezone.now(), links=links(request))
-
-    if person(request) is None:
-        _table_for(request, code)
-        person_or_guest(request)
-    return _done(request, code, sit)
+    """Sit down; a visitor who may see the table, and gets a seat, is made a guest."""
+    now, known = timezone.now(), links(request)
+    if person(request) is not None:
+        return _done(request, code, lambda user: lobby.join(code=code, user=user, now=now, links=known))
+    try:
+        table, guest = lobby.join_as_guest(code=code, now=now, links=known)
+    except Denied as denied:
+        return _refused(request, code, denied)
+    login(request, guest, backend=BACKEND)
+    return SeeOther.to("game", table.game.code)
 
 
 @require_POST
@@ -125,8 +127,12 @@ def _done(request: HttpRequest, code: str, act: Callable[[User], Table]) -> Http
     try:
         return SeeOther.to("game", act(user).game.code)
     except Denied as denied:
-        refusal = denied
+        return _refused(request, code, denied)
+
+
+def _refused(request: HttpRequest, code: str, denied: Denied) -> HttpResponse:
+    """The table as it is now, and why; it is not there for whoever may not know of it."""
     table = _table_for(request, code)
-    view = queries.view_of(table, user)
+    view = queries.view_of(table, person(request))
     page = table_views.lobby_page if view.view is None else game_views.game_page
-    return page(request, table, view, status=refusal.status, refusal=refusal)
+    return page(request, table, view, status=denied.status, refusal=denied)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth import get_user
 from django.contrib.sessions.models import Session
 from django.test import Client
 
@@ -63,6 +64,24 @@ def test_no_guest_is_made_for_a_table_that_is_not_there(client: Client, alice: U
     for code in ("nothere", private.code):
         assert client.post(f"/games/{code}/join/").status_code == 404
     assert not User.objects.filter(is_guest=True).exists()
+
+
+@pytest.mark.parametrize("by_link", [False, True])
+@pytest.mark.parametrize("state", ["full", "closed", "over"])
+def test_no_guest_is_made_for_a_table_without_a_seat(
+    client: Client, alice: User, bob: User, state: str, by_link: bool
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game if state != "closed" else open_table(alice)
+    if state == "closed":
+        lobby.leave_table(code=game.code, user=alice, now=NOON)
+    if state == "over":
+        Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)
+    path = f"/join/{game.invite_key}/" if by_link else f"/games/{game.code}/join/"
+    answer = client.post(path)
+    assert answer.status_code == 409
+    assert "Every seat at this table is taken." in text_of(answer) or "The game is over." in text_of(answer)
+    assert not User.objects.filter(is_guest=True).exists()
+    assert not get_user(client).is_authenticated
 
 
 def test_the_host_adds_bots_and_starts(as_alice: Client, alice: User) -> None:

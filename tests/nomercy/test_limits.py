@@ -6,18 +6,24 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.cache import cache
+from django.db import transaction
 from django.test import Client, RequestFactory
+from django.urls import reverse
 from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
 from accounts import actions
 from accounts.models import User
+from games.actions import lobby
 from games.models import Game
 from nomercy import limits
 from nomercy.cache import FailOpenRedisCache
 from nomercy.limits import MOVES, SLICES, Limit, Limiter, address_of
 from tests.conftest import Figure
-from tests.support.tables import TWO_HANDS, table_at
+from tests.security.urls import addresses
+from tests.security.world import World
+from tests.support.pages import CHOICES
+from tests.support.tables import NOON, TWO_HANDS, table_at
 
 
 class Clock:
@@ -199,6 +205,38 @@ def test_visitors_of_one_address_make_only_so_many_guests(settings: Settings, db
     answers = [Client().post("/play-now/").status_code for _ in range(4)]
     assert answers == [303, 303, 303, 429]
     assert User.objects.count() == Game.objects.count() == 3
+
+
+@pytest.mark.parametrize("by", ["join", "invite"])
+def test_so_do_those_who_sit_down_by_a_link_or_without(settings: Settings, alice: User, by: str) -> None:
+    settings.RATE_LIMITS = 10
+    answers = []
+    for _ in range(5):
+        options = lobby.TableOptions(players=3, bots=1, public=by == "join")
+        game = lobby.create_table(user=alice, options=options, now=NOON).game
+        argument = game.code if by == "join" else game.invite_key
+        answers.append(Client().post(reverse(by, args=[argument])).status_code)
+    assert answers == [303, 303, 303, 429, 429]
+    assert User.objects.filter(is_guest=True).count() == 3
+
+
+def test_every_form_that_makes_somebody_has_a_limit_for_visitors(db: None) -> None:
+    """Asked of every address that there is, as a visitor who comes without a cookie."""
+    world, word = World(), "a long way to Bergen"
+    host = User.objects.get(username="alice")
+    opened = lobby.create_table(user=host, options=lobby.TableOptions(players=3), now=NOON).game
+    world.arguments |= {"code": opened.code, "key": opened.invite_key}
+    forms = {"new-table": CHOICES, "account_signup": {"username": "dave", "password1": word, "password2": word}}
+    made = set()
+    for address in addresses():
+        before = User.objects.count()
+        with transaction.atomic():
+            Client().post(world.url(address), forms.get(address.name, {}))
+            if User.objects.count() > before:
+                made.add(address.name)
+            transaction.set_rollback(True)
+    assert made == {"play-now", "new-table", "join", "invite", "account_signup"}
+    assert {name for name in made if limits.LIMITS.get(name, limits.OTHERS).visitors is None} == {"account_signup"}
 
 
 @pytest.mark.parametrize(
