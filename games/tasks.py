@@ -7,7 +7,7 @@ import random
 from celery import shared_task
 from django.utils import timezone
 
-from games.actions import agreements, chance, housekeeping, mailbox, notices, outbox
+from games.actions import agreements, chance, housekeeping, mailbox, notices, outbox, rest
 from games.actions import bot_turn as bots_action
 from games.actions import sweep as sweep_action
 from games.actions.moderation import watch
@@ -42,6 +42,7 @@ def tidy() -> None:
     run_all(
         old_pauses=lambda: agreements.end_old_pauses(now=timezone.now()),
         old_tables=lambda: housekeeping.close_old_tables(now=timezone.now()),
+        rest=lambda: rest.follow_everybody(now=timezone.now()),
         guests=lambda: housekeeping.forget_guests(now=timezone.now()),
         old_notices=lambda: mailbox.forget_old(now=timezone.now()),
         marks=lambda: watch.forget_marks(now=timezone.now()),

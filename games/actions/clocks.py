@@ -6,6 +6,7 @@ change hands are no log lines: they change no card.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -15,12 +16,13 @@ from games.actions.timing import (
     TurnClock,
     aimed,
     first_wake,
-    moment_of,
+    known_rest,
+    left_of,
     ran_until,
+    rested,
     runs_from,
     set_clock,
     turn_clock,
-    used_until,
 )
 from games.models import Game, Hand, Seat
 from games.queries import Table
@@ -121,8 +123,10 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
         game.paused_at = since or ran_until(game, now)
         if game.deadline is not None:
             seat = table.seats[table.playing[2].turn]
-            game.time_left = max(timedelta(), game.deadline - used_until(game, seat, game.paused_at))
-        game.deadline = game.remind_at = game.wake_at = None
+            clock = rested(game, seat, now)
+            left = left_of(game, seat, clock, game.paused_at)
+            set_clock(game, replace(clock, deadline=None, remind_at=None, time_left=left))
+        game.wake_at = None
     game.pause_votes = []
     game.save(update_fields=["paused_reasons", "paused_at", "pause_votes", "wake_at", *CLOCK_FIELDS])
     announce.after_commit(game)
@@ -151,8 +155,13 @@ def _run_on(table: Table, paused_at: datetime, now: datetime) -> None:
     seat, moment = table.seats[position.turn], ran_until(game, now)
     if game.time_left is not None:
         ran, begins = max(timedelta(), paused_at - (game.turn_since or paused_at)), runs_from(game, seat, moment)
-        deadline, given = begins + game.time_left, game.quiet_given
-        set_clock(game, aimed(game, seat, deadline=deadline, since=begins - ran, quiet_given=given, now=now))
+        clock = TurnClock(
+            deadline=begins + game.time_left,
+            turn_since=begins - ran,
+            quiet_given=game.quiet_given,
+            rested_until=known_rest(game, seat),
+        )
+        set_clock(game, aimed(game, seat, clock, now=now))
     game.paused_at = None
     for hand in hands:
         if hand.callout_until is not None:
@@ -173,8 +182,9 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         raise Denied("malformed", "A clock can be extended by 1 second to 60 days.", version=game.version)
     if game.deadline is not None:
         seat = table.seats[table.playing[2].turn]
-        since, given = game.turn_since or moment_of(game, now), game.quiet_given
-        save_clock(table, aimed(game, seat, deadline=game.deadline + more, since=since, quiet_given=given, now=now))
+        clock = rested(game, seat, now)
+        assert clock.deadline is not None
+        save_clock(table, aimed(game, seat, replace(clock, deadline=clock.deadline + more), now=now))
     elif game.time_left is not None:
         game.time_left += more
         game.save(update_fields=["time_left"])

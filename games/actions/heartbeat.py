@@ -7,31 +7,35 @@ from typing import Final, NamedTuple
 
 import structlog
 from django.db import connection, transaction
+from django.db.models import F, Q
 
-from games.models import Heartbeat, rows
+from games.actions.timing import aimed, clock_of, set_clock
+from games.models import Game, Heartbeat, Seat, rows
 
 log = structlog.get_logger(__name__)
 
 PULSE: Final = timedelta(seconds=5)
 """The pulse is written no more often: an idle sweep commits nothing."""
 
-# Each clock gets what it ran of the outage. Rows are locked in the order of their numbers: nobody waits in a ring.
+# Each clock gets what it ran of the outage: not what lay before its turn, or in a vacation (of nulls `GREATEST` thinks
+# nothing). Rows are locked in the order of their numbers: nobody waits in a ring.
 _GIVE: Final = """
 WITH part AS (
     SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE
 ), clocks AS (
     UPDATE games_game g
-    SET deadline = deadline + (%(to)s - GREATEST(COALESCE(turn_since, %(from)s), %(from)s)),
-        remind_at = remind_at + (%(to)s - GREATEST(COALESCE(turn_since, %(from)s), %(from)s)),
-        turn_since = turn_since + (%(to)s - GREATEST(turn_since, %(from)s))
+    SET deadline = deadline + (%(to)s - GREATEST(turn_since, rested_until, %(from)s)),
+        remind_at = remind_at + (%(to)s - GREATEST(turn_since, rested_until, %(from)s)),
+        turn_since = turn_since + (%(to)s - GREATEST(turn_since, rested_until, %(from)s))
     FROM part
-    WHERE g.id = part.id AND deadline IS NOT NULL AND COALESCE(turn_since, %(from)s) < %(to)s
+    WHERE g.id = part.id AND deadline IS NOT NULL AND GREATEST(turn_since, rested_until, %(from)s) < %(to)s
+    RETURNING g.id
 ), windows AS (
     UPDATE games_hand h SET callout_until = callout_until + (%(to)s - %(from)s)
     FROM games_game g JOIN part USING (id)
     WHERE h.round_id = g.round_id AND h.callout_until > %(from)s AND g.paused_at IS NULL
 )
-SELECT max(id), count(*) FROM part
+SELECT (SELECT max(id) FROM part), (SELECT count(*) FROM part), ARRAY(SELECT id FROM clocks)
 """
 
 
@@ -86,8 +90,26 @@ def _last() -> tuple[datetime | None, bool, timedelta]:
 def _give(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_GIVE, {"from": start, "to": end, "after": row.given_through, "batch": batch})
-        last, count = cursor.fetchone()
+        last, count, given = cursor.fetchone()
+    _aim_again(given, end)
     if last is not None:
         row.given_through = last
     if count < batch:
         row.given_from = row.given_to = None
+
+
+def _aim_again(games: list[int], now: datetime) -> None:
+    """Move these deadlines, which have moved, out of the night, and remind of them anew those who were reminded before.
+
+    The caller holds the locks.
+    """
+    seats = Seat.objects.filter(game__in=games, index=F("game__round__turn"), bot="", user__isnull=False)
+    seats = seats.filter(Q(user__quiet_from__isnull=False) | Q(game__remind_at=None))
+    changed = []
+    for seat in seats.select_related("user", "game"):
+        game, before = seat.game, clock_of(seat.game)
+        seat.rest = seat.user.rest if seat.user is not None else None
+        set_clock(game, aimed(game, seat, before, now=now))
+        if clock_of(game) != before:
+            changed.append(game)
+    Game.objects.bulk_update(changed, ["deadline", "remind_at", "quiet_given"], batch_size=100)

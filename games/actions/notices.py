@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -29,10 +29,14 @@ from games.models.notices import (
     TURN,
     Reason,
 )
+from games.models.rows import ask_ahead
 from games.queries import Table
 from games.render.words import listed
 
 log = structlog.get_logger(__name__)
+
+AGAIN: Final = timedelta(minutes=10)
+"""After so long a reminder that could not be written is tried again."""
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -232,8 +236,10 @@ def tell_factor_dropped(person: User, *, mark: int, now: datetime) -> None:
 def remind(*, now: datetime, most: int = 1000) -> int:
     """Write the reminders that are due, of games whose turn is nearly over; gives the number of games looked at.
 
-    Each game has a transaction of its own. One that fails is logged, passed over and tried again the next time.
+    Each game has a transaction of its own. One that fails is logged, put off and tried `AGAIN` later, so that however
+    many fail hold up no other. What is due is so by the database's clock, as all deadlines are.
     """
+    now += ask_ahead()
     due = Game.objects.filter(remind_at__lte=now).order_by("remind_at", "pk").values_list("pk", flat=True)
     return sum(_remind_once(game_id, now) for game_id in list(due[:most]))
 
@@ -255,6 +261,7 @@ def _remind_once(game_id: int, now: datetime) -> bool:
             raise
         # One broken game must not keep reminders from all others. Never the traceback's values: they hold cards.
         log.error("a reminder was not written", game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
+        Game.objects.filter(pk=game_id, remind_at__lte=now).update(remind_at=now + AGAIN)
         return False
     return True
 

@@ -17,7 +17,7 @@ from games.actions import clocks, notices, vacations
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
-from games.actions.timing import aimed, moment_of
+from games.actions.timing import moment_of, moved
 from games.models import Game, Seat
 from games.queries import Table
 
@@ -114,15 +114,8 @@ def default_moves(table: Table) -> list[rules.Move]:
 def _rested(table: Table, now: datetime) -> bool:
     """Move a deadline that passed in its player's vacation or quiet hours; says whether it lies ahead now."""
     game, seat = table.game, table.seats[table.playing[2].turn]
-    assert game.deadline is not None
-    if seat.rest is None or game.terms.live:
-        return False
-    since, deadline = game.turn_since or game.deadline, game.deadline
-    if seat.rest.away(now) and seat.rest.vacation_from is not None:
-        shift = seat.rest.back(now) - max(since, seat.rest.vacation_from)
-        since, deadline = since + shift, deadline + shift
-    clock = aimed(game, seat, deadline=deadline, since=since, quiet_given=game.quiet_given, now=now)
-    if clock.deadline is None or clock.deadline <= moment_of(game, now):
+    clock = moved(game, seat, now)
+    if clock is None or clock.deadline is None or clock.deadline <= moment_of(game, now):
         return False
     clocks.save_clock(table, clock)
     return True

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -33,9 +33,10 @@ class TurnClock:
     turn_since: datetime | None = None
     quiet_given: int = 0
     time_left: timedelta | None = None
+    rested_until: datetime | None = None
 
 
-CLOCK_FIELDS: Final = ("deadline", "remind_at", "turn_since", "quiet_given", "time_left")
+CLOCK_FIELDS: Final = ("deadline", "remind_at", "turn_since", "quiet_given", "time_left", "rested_until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,6 @@ def ran_until(game: Game, now: datetime) -> datetime:
 def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
     """When a clock of this seat's that starts at `moment` begins to run: then, or after its player's vacation."""
     return moment if seat.rest is None or game.terms.live else seat.rest.back(moment)
-
-
-def used_until(game: Game, seat: Seat, stopped: datetime) -> datetime:
-    """The moment up to which the turn that runs has used up its time, if its clock stops at `stopped`."""
-    return runs_from(game, seat, max(stopped, game.turn_since or stopped))
 
 
 def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed: Collection[int], now: datetime) -> Due:
@@ -107,40 +103,86 @@ def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClo
     if table.game.paused_at is not None:
         return TurnClock(time_left=seconds)
     since = runs_from(table.game, seat, moment_of(table.game, now))
-    return aimed(table.game, seat, deadline=since + seconds, since=since, quiet_given=0, now=now)
+    clock = TurnClock(deadline=since + seconds, turn_since=since, rested_until=known_rest(table.game, seat))
+    return aimed(table.game, seat, clock, now=now)
 
 
-def aimed(game: Game, seat: Seat, *, deadline: datetime, since: datetime, quiet_given: int, now: datetime) -> TurnClock:
-    """The clock of this seat's turn with this deadline, moved out of its player's quiet hours.
+def known_rest(game: Game, seat: Seat) -> datetime | None:
+    """The end of the vacation that a clock of this seat's, set just now, knows of."""
+    return None if seat.rest is None or game.terms.live else seat.rest.vacation_until
+
+
+def rested(game: Game, seat: Seat, now: datetime) -> TurnClock:
+    """The clock that runs, moved by as much of its player's vacation as it does not know of yet.
+
+    A vacation begins and ends for each game by itself: whatever has kept one from it is made good by whoever next looks
+    at its clock.
+    """
+    clock, rest = clock_of(game), seat.rest
+    unknown = clock.deadline is not None and known_rest(game, seat) not in (None, clock.rested_until)
+    if not unknown or rest is None or rest.vacation_from is None or rest.vacation_until is None:
+        return clock
+    assert clock.deadline is not None
+    begun, until, known, deadline = rest.vacation_from, rest.vacation_until, clock.rested_until, clock.deadline
+    since = clock.turn_since or begun
+    if known is not None and known > begun:  # the same vacation, with another end
+        shift = until - known
+    else:
+        stopped = max(since, min(begun, ran_until(game, now)))
+        shift, deadline = max(timedelta(), until - stopped), max(deadline, stopped)
+    return replace(clock, deadline=deadline + shift, turn_since=since + shift, rested_until=until)
+
+
+def aimed(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClock:
+    """This clock of the seat's turn, its deadline moved out of the player's quiet hours, and its reminder set.
 
     Quiet hours give one turn no more than `LONGEST_QUIET` in all; `quiet_given` are the seconds it has got already.
     """
+    assert clock.deadline is not None
+    deadline, given = clock.deadline, clock.quiet_given
     if seat.rest is not None and not game.terms.live:
         gift = seat.rest.quiet_end(deadline) - deadline
-        gift = min(gift, LONGEST_QUIET - timedelta(seconds=quiet_given))
-        deadline += gift
-        quiet_given += int(gift.total_seconds())
-    return TurnClock(
-        deadline=deadline,
-        remind_at=_reminder(game, since, deadline, moment_of(game, now)),
-        turn_since=since,
-        quiet_given=quiet_given,
-    )
+        gift = min(gift, LONGEST_QUIET - timedelta(seconds=given))
+        deadline, given = deadline + gift, given + int(gift.total_seconds())
+    clock = replace(clock, deadline=deadline, quiet_given=given)
+    return replace(clock, remind_at=_reminder(game, seat, clock, now))
 
 
-def _reminder(game: Game, since: datetime, deadline: datetime, moment: datetime) -> datetime | None:
-    """When the player is reminded; None at a live table, and if that moment has passed."""
-    at = since + (deadline - since) * REMIND_AFTER
-    return None if game.terms.live or at <= moment else at
+def moved(game: Game, seat: Seat, now: datetime) -> TurnClock | None:
+    """The clock that runs as it must be by what its player's vacation and quiet hours are now; None if it is so."""
+    before, known = clock_of(game), rested(game, seat, now)
+    if before.deadline is None:
+        return None
+    clock = aimed(game, seat, known, now=now)
+    if clock.deadline == before.deadline:
+        clock = replace(clock, remind_at=before.remind_at)  # a reminder that was sent needs no other
+    return None if clock == before else clock
+
+
+def _reminder(game: Game, seat: Seat, clock: TurnClock, now: datetime) -> datetime | None:
+    """When the player is to be reminded of this deadline: when little of the time is left, at once if that was before.
+
+    None at a live table.
+    """
+    if game.terms.live or clock.deadline is None:
+        return None
+    moment = moment_of(game, now)
+    since = clock.turn_since or moment
+    return max(since + (clock.deadline - since) * REMIND_AFTER, runs_from(game, seat, moment))
+
+
+def left_of(game: Game, seat: Seat, clock: TurnClock, stopped: datetime) -> timedelta:
+    """What a running clock has left if it stops at `stopped`: what is not used up by then, or by a vacation's end."""
+    assert clock.deadline is not None
+    return max(timedelta(), clock.deadline - runs_from(game, seat, max(stopped, clock.turn_since or stopped)))
 
 
 def left_to(seat: Seat, game: Game, now: datetime) -> timedelta:
     """The time of its own that the turn of this seat still has: without the quiet hours' gift or vacation to come."""
     if game.deadline is None:
         return game.time_left or timedelta()
-    return max(
-        timedelta(), game.deadline - timedelta(seconds=game.quiet_given) - used_until(game, seat, ran_until(game, now))
-    )
+    left = left_of(game, seat, rested(game, seat, now), ran_until(game, now))
+    return max(timedelta(), left - timedelta(seconds=game.quiet_given))
 
 
 def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:

@@ -10,10 +10,8 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.queries import vacation_days_left
-from games import announce, lists, queries
-from games.actions.locks import lock_game
-from games.actions.timing import CLOCK_FIELDS, aimed, set_clock
-from games.models import Game
+from games import lists
+from games.actions.rest import follow_rest
 from games.refusals import Denied
 
 DAY: Final = timedelta(days=1)
@@ -35,7 +33,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
         if not 1 <= days <= left:
             raise Denied("malformed", f"Choose 1 to {left} days." if left else "No day of vacation is left this year.")
         until = _begin(person, days, now)
-    _move_clocks(person, before=now, after=until, now=now)
+    follow_rest(user_id=person.pk, now=now)
     return until
 
 
@@ -54,14 +52,14 @@ def end(*, user: User, now: datetime) -> int:
         if person.vacation_year == begun.year:
             person.vacation_used -= back
         person.save(update_fields=["vacation_until", "vacation_used"])
-    _move_clocks(person, before=until, after=now, now=now)
+    follow_rest(user_id=person.pk, now=now)
     return back
 
 
 def take_a_day(*, user_id: int, now: datetime) -> bool:
     """Begin a day of vacation for somebody who would miss a turn otherwise and has asked for that.
 
-    False if there is no day left. A vacation that runs already counts: its clocks only had not been moved yet.
+    False if there is no day left. A vacation that runs already counts: this clock only had not followed it yet.
     """
     with transaction.atomic():
         person = User.objects.select_for_update(of=("self",), no_key=True).get(pk=user_id)
@@ -69,8 +67,8 @@ def take_a_day(*, user_id: int, now: datetime) -> bool:
             return True
         if not person.auto_vacation or vacation_days_left(person, now) < 1:
             return False
-        until = _begin(person, 1, now)
-    _move_clocks(person, before=now, after=until, now=now)
+        _begin(person, 1, now)
+    follow_rest(user_id=person.pk, now=now)
     return True
 
 
@@ -81,25 +79,3 @@ def _begin(person: User, days: int, now: datetime) -> datetime:
     person.vacation_from, person.vacation_until = now, now + days * DAY
     person.save(update_fields=["vacation_year", "vacation_used", "vacation_from", "vacation_until"])
     return person.vacation_until
-
-
-def _move_clocks(person: User, *, before: datetime, after: datetime, now: datetime) -> None:
-    """This person's clocks, which ran from `before` on, now run from `after` on.
-
-    Each game is a transaction of its own. If the process dies in between, the clock itself finds the vacation when the
-    deadline comes, and an early end only leaves more time.
-    """
-    shift = after - before
-    for game_id in lists.waiting_for(person).values_list("pk", flat=True).order_by("pk"):
-        with transaction.atomic():
-            table = queries.load(lock_game(pk=game_id))
-            game, position = table.game, table.position
-            if position is None or game.deadline is None or game.status != Game.Status.PLAYING or game.terms.live:
-                continue
-            seat = table.seats[position.turn]
-            if seat.user_id != person.pk or (shift < timedelta() and game.deadline < before):
-                continue
-            deadline, since = max(game.deadline, before) + shift, (game.turn_since or now) + shift
-            set_clock(game, aimed(game, seat, deadline=deadline, since=since, quiet_given=game.quiet_given, now=now))
-            game.save(update_fields=list(CLOCK_FIELDS))
-            announce.after_commit(game)

@@ -41,7 +41,8 @@ class Game(models.Model):
 
     `deadline`, `remind_at` and `wake_at` are swept: when the clock acts for the seat on turn, when that seat's person
     is reminded, when a bot or the next deal is due. `turn_since` is when the turn's time began to run, and
-    `quiet_given` are the seconds that quiet hours have added to it. The clock stands still while `paused_reasons` holds
+    `quiet_given` are the seconds that quiet hours have added to it; `rested_until` is the end of its player's vacation,
+    past or to come, that it knows of. The clock stands still while `paused_reasons` holds
     anything: `paused_at` says since when, and `time_left` is what the turn had left then. Every deadline is null then.
     `pause_votes` are the seats that ask for a pause. `looked_at` is when staff last looked at hands. `custom_pace` are
     the numbers of the pace `custom`. `form` tells the filled-in form that made the table from all others, so that
@@ -93,6 +94,7 @@ class Game(models.Model):
     remind_at = models.DateTimeField(null=True, blank=True)
     turn_since = models.DateTimeField(null=True, blank=True)
     quiet_given = models.PositiveIntegerField(default=0)
+    rested_until = models.DateTimeField(null=True, blank=True)
     paused_reasons = ArrayField(models.CharField(max_length=32), default=list, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
     time_left = models.DurationField(null=True, blank=True)

@@ -17,6 +17,7 @@ from accounts.forms import RestForm, VacationForm
 from accounts.models import User
 from accounts.queries import vacation_days_left
 from games.actions import vacations
+from games.actions.rest import follow_rest
 from games.refusals import Denied
 from games.web.answers import SeeOther
 
@@ -37,7 +38,8 @@ def rest(request: HttpRequest) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, "Saved. Quiet hours count from your next turn on.")
+            follow_rest(user_id=user.pk, now=timezone.now())
+            messages.success(request, "Saved. The deadlines of your turns keep out of these hours.")
             return SeeOther.to("rest")
     return _page(request, user, rest_form=form)
 

@@ -225,7 +225,7 @@ def test_a_game_that_cannot_be_reminded_of_does_not_hold_back_the_others(
     assert "a reminder was not written" in caplog.text
     assert "r5" not in caplog.text
     monkeypatch.undo()
-    assert notices.remind(now=NOON + MINUTE) == 1
+    assert notices.remind(now=NOON + MINUTE + notices.AGAIN) == 1
     assert told(channel="site")[1:] == [("alice", "deadline", "site")]
 
 

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from games import tasks
-from games.actions import agreements, housekeeping, mailbox, notices, outbox
+from games.actions import agreements, housekeeping, mailbox, notices, outbox, rest
 from games.actions.moderation import watch
 from games.actions.steps import run_all
 
 TIDY = [
     (agreements, "end_old_pauses"),
     (housekeeping, "close_old_tables"),
+    (rest, "follow_everybody"),
     (housekeeping, "forget_guests"),
     (mailbox, "forget_old"),
     (watch, "forget_marks"),

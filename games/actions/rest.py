@@ -1,0 +1,76 @@
+"""Clocks follow their players' rest: vacations that begin or end, quiet hours and time zones that change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import structlog
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from accounts.rest import Rest
+from games import queries
+from games.actions import clocks
+from games.actions.locks import lock_game
+from games.actions.timing import moved
+from games.models import Game, Seat
+
+log = structlog.get_logger(__name__)
+
+
+def follow_rest(*, user_id: int, now: datetime) -> int:
+    """Move the clocks of this person's turns out of the quiet hours and the vacation as they are now; gives how many.
+
+    What fails, or is cut off by a crash, is done by `follow_everybody`; if its deadline comes before, by the clock.
+    """
+    return _follow(list(_running().filter(user_id=user_id).order_by("game_id").values_list("game_id", flat=True)), now)
+
+
+def follow_everybody(*, now: datetime) -> int:
+    """Move every clock that does not follow its player's rest, whatever has kept it from that; gives how many."""
+    resting = _running().filter(
+        Q(user__quiet_from__isnull=False)
+        | Q(user__vacation_until__isnull=False) & ~Q(game__rested_until=F("user__vacation_until"))
+    )
+    rows = resting.order_by("game_id").values_list(
+        "game_id", "game__deadline", "game__rested_until", "user__time_zone", "user__quiet_from", "user__quiet_to",
+        "user__vacation_from", "user__vacation_until",
+    )  # fmt: skip
+    return _follow((row[0] for row in list(rows) if _follows_not(*row[1:3], Rest(*row[3:]))), now)
+
+
+def _follows_not(deadline: datetime | None, rested_until: datetime | None, rest: Rest) -> bool:
+    if deadline is None:
+        return False
+    return rest.quiet_end(deadline) != deadline or rest.vacation_until not in (None, rested_until)
+
+
+def _running() -> QuerySet[Seat]:
+    """The seats of people whose clock runs."""
+    running = Seat.objects.filter(game__status=Game.Status.PLAYING, game__deadline__isnull=False)
+    return running.filter(index=F("game__round__turn"), bot="", user__isnull=False)
+
+
+def _follow(games: Iterable[int], now: datetime) -> int:
+    """Each game is a transaction of its own; one that fails is logged and passed over."""
+    count = 0
+    for game_id in games:
+        try:
+            count += _follow_one(game_id, now)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the vacation has begun and the other games wait
+            # Never the traceback's values: they hold hands.
+            log.error("a clock did not follow its player's rest", game=game_id, error=type(error).__name__)  # noqa: TRY400
+    return count
+
+
+def _follow_one(game_id: int, now: datetime) -> bool:
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game_id))
+        if table.game.status != Game.Status.PLAYING or table.game.deadline is None:
+            return False
+        clock = moved(table.game, table.seats[table.playing[2].turn], now)
+        if clock is None:
+            return False
+        clocks.save_clock(table, clock)
+        return True

@@ -1,0 +1,122 @@
+"""A reminder comes once for each deadline, and again when the deadline has moved, however it did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, time, timedelta
+
+import pytest
+
+from accounts.models import User
+from games.actions import clocks, notices, outbox, rest, vacations
+from games.models import Game, Notice
+from games.queries import Table
+from tests.support.clocks import HOUR, MINUTE, locked, move, swept
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+DAY = timedelta(days=1)
+TURN = 48 * HOUR
+FIRST = NOON + 0.8 * TURN
+LATE = NOON + 0.85 * TURN
+
+
+@pytest.fixture
+def reminded(alice: User, bob: User) -> Table:
+    """Bob's turn of two days began at noon, and he has been reminded of its end."""
+    table = table_at(TWO_HANDS, [alice, bob])
+    move(table, alice, "play r5")
+    assert now_of(table).game.deadline == NOON + TURN
+    assert notices.remind(now=FIRST - MINUTE) == 0
+    assert notices.remind(now=FIRST) == 1
+    assert notices.remind(now=LATE) == 0
+    return table
+
+
+def paused_for_a_week(table: Table, bob: User) -> datetime:
+    locked(table, lambda here: clocks.pause(here, reason="staff", now=LATE))
+    locked(table, lambda here: clocks.resume(here, reason="staff", now=LATE + 7 * DAY))
+    return LATE + 7 * DAY
+
+
+def extended(table: Table, bob: User) -> datetime:
+    locked(table, lambda here: clocks.extend(here, seconds=int(TURN.total_seconds()), now=LATE))
+    return NOON + 0.8 * 2 * TURN
+
+
+def extended_a_little(table: Table, bob: User) -> datetime:
+    locked(table, lambda here: clocks.extend(here, seconds=60, now=LATE))
+    return LATE
+
+
+def through_an_outage(table: Table, bob: User) -> datetime:
+    swept(LATE + DAY, last=LATE)
+    return LATE + DAY
+
+
+def on_vacation(table: Table, bob: User) -> datetime:
+    """Not before it ends."""
+    return vacations.start(user=bob, days=3, now=LATE)
+
+
+def out_of_the_night(table: Table, bob: User) -> datetime:
+    User.objects.filter(pk=bob.pk).update(quiet_from=time(11), quiet_to=time(22))
+    assert rest.follow_rest(user_id=bob.pk, now=LATE) == 1
+    return NOON + 0.8 * (TURN + 10 * HOUR)
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [paused_for_a_week, extended, extended_a_little, through_an_outage, on_vacation, out_of_the_night],
+)
+def test_a_deadline_that_has_moved_is_reminded_of_again(
+    reminded: Table, bob: User, moved: Callable[[Table, User], datetime]
+) -> None:
+    at = moved(reminded, bob)
+    assert now_of(reminded).game.remind_at == at
+    assert notices.remind(now=at - MINUTE) == 0
+    assert [notices.remind(now=at) for _ in range(2)] == [1, 0]
+    told = Notice.objects.filter(kind="deadline", channel="email").order_by("pk")
+    assert [(row.user_id, row.created_at) for row in told] == [(bob.pk, FIRST), (bob.pk, at)]
+
+
+def test_a_reminder_that_was_not_sent_when_the_deadline_moved_comes_later(reminded: Table, bob: User) -> None:
+    """The mail was held, and the next one is of the deadline as it is then."""
+    outbox.hold(why="a test", now=NOON)
+    at = extended(reminded, bob)
+    outbox.release()
+    mails = Notice.objects.filter(kind="deadline", channel="email").order_by("pk")
+    outbox.deliver(clock=lambda: LATE)
+    assert [(row.state, row.reason) for row in mails.all()] == [("dropped", "later")]
+    notices.remind(now=at)
+    outbox.deliver(clock=lambda: at)
+    assert [(row.state, row.reason) for row in mails.all()] == [("dropped", "later"), ("sent", "")]
+
+
+def test_a_deadline_that_stays_is_not_reminded_of_again(reminded: Table, alice: User, bob: User) -> None:
+    User.objects.filter(pk=bob.pk).update(quiet_from=time(2), quiet_to=time(3))
+    assert rest.follow_rest(user_id=bob.pk, now=LATE) == 0
+    swept(LATE)
+    assert Game.objects.get().remind_at is None
+
+
+def test_a_reminder_that_fails_is_put_off_and_holds_up_no_other(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    *broken, whole = (table_at(TWO_HANDS, [alice, bob]) for _ in range(4))
+    for table in (*broken, whole):
+        move(table, alice, "play r5")
+    remind = notices._remind
+
+    def fails(game: Game, now: datetime) -> None:
+        if game.pk != whole.game.pk:
+            raise ValueError("nonsense")
+        remind(game, now)
+
+    monkeypatch.setattr(notices, "_remind", fails)
+    assert [notices.remind(now=FIRST, most=2) for _ in range(3)] == [0, 1, 0]
+    assert now_of(whole).game.remind_at is None
+    monkeypatch.setattr(notices, "_remind", remind)
+    assert notices.remind(now=FIRST + notices.AGAIN, most=5) == 3
+    assert "nonsense" not in caplog.text

@@ -1,0 +1,197 @@
+"""Clocks follow their players' rest: whatever keeps one from it is made good, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, time, timedelta
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games.actions import clocks, rest, sweep, vacations
+from games.models import Game, Heartbeat
+from games.queries import Table
+from tests.support.clocks import HOUR, MINUTE, SECOND, locked, move, swept
+from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+DAY = timedelta(days=1)
+
+
+def running(alice: User, bob: User, left: timedelta = 3 * DAY) -> Table:
+    """Alice on turn for five hours, with so much left."""
+    return table_at(TWO_HANDS, [alice, bob], deadline=NOON + left, turn_since=NOON - 5 * HOUR)
+
+
+@contextmanager
+def missing(table: Table) -> Iterator[None]:
+    """The clock of this table cannot be moved, as if its row were locked for too long."""
+    follow_one = rest._follow_one
+
+    def follow(game_id: int, now: datetime) -> bool:
+        if game_id == table.game.pk:
+            raise OperationalError("canceling statement due to lock timeout")
+        return follow_one(game_id, now)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(rest, "_follow_one", follow)
+        yield
+
+
+def test_a_game_that_a_vacation_did_not_reach_holds_up_no_other(
+    alice: User, bob: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    missed, other = running(alice, bob), running(alice, bob)
+    with missing(missed):
+        assert vacations.start(user=alice, days=1, now=NOON) == NOON + DAY
+    assert (now_of(missed).game.deadline, now_of(other).game.deadline) == (NOON + 3 * DAY, NOON + 4 * DAY)
+    assert "a clock did not follow its player's rest" in caplog.text
+
+
+def test_it_gets_the_days_when_its_deadline_comes_though_they_are_over(alice: User, bob: User) -> None:
+    table = running(alice, bob)
+    with missing(table):
+        vacations.start(user=alice, days=1, now=NOON)
+    assert swept(NOON + 3 * DAY) == sweep.Swept(acted=1)
+    assert (log_of(table), now_of(table).game.deadline) == ([], NOON + 4 * DAY)
+    swept(NOON + 4 * DAY)
+    assert log_of(table) != []
+
+
+def test_or_within_the_hour(alice: User, bob: User) -> None:
+    missed, other = running(alice, bob), running(alice, bob)
+    with missing(missed):
+        vacations.start(user=alice, days=1, now=NOON)
+    assert [rest.follow_everybody(now=NOON + HOUR) for _ in range(2)] == [1, 0]
+    for table in (missed, other):
+        game = now_of(table).game
+        assert (game.deadline, game.turn_since) == (NOON + 4 * DAY, NOON + DAY - 5 * HOUR)
+
+
+def test_an_early_end_that_did_not_reach_a_game_is_made_good_too(alice: User, bob: User) -> None:
+    table = running(alice, bob)
+    vacations.start(user=alice, days=7, now=NOON)
+    User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 2 * DAY)
+    assert rest.follow_everybody(now=NOON + 2 * DAY + HOUR) == 1
+    assert now_of(table).game.deadline == NOON + 5 * DAY
+
+
+def test_days_count_once_whoever_looks(alice: User, bob: User) -> None:
+    table = running(alice, bob)
+    vacations.start(user=alice, days=1, now=NOON)
+    for at in (NOON + HOUR, NOON + DAY, NOON + 2 * DAY):
+        assert rest.follow_everybody(now=at) == 0
+        assert rest.follow_rest(user_id=alice.pk, now=at) == 0
+    swept(NOON + 4 * DAY - SECOND)
+    assert log_of(table) == []
+    swept(NOON + 4 * DAY)
+    assert log_of(table) != []
+
+
+def test_a_turn_that_begins_after_a_vacation_gets_none_of_it(alice: User, bob: User) -> None:
+    User.objects.filter(pk=bob.pk).update(vacation_from=NOON - 5 * DAY, vacation_until=NOON - 2 * DAY)
+    table = running(alice, bob)
+    move(table, alice, "play r5")
+    assert rest.follow_everybody(now=NOON + HOUR) == 0
+    assert now_of(table).game.deadline == NOON + 2 * DAY
+
+
+def test_who_moves_or_pauses_has_what_was_left_though_the_vacation_did_not_reach_the_game(
+    alice: User, bob: User
+) -> None:
+    tables = [running(alice, bob, 5 * HOUR) for _ in range(2)]
+    User.objects.filter(pk=alice.pk).update(vacation_from=NOON, vacation_until=NOON + 7 * DAY)
+    move(tables[0], alice, "play r5", at=NOON + HOUR)
+    assert now_of(tables[0]).seats[0].bank == 5 * 3600
+    locked(tables[1], lambda here: clocks.pause(here, reason="staff", now=NOON + HOUR))
+    locked(tables[1], lambda here: clocks.resume(here, reason="staff", now=NOON + 8 * DAY))
+    assert now_of(tables[1]).game.deadline == NOON + 8 * DAY + 5 * HOUR
+    assert rest.follow_everybody(now=NOON + 8 * DAY) == 0
+
+
+def test_a_vacation_that_begins_in_an_outage_keeps_what_was_left_before_it(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON - 2.5 * HOUR, turn_since=NOON - 5 * HOUR)
+    Heartbeat.objects.create(pk=1, at=NOON - 3 * HOUR)
+    until = vacations.start(user=alice, days=7, now=NOON - 2 * HOUR)
+    assert now_of(table).game.deadline == until + HOUR / 2
+    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
+    assert now_of(table).game.deadline == until + HOUR / 2
+
+
+def test_an_outage_in_a_vacation_gives_nothing_back(alice: User, bob: User) -> None:
+    """Its clock stood still anyway."""
+    table = running(alice, bob)
+    until = vacations.start(user=alice, days=7, now=NOON)
+    swept(until - 3 * HOUR, last=until - 4 * HOUR)
+    assert now_of(table).game.deadline == until + 3 * DAY
+    swept(until + HOUR, last=until - HOUR)
+    assert now_of(table).game.deadline == until + 3 * DAY + HOUR
+
+
+def test_a_game_that_ran_before_clocks_knew_of_vacations_gets_no_day_twice(alice: User, bob: User) -> None:
+    """The release before moved its clock by the vacation and kept no note of that."""
+    moved = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 9 * DAY, turn_since=NOON + 6 * DAY)
+    User.objects.filter(pk=alice.pk).update(vacation_from=NOON - HOUR, vacation_until=NOON + 7 * DAY)
+    import_module("games.migrations.0018_rested_until").name_vacations(apps, None)
+    assert rest.follow_everybody(now=NOON) == 0
+    assert now_of(moved).game.deadline == NOON + 9 * DAY
+
+
+# Nights
+
+
+def nights(user: User, *, zone: str = "UTC") -> None:
+    User.objects.filter(pk=user.pk).update(quiet_from=time(13), quiet_to=time(16), time_zone=zone)
+
+
+def test_a_deadline_that_an_outage_pushes_into_the_night_moves_on_to_the_morning(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON - HOUR / 2, turn_since=NOON - 9 * HOUR, remind_at=NOON)
+    live = table_at(TWO_HANDS, [alice, bob], deadline=NOON - HOUR / 2, turn_since=NOON - 9 * HOUR, pace="live")
+    nights(alice)
+    assert swept(NOON, last=NOON - 2 * HOUR) == sweep.Swept()
+    game = now_of(table).game
+    assert (game.deadline, game.quiet_given) == (NOON + 4 * HOUR, 2.5 * 3600)
+    assert now_of(live).game.deadline == NOON + 1.5 * HOUR
+
+
+def test_new_quiet_hours_move_the_deadlines_that_run(alice: User, bob: User) -> None:
+    tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON) for _ in range(2)]
+    his = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
+    nights(alice)
+    assert [rest.follow_rest(user_id=alice.pk, now=NOON) for _ in range(2)] == [2, 0]
+    assert {now_of(table).game.deadline for table in tables} == {NOON + 4 * HOUR}
+    assert now_of(his).game.deadline == NOON + 2 * HOUR
+
+
+def test_the_page_of_time_off_moves_them_at_once(alice: User, bob: User, as_alice: Client) -> None:
+    deadline = (timezone.now() + DAY).replace(minute=30, second=0, microsecond=0)
+    table = table_at(TWO_HANDS, [alice, bob], deadline=deadline, turn_since=timezone.now())
+    hour = deadline.hour
+    form = {"quiet_from": f"{hour:02}:00", "quiet_to": f"{(hour + 1) % 24:02}:00"}
+    assert as_alice.post("/accounts/me/rest/", form).status_code == 303
+    assert now_of(table).game.deadline == deadline + 30 * MINUTE
+
+
+def test_another_time_zone_moves_them_within_the_hour(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
+    nights(alice)
+    assert rest.follow_everybody(now=NOON - HOUR) == 0
+    nights(alice, zone="Europe/Helsinki")  # two hours ahead of UTC
+    assert rest.follow_everybody(now=NOON - HOUR) == 1
+    assert now_of(table).game.deadline == NOON + 2 * HOUR
+    assert rest.follow_everybody(now=NOON - HOUR) == 0
+
+
+def test_nights_move_no_clock_that_stands_still(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
+    locked(table, lambda here: clocks.pause(here, reason="staff", now=NOON))
+    nights(alice)
+    assert rest.follow_rest(user_id=alice.pk, now=NOON) == 0
+    assert Game.objects.get(pk=table.game.pk).time_left == 2 * HOUR
