@@ -42,7 +42,7 @@ def play_move(
     token: str | None = None,
     links: Collection[str] = (),
 ) -> Table:
-    """A person's move, as NOTATION writes it but for the seat; gives the table as it is afterwards.
+    """A person's move, as the notation writes it but for the seat; gives the table as it is afterwards.
 
     `round_number`, if given, is the round it was chosen in, for staff may deal a round anew without a move. The same
     `token` with the same move again moves nothing and gives the table as it is now. A match whose round this

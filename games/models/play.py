@@ -11,7 +11,7 @@ from games.models.tables import Game, Seat
 class Round(models.Model):
     """One deal of a game, and its position but for the hands.
 
-    Cards are NOTATION text, space separated: `draw_pile` from the next card on, `discard_pile` with the top last,
+    Cards are in the notation, space separated: `draw_pile` from the next card on, `discard_pile` with the top last,
     `deal` every card in the order dealt and drawn. `secret` is the shuffle's 32 bytes: nobody sees it, or `deal`,
     until the round is over; `commitment` is its SHA-256, seen by all from the deal on. Seats are numbers.
     `void`: staff have ended it, it counts for nothing, and the next round is the same one dealt anew.
@@ -81,7 +81,7 @@ class Hand(models.Model):
 
 
 class Move(models.Model):
-    """One line of the log: an accepted move as NOTATION writes it, without its seat.
+    """One line of the log: an accepted move as the notation writes it, without its seat.
 
     `n` counts from 1 over the whole game. `events` is what the move did, told in full; a viewer gets it through
     `rules.redact`. `token` is the client's idempotency token, once per seat.

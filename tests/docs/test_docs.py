@@ -84,3 +84,16 @@ def templates() -> list[str]:
 @pytest.mark.parametrize("name", templates())
 def test_every_template_compiles(name: str) -> None:
     assert get_template(name) is not None
+
+
+DECISIONS = sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_a_decision_says_context_choice_and_what_was_rejected_and_stands_in_the_list(page: Path) -> None:
+    text = page.read_text()
+    title = text.partition("\n")[0].removeprefix("# ")
+
+    assert int(page.stem[:4]) == int(title.partition(".")[0])
+    assert re.findall(r"^\*\*(Context|Choice|Rejected)\.\*\*", text, re.MULTILINE) == ["Context", "Choice", "Rejected"]
+    assert f"- [{title}]({page.name})\n" in page.with_name("README.md").read_text()

@@ -31,7 +31,7 @@ def everything_in(mail: Any) -> str:
 
 
 def cards_in(text: str) -> list[str]:
-    """The cards that a text names, by name or as NOTATION writes them."""
+    """The cards that a text names, by name or as the notation writes them."""
     named = [card for card in FACES if rules.card_name(card).lower() in text.lower()]
     return named + re.findall(r"\b(?:play|draw|take) [rgbyW][0-9A-Z+]\w*\b", text)
 

@@ -1,4 +1,4 @@
-"""How a view becomes sentences and page objects: no database, a position in NOTATION and what is shown of it."""
+"""How a view becomes sentences and page objects: no database, a position in the notation and what is shown of it."""
 
 from __future__ import annotations
 

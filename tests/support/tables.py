@@ -1,4 +1,4 @@
-"""Tables for tests, set up from NOTATION positions so that a test reads as one."""
+"""Tables for tests, set up from positions in the notation so that a test reads as one."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def now_of(table: Table) -> Table:
 
 
 def log_of(table: Table) -> list[str]:
-    """The lines of the game's log, as NOTATION writes them."""
+    """The lines of the game's log, as the notation writes them."""
     return [f"{move.seat} {move.text}" for move in Move.objects.filter(game=table.game).order_by("n")]
 
 
