@@ -22,6 +22,8 @@ from tests.support.tables import now_of
 __all__ = ["dealt", "staff"]  # the fixtures of that module
 
 MOST_SECONDS = 1.0
+START = 60.0
+"""Seconds within which a page's socket must be there."""
 PATIENCE = 4.0
 """Seconds before anything but a frame makes the page look: the watch does every 5, the page's own poll every 10."""
 Fill = Callable[[Page], object] | None
@@ -54,9 +56,13 @@ def seconds_until_changed(page: Page, before: str, since: float) -> float:
 
 def opened(page: Page, table: Table) -> Page:
     """The open page of the game, that has its socket and a mark which a reload would wipe out."""
-    with page.expect_websocket(lambda socket: table.game.code in socket.url) as socket:
-        page.goto(f"/games/{table.game.code}/")
-    socket.value.wait_for_event("framereceived")
+    heard: list[str | bytes] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
+    page.goto(f"/games/{table.game.code}/")
+    until = time.monotonic() + START
+    while not heard:
+        assert time.monotonic() < until, "the page's socket hears nothing"
+        page.wait_for_timeout(20)
     page.evaluate("() => { window.stillHere = true; }")
     return page
 
