@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
+
+import structlog
+from django.db import Error
 
 from games import lists, queries
 from games.models import Game
@@ -14,6 +17,8 @@ from games.queries import Table
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+log = structlog.get_logger(__name__)
 
 A_DAY: Final = timedelta(days=1)
 MOST_NEWS: Final = 20
@@ -48,8 +53,7 @@ class Told:
 def told_to(user: User) -> list[Told]:
     """What this person was told lately, or would have been, newest first. At most five queries."""
     rows = list(Notice.objects.filter(user=user).order_by("-pk")[:LISTED])
-    games = {row.game_id for row in rows if row.game_id is not None}
-    tables = {table.game.pk: table for table in queries.with_tables(Game.objects.filter(pk__in=games))} if games else {}
+    tables = tables_of({row.game_id for row in rows if row.game_id is not None})
     groups: dict[tuple[int | None, int, str, int], list[Notice]] = {}
     for row in rows:
         groups.setdefault((row.game_id, row.version, row.kind, row.mark), []).append(row)
@@ -57,6 +61,34 @@ def told_to(user: User) -> list[Told]:
         Told(tuple(sorted(group, key=lambda row: row.pk)), tables.get(group[0].game_id or 0))
         for group in groups.values()
     ]
+
+
+def tables_of(games: Collection[int]) -> dict[int, Table]:
+    """These games by number, at most four queries. One that cannot be read is logged and left out: it is the others'
+    readers who would miss theirs.
+
+    :raises Error: what the database says.
+    """
+    try:
+        return _read(games) if games else {}
+    except Error:
+        raise
+    except Exception as error:  # noqa: BLE001  # of which game, is found out below
+        log.warning("games are read one by one", error=type(error).__name__)
+    found: dict[int, Table] = {}
+    for number in games:
+        try:
+            found |= _read([number])
+        except Error:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever it is, the others are read
+            # Never the traceback's values: they hold cards.
+            log.error("a game cannot be read", game=number, error=type(error).__name__)  # noqa: TRY400  # as said
+    return found
+
+
+def _read(games: Collection[int]) -> dict[int, Table]:
+    return {table.game.pk: table for table in queries.with_tables(Game.objects.filter(pk__in=games))}
 
 
 def settings_of(user: User) -> NoticeSettings:

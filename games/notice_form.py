@@ -11,7 +11,7 @@ from games.models.notices import CHANNELS, DIGEST, KINDS, NoticeSettings
 
 HELP: Final = {
     "turn": "Some minutes after it has become your turn, unless you have moved or have the game open.",
-    "deadline": "Once, when four fifths of your time are gone.",
+    "deadline": "Once, when four fifths of your time are gone. By night only if the time ends soon after it.",
     "bot_took_over": "You missed so many turns in a row that a bot plays your hand, until you take your seat back.",
     "taken_out": "So many in a row that you are out of the game, at a table where no bot takes over.",
     "caught": "Somebody caught you with one card and no UNO.",

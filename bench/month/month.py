@@ -24,7 +24,7 @@ from accounts.models import User
 from accounts.rest import LONGEST_QUIET
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, lists, queries, rules
-from games.actions import agreements, bot_turn, lobby, mailbox, notices, outbox, play, sweep, vacations
+from games.actions import agreements, bot_turn, judgement, lobby, mailbox, notices, outbox, play, sweep, vacations
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import DEADLINE, DIGEST, TURN, Notice
 from games.queries import Table
@@ -37,8 +37,8 @@ BEAT: Final = timedelta(seconds=2)
 MAIL_BEAT: Final = timedelta(seconds=5)
 """How often a site looks for what is due, as `nomercy.celery` has it; beats at which nothing is are passed over."""
 PACES: Final = ("fast", "fast", "standard", "standard", "slow")
-IN_THE_NIGHT: Final = frozenset({TURN, DEADLINE, DIGEST})
-"""Mails that may come in the night: those of a turn that ends soon after it, and what was asked for at that hour."""
+OF_A_TURN: Final = frozenset({TURN, DEADLINE})
+"""Mails that may come in the night if the turn ends soon after it; a summary comes at the hour it was asked for."""
 EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothing_owed", "nobody_to_catch"})
 """What a move may be answered because the game had moved on."""
 
@@ -239,12 +239,17 @@ class Month:
             if person.sleeps and not person.awake(self.now):
                 kind = parsed(envelope.original_content or b"")["List-Id"].strip("<").split(".")[0]
                 self.told.events[f"mails in the night, {kind}"] += 1
-                if kind not in IN_THE_NIGHT:
+                if kind != DIGEST and not (kind in OF_A_TURN and self._is_pressed(person)):
                     self.told.faults.append(f"{self.now}: a mail of the kind {kind} came in {person.user}'s night")
             if self.rng.random() < person.character.answers:
                 later = timedelta(minutes=self.rng.uniform(5, 120))
                 self._at(self.now + later, partial(self._visit, person))
         self._mails = len(taken)
+
+    def _is_pressed(self, person: Person) -> bool:
+        """Whether a turn of this person's ends so soon after the night that it cannot wait for the morning."""
+        morning = person.user.rest.quiet_end(self.now)
+        return lists.waiting_for(person.user).filter(deadline__lt=morning + judgement.NEAR).exists()
 
     def _look_into_the_night(self) -> None:
         """No deadline may lie in its player's night, unless the nights of this turn have given it all they may."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+import structlog
 from django.conf import settings
+from django.db import Error
 
 from accounts.queries import MailAddress, mail_addresses
-from games import inbox, presence, queries
+from games import inbox, presence
 from games.models import Game
 from games.models.notices import (
     BOT_TOOK_OVER,
@@ -27,11 +29,17 @@ from games.models.notices import (
 )
 from games.queries import Table
 
+log = structlog.get_logger(__name__)
+
 PAUSE_WAIT: Final = timedelta(minutes=15)
 BOUNCE_WAIT: Final = timedelta(days=1)
 BOUNCE_PATIENCE: Final = timedelta(days=14)
 NEAR: Final = timedelta(hours=1)
 """A turn that ends so soon after the night is told of in the night."""
+FAULT_WAIT: Final = timedelta(minutes=1)
+"""Before the second look at a notice that cannot be judged; doubled each time."""
+MOST_LOOKS: Final = 12
+"""The last of them is nearly three days after the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +60,38 @@ class _Facts:
 
 
 def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
-    """What is to become of these notices, by number. Six queries, and two more for each summary."""
-    games = {row.game_id for row in rows if row.game_id is not None}
-    tables = queries.with_tables(Game.objects.filter(pk__in=games)) if games else []
+    """What is to become of these notices, by number. Six queries, and two more for each summary.
+
+    One that cannot be judged, as a game or a person is broken, is logged and put off: it keeps no other.
+
+    :raises Error: what the database says.
+    """
     people = {row.user_id for row in rows if row.channel == EMAIL}
     facts = _Facts(
         now=now,
-        tables={table.game.pk: table for table in tables},
+        tables=inbox.tables_of({row.game_id for row in rows if row.game_id is not None}),
         looking=presence.looking((row.game_id, row.user_id) for row in rows if row.game_id is not None),
         addresses=mail_addresses(people) if people else {},
-        reminded={(row.user_id, row.game_id) for row in rows if row.channel == EMAIL and row.kind == DEADLINE},
+        reminded=set(),
     )
-    return {row.pk: _about_the_game(row, facts) or _about_the_mail(row, facts) or Verdict() for row in rows}
+    verdicts = {}
+    for row in sorted(rows, key=lambda row: row.kind != DEADLINE):  # first: one that goes out stands for the turn's
+        verdicts[row.pk] = _judge(row, facts)
+        if row.kind == DEADLINE and row.channel == EMAIL and verdicts[row.pk] == Verdict():
+            facts.reminded.add((row.user_id, row.game_id))
+    return verdicts
+
+
+def _judge(row: Notice, facts: _Facts) -> Verdict:
+    try:
+        return _about_the_game(row, facts) or _about_the_mail(row, facts) or Verdict()
+    except Error:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever it is, the others are told
+        # Never the traceback's values: they hold cards.
+        log.error("a notice cannot be judged", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # as said
+        given_up = row.tries >= MOST_LOOKS
+        return Verdict("fault", None if given_up else facts.now + FAULT_WAIT * 2**row.tries)
 
 
 def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:
@@ -132,7 +160,7 @@ def _about_the_mail(row: Notice, facts: _Facts) -> Verdict | None:
 
 def _about_the_hour(row: Notice, facts: _Facts) -> Verdict | None:
     """Mail waits for the end of a vacation and of the night, but for what cannot wait, and what was asked for then."""
-    if row.kind in (DEADLINE, DIGEST, FACTOR_DROPPED):
+    if row.kind in (DIGEST, FACTOR_DROPPED):
         return None
     now, rest = facts.now, row.user.rest
     if rest.away(now):
@@ -141,6 +169,6 @@ def _about_the_hour(row: Notice, facts: _Facts) -> Verdict | None:
     if morning <= now:
         return None
     deadline = facts.tables[row.game_id].game.deadline if row.game_id is not None else None
-    if row.kind == TURN and deadline is not None and deadline < morning + NEAR:
+    if KINDS[row.kind].turn and deadline is not None and deadline < morning + NEAR:
         return None
     return Verdict("night", morning)

@@ -12,21 +12,40 @@ from accounts.models import User
 from accounts.queries import mail_addresses
 from games import emails, inbox, lists, queries
 from games.emails import News, Reader
-from games.models import Game
 from games.models.notices import DEADLINE, DIGEST, KINDS, TURN, Notice, NoticeSettings
 from games.queries import GameView, Table
 
 log = structlog.get_logger(__name__)
 
 
-def compose(rows: Sequence[Notice], *, now: datetime) -> list[tuple[list[Notice], EmailMultiAlternatives | None]]:
+Letter = tuple[list[Notice], EmailMultiAlternatives | None]
+
+
+def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter]:
     """The mails for these notices, in the order in which they were written; None where one cannot be made."""
     groups: dict[tuple[int, str], list[Notice]] = {}
     for row in sorted(rows, key=lambda row: row.pk):
         groups.setdefault((row.user_id, row.kind), []).append(row)
-    tables = _tables({row.game_id for row in rows if row.game_id is not None})
-    readers = readers_of({row.user for row in rows})
-    return [(group, _try_mail(readers, group, tables, now)) for group in groups.values()]
+    try:
+        tables = inbox.tables_of({row.game_id for row in rows if row.game_id is not None})
+        readers = readers_of({row.user for row in rows})
+    except Exception:
+        # Somebody's account is deleted at this moment, perhaps: claims must not stand until they are stale.
+        log.exception("no mail made")
+        return [(group, None) for group in groups.values()]
+    return [letter for group in groups.values() for letter in _letters(readers, group, tables, now)]
+
+
+def _letters(
+    readers: Mapping[int, Reader], rows: list[Notice], tables: Mapping[int, Table], now: datetime
+) -> list[Letter]:
+    """One mail about all of these, or if one of them cannot be told, of the others; it is tried again by itself."""
+    mail = _try_mail(readers, rows, tables, now)
+    if mail is not None or len(rows) == 1 or rows[0].user_id not in readers:
+        return [(rows, mail)]
+    good = [row for row in rows if _try_mail(readers, [row], tables, now) is not None]
+    broken: list[Letter] = [([row], None) for row in rows if row not in good]
+    return [*([(good, _try_mail(readers, good, tables, now))] if good else []), *broken]
 
 
 def _try_mail(
@@ -71,9 +90,10 @@ def _mail(
 
 
 def _digest(reader: Reader, user: User, now: datetime, number: int) -> EmailMultiAlternatives:
-    waiting = [queries.view_of(table, user) for table in queries.with_tables(lists.waiting_for(user))]
+    on_turn = inbox.tables_of(list(lists.waiting_for(user).values_list("pk", flat=True)))
+    waiting = urgent_first([queries.view_of(table, user) for table in on_turn.values()])
     rows = inbox.news_of_the_day(user, now)
-    tables = _tables({row.game_id for row in rows if row.game_id is not None})
+    tables = inbox.tables_of({row.game_id for row in rows if row.game_id is not None})
     news = [News(row.text, _view(row, tables), KINDS[row.kind].page) for row in rows]
     return emails.digest_mail(reader, waiting, news, now=now, number=number)
 
@@ -84,10 +104,5 @@ def urgent_first(views: Sequence[GameView]) -> list[GameView]:
 
 def _view(row: Notice, tables: Mapping[int, Table]) -> GameView | None:
     """The table as this person may see it; None for whom it is closed to by now, as after losing a seat there."""
-    table = None if row.game_id is None else tables[row.game_id]
+    table = None if row.game_id is None else tables.get(row.game_id)
     return None if table is None or not queries.may_see(table, row.user) else queries.view_of(table, row.user)
-
-
-def _tables(games: set[int]) -> dict[int, Table]:
-    rows = queries.with_tables(Game.objects.filter(pk__in=games)) if games else []
-    return {table.game.pk: table for table in rows}

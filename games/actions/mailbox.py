@@ -22,6 +22,8 @@ from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, N
 log = structlog.get_logger(__name__)
 
 BATCH: Final = 100
+PUT_OFF: Final = timedelta(hours=1)
+"""How long a summary that could not be written is left alone."""
 KEPT: Final = timedelta(days=60)
 
 
@@ -147,27 +149,42 @@ def open_notice(*, user: User, number: int, now: datetime) -> Notice | None:
 
 
 def write_digests(*, now: datetime) -> int:
-    """Write the summaries whose hour has come; gives their number."""
-    with transaction.atomic():
-        written = 0
-        due = NoticeSettings.objects.select_for_update(skip_locked=True, of=("self",)).filter(digest_at__lte=now)
-        chosen = list(due.select_related("user").order_by("digest_at")[:BATCH])
-        for row in chosen:
-            zone = row.user.time_zone
-            on_time = row.digest_at is not None and row.digest_at == next_digest(
-                zone, row.digest_hour, row.digest_at - timedelta(seconds=1)
-            )
-            row.digest_at = next_digest(zone, row.digest_hour, now)
-            row.save(update_fields=["digest_at"])
-            if not on_time:  # the person has moved to another time zone since
-                continue
-            day = now.astimezone(zoneinfo.ZoneInfo(zone)).date().toordinal()
-            Notice.objects.bulk_create(
-                [Notice(user=row.user, version=day, kind=DIGEST, channel=EMAIL, created_at=now, due_at=now, since=now)],
-                ignore_conflicts=True,
-            )
-            written += 1
-    return written
+    """Write the summaries whose hour has come; gives their number.
+
+    Each has a transaction of its own. One that fails is logged, put off, and keeps nobody else's.
+    """
+    due = NoticeSettings.objects.filter(digest_at__lte=now).order_by("digest_at", "pk").values_list("pk", flat=True)
+    return sum(_write_digest(pk, now) for pk in list(due[:BATCH]))
+
+
+def _write_digest(pk: int, now: datetime) -> bool:
+    due = NoticeSettings.objects.filter(pk=pk, digest_at__lte=now)
+    try:
+        with transaction.atomic():
+            row = due.select_for_update(skip_locked=True, of=("self",)).select_related("user").first()
+            return row is not None and _sum_up(row, now)
+    except Exception:
+        log.exception("a summary was not written", settings=pk)
+        due.update(digest_at=now + PUT_OFF)
+        return False
+
+
+def _sum_up(row: NoticeSettings, now: datetime) -> bool:
+    """Write this person's summary and set the next one's hour; False if the hour was that of another time zone."""
+    zone = row.user.time_zone
+    on_time = row.digest_at is not None and row.digest_at == next_digest(
+        zone, row.digest_hour, row.digest_at - timedelta(seconds=1)
+    )
+    row.digest_at = next_digest(zone, row.digest_hour, now)
+    row.save(update_fields=["digest_at"])
+    if not on_time:  # the person has moved to another time zone since
+        return False
+    day = now.astimezone(zoneinfo.ZoneInfo(zone)).date().toordinal()
+    Notice.objects.bulk_create(
+        [Notice(user=row.user, version=day, kind=DIGEST, channel=EMAIL, created_at=now, due_at=now, since=now)],
+        ignore_conflicts=True,
+    )
+    return True
 
 
 def next_digest(zone: str, hour: int | None, now: datetime) -> datetime | None:

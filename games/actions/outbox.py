@@ -63,7 +63,7 @@ def claim(*, now: datetime, channel: str) -> tuple[list[Notice], int]:
         claim_id = uuid.uuid4()
         for row in rows:
             _settle(row, verdicts[row.pk], now, claim_id)
-        fields = ["state", "reason", "since", "due_at", "claim"]
+        fields = ["state", "reason", "since", "due_at", "claim", "tries"]
         Notice.objects.bulk_update(rows, fields)
         claimed = [row for row in rows if row.state == Notice.State.SENDING]
         if claimed and box is not None and box.failures:
@@ -104,6 +104,8 @@ def _companions(rows: Sequence[Notice]) -> list[Notice]:
 
 
 def _settle(row: Notice, verdict: Verdict, now: datetime, claim_id: uuid.UUID) -> None:
+    faults = row.tries + 1 if verdict.reason == "fault" else 0
+    row.tries = faults if faults or row.reason == "fault" else row.tries
     row.reason, row.since = verdict.reason, now
     if verdict.until is not None:
         row.due_at = verdict.until

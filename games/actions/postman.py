@@ -22,6 +22,7 @@ from django.db import transaction
 from django.db.models import F
 
 from games.actions.answers import is_about_the_address
+from games.actions.letters import Letter
 from games.actions.mailbox import mark_bounced
 from games.models.notices import Notice, Outbox, Reason
 
@@ -37,8 +38,6 @@ LONGEST_SERVER_WAIT: Final = timedelta(minutes=5)
 """Before the next try of a mail server that is away; doubled each time, to no more than this."""
 TOO_BIG: Final = 552
 """Of all refusals of the sender the one that is meant for a single mail (RFC 1870)."""
-
-Letter = tuple[list[Notice], EmailMultiAlternatives | None]
 
 
 def send(mails: Sequence[Letter], *, clock: Callable[[], datetime], until: datetime) -> None:

@@ -75,7 +75,7 @@ KINDS: Final[dict[str, Kind]] = {
 Reason = Literal[
     "moved", "moved_on", "joined", "over", "later", "looking", "reminded", "off", "no_address", "unverified", "bounced",
     "read", "back", "closed", "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up",
-    "unsure", "staff",
+    "unsure", "staff", "fault",
 ]  # fmt: skip
 """Why a notice was not sent, or waits longer; `render/notices.py` has a sentence for each."""
 

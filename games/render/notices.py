@@ -39,6 +39,7 @@ WHY: Final[dict[str, str]] = {
     "server": "The mail server could not be reached: it will be tried again.",
     "refused": "The mail server says that your address takes no mail.",
     "gave_up": "The mail server did not take it, however often it was tried.",
+    "fault": "Something is wrong on our side. It is in the site’s log.",
     "unsure": "The site stopped while handing it over: it may have arrived or not.",
 }
 """Why a notice was not sent, or is still waiting, by `Notice.reason`."""

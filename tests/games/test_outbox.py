@@ -226,6 +226,39 @@ def test_in_the_night_a_turn_that_ends_in_the_morning_is_told_at_once(table: Tab
     assert len(deliver()) == 1
 
 
+def remind(table: Table) -> None:
+    Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
+    notices.remind(now=DUE)
+
+
+def test_a_reminder_wakes_nobody_who_has_time_after_the_night(table: Table, alice: User) -> None:
+    quiet(alice, time(18))
+    remind(table)
+    assert deliver() == []
+    reminder = Notice.objects.get(kind="deadline", channel="email")
+    assert (reminder.state, reminder.reason, reminder.due_at) == ("waiting", "night", NOON + 6 * HOUR)
+    (sent,) = deliver(NOON + 6 * HOUR)  # in the morning the reminder takes the place of the turn's mail
+    assert sent["Subject"].startswith("18 h left.")
+    assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
+
+
+def test_a_reminder_comes_in_the_night_if_the_time_ends_soon_after_it(table: Table, alice: User) -> None:
+    quiet(alice, time(18))
+    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 6 * HOUR + 30 * MINUTE)
+    remind(table)
+
+    assert len(deliver()) == 1
+
+
+def test_a_reminder_that_is_not_sent_takes_no_turn_mail_along(table: Table) -> None:
+    remind(table)
+    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 3 * DAY)
+    (sent,) = deliver()
+
+    assert sent["Subject"].startswith("Your turn")
+    assert Notice.objects.get(kind="deadline", channel="email").reason == "later"
+
+
 def test_on_vacation_a_turn_mail_waits_for_its_end(table: Table, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 12 * HOUR)
     assert deliver() == []

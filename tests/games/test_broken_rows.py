@@ -1,0 +1,154 @@
+"""One row that is broken keeps no other: not the bell, not the mail, not the summary."""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.core.cache import cache
+
+from accounts.models import User
+from games import queries
+from games.actions import judgement, mailbox, notices, outbox
+from games.models import Game, Notice, NoticeSettings
+from tests.conftest import logged_in, person
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+DUE = NOON + 5 * MINUTE
+
+
+@pytest.fixture(autouse=True)
+def nobody_looks() -> None:
+    cache.clear()
+
+
+def on_turn(user: User, other: User) -> Game:
+    table = table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR)
+    notices.tell_deal(table, now=NOON)
+    return table.game
+
+
+def deliver(now: datetime = DUE) -> list[str]:
+    """Send what is due; gives whom mails went to."""
+    before = len(mail.outbox)
+    outbox.deliver(clock=lambda: now)
+    return [message.to[0] for message in mail.outbox[before:]]
+
+
+def break_options(game: Game) -> None:
+    Game.objects.filter(pk=game.pk).update(preset="no such rules")
+
+
+def break_zone(game: Game) -> None:
+    user = game.seats.get(index=0).user
+    assert user is not None
+    User.objects.filter(pk=user.pk).update(time_zone="Nowhere/At_All", quiet_from=time(22), quiet_to=time(7))
+
+
+def break_kind(game: Game) -> None:
+    Notice.objects.filter(game=game).update(kind="of_tomorrow")
+
+
+@pytest.mark.parametrize("breaks", [break_options, break_zone, break_kind])
+def test_a_broken_row_is_put_off_and_the_others_are_told(
+    alice: User, bob: User, breaks: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(outbox, "BATCH", 2)  # the broken ones are the first of every claim
+    game = on_turn(alice, bob)
+    people = [person(f"p{n}") for n in range(3)]
+    for user in people:
+        on_turn(user, bob)
+    breaks(game)
+    told = [address for minutes in range(3) for address in deliver(DUE + minutes * timedelta(seconds=10))]
+
+    assert told == [user.email for user in people]
+    row = Notice.objects.get(game=game, channel="email")
+    assert (row.state, row.reason, row.tries, row.due_at) == ("waiting", "fault", 1, DUE + MINUTE)
+    assert "a notice cannot be judged" in caplog.text
+    if breaks is break_options:
+        assert "Something is wrong on our side." in logged_in(alice).get("/notices/").content.decode()
+
+
+def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: User, bob: User) -> None:
+    game = on_turn(alice, bob)
+    break_options(game)
+    now, looks = DUE, 0
+    while Notice.objects.filter(channel="email", state="waiting").exists():
+        deliver(now)
+        now, looks = max(now, Notice.objects.get(channel="email").due_at), looks + 1
+
+    assert looks == judgement.MOST_LOOKS + 1
+    assert now - DUE > 2 * DAY
+    assert set(Notice.objects.values_list("state", "reason")) == {("dropped", "fault")}
+
+
+def test_what_is_mended_is_told_and_its_mail_has_all_its_tries(alice: User, bob: User) -> None:
+    game = on_turn(alice, bob)
+    preset = game.preset
+    break_options(game)
+    assert deliver() == []
+    Game.objects.filter(pk=game.pk).update(preset=preset)
+
+    assert deliver(DUE + MINUTE) == [alice.email]
+    assert set(Notice.objects.values_list("state", "tries")) == {("sent", 0)}
+
+
+def test_of_several_games_in_one_mail_a_broken_one_is_left_out(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = [on_turn(alice, bob) for _ in range(3)]
+    real = queries.view_of
+
+    def view_of(table: Any, user: Any) -> Any:
+        if table.game.pk == games[1].pk:
+            raise ValueError
+        return real(table, user)
+
+    monkeypatch.setattr(queries, "view_of", view_of)
+    assert deliver() == [alice.email]
+    assert "2 games" in mail.outbox[-1].subject
+    states = dict(Notice.objects.filter(channel="email").values_list("game", "state"))
+    assert states == {games[0].pk: "sent", games[1].pk: "waiting", games[2].pk: "sent"}
+
+
+def test_a_summary_leaves_out_a_broken_game(alice: User, bob: User) -> None:
+    broken, _ = on_turn(alice, bob), on_turn(alice, bob)
+    Notice.objects.all().delete()
+    mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    mailbox.write_digests(now=NOON + HOUR)
+    break_options(broken)
+
+    assert deliver(NOON + HOUR) == [alice.email]
+    assert mail.outbox[-1].subject == "1 game waits for you."
+
+
+def test_a_summary_that_cannot_be_written_keeps_no_other_and_is_put_off(
+    alice: User, bob: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    for user in (alice, bob):
+        mailbox.choose(user=user, choices={}, digest_hour=13, now=NOON)
+    User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+
+    assert mailbox.write_digests(now=NOON + HOUR) == 1
+    assert Notice.objects.get().user == bob
+    assert NoticeSettings.objects.get(user=alice).digest_at == NOON + HOUR + mailbox.PUT_OFF
+    assert "a summary was not written" in caplog.text
+    User.objects.filter(pk=alice.pk).update(time_zone="UTC")
+    assert mailbox.write_digests(now=NOON + 2 * HOUR) == 0
+    assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 25 * HOUR
+
+
+def test_mails_that_cannot_be_begun_are_tried_again_soon(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_turn(alice, bob)
+    with monkeypatch.context() as broken:
+        broken.setattr("games.actions.letters.readers_of", lambda people: 1 / 0)
+        assert deliver() == []
+    assert Notice.objects.get(channel="email").reason == "again"
+    assert deliver(DUE + MINUTE) == [alice.email]
