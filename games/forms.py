@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final
 
 from django import forms
@@ -26,16 +28,10 @@ CLOCK_WORDS: Final = {
 }
 """The numbers of a pace of one's own: label, what stands there at first, and help."""
 LENGTHS: Final = (0, 200, 500, 1000)
+OWN_FIELDS: Final = tuple(spec for spec in rules.OPTIONS if spec.name != "target")
+"""The options that this form asks for under their groups; the length of the game says the `target`."""
 OTHERS: Final = "others"
 """The number of bots that leaves no seat free, whatever the number of players."""
-
-GROUPS: Final = (
-    ("Cards and drawing", ("deck", "hand_size", "voluntary_draw", "draw_until_playable", "drawn_must_play")),
-    ("Stacking, swapping, roulette", ("stacking", "zero_seven", "roulette_color")),
-    ("UNO and mercy", ("callout_penalty", "false_catch_penalty", "uno_on_received_hand", "mercy_limit")),
-    ("The end of a round, and its points", ("last_draw_card", "scoring")),
-)
-"""Every option but `target`, which has a field of its own, in the order of a player's questions."""
 
 
 def value_in_words(spec: rules.OptionSpec, value: object) -> str:
@@ -142,9 +138,8 @@ class NewTableForm(forms.Form):
             max_value=MAX_PAUSE,
             help_text="Before each of its moves, so that you can follow and catch it.",
         )
-        for spec in rules.OPTIONS:
-            if spec.name != "target":
-                self.fields[PREFIX + spec.name] = _option_field(spec)
+        for spec in OWN_FIELDS:
+            self.fields[PREFIX + spec.name] = _option_field(spec)
 
     def clean(self) -> dict[str, Any]:
         """The clock's four numbers become one value, and are asked for only with the pace that has them."""
@@ -186,8 +181,8 @@ class NewTableForm(forms.Form):
     @property
     def option_groups(self) -> list[OptionGroup]:
         groups = []
-        for title, names in GROUPS:
-            fields = [self[PREFIX + name] for name in names]
+        for title, specs in groupby(OWN_FIELDS, key=attrgetter("group")):
+            fields = [self[PREFIX + spec.name] for spec in specs]
             groups.append(
                 OptionGroup(title, fields, any(field.errors or field.value() not in (None, "") for field in fields))
             )
@@ -197,7 +192,7 @@ class NewTableForm(forms.Form):
         """The choices of a valid form."""
         chosen = dict(self.cleaned_data)
         chosen["bots"] = chosen["players"] - 1 if chosen["bots"] == OTHERS else int(chosen["bots"])
-        options = {spec.name: chosen.pop(PREFIX + spec.name) for spec in rules.OPTIONS if PREFIX + spec.name in chosen}
+        options = {spec.name: chosen.pop(PREFIX + spec.name) for spec in OWN_FIELDS}
         changed = {name: value for name, value in options.items() if value not in (None, "")}
         for name in ("misses_allowed", "after_misses"):
             if chosen[name] in (None, ""):

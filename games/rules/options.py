@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final, NamedTuple
 
 from games.rules.cards import DECKS
@@ -12,7 +12,10 @@ from games.rules.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The rules of one table, every one of them; ``OPTIONS`` says what each field means, ``PRESETS`` what is usual."""
+    """The rules of one table, every one of them; ``OPTIONS`` says what each field means, ``PRESETS`` what is usual.
+
+    Records write their options in the order of these fields: a new one comes last.
+    """
 
     deck: str
     voluntary_draw: bool
@@ -34,13 +37,15 @@ class Options:
 class OptionSpec(NamedTuple):
     """A row about one field of ``Options``.
 
-    ``values`` lists the choices of a text; ``ranges`` the allowed inclusive ranges of a number; ``conflicts`` is a
-    sentence about other options, or empty; ``source`` is the rule that the option switches.
+    ``group`` is the heading it stands under. ``values`` lists the choices of a text; ``ranges`` the allowed inclusive
+    ranges of a number; ``conflicts`` is a sentence about other options, or empty; ``source`` is the rule that the
+    option switches.
     """
 
     name: str
     title: str
     type: type
+    group: str
     help: str
     source: str
     values: tuple[str, ...] = ()
@@ -48,19 +53,36 @@ class OptionSpec(NamedTuple):
     conflicts: str = ""
 
 
+_DRAWING: Final = "Cards and drawing"
+_EFFECTS: Final = "Stacking, swapping, roulette"
+_UNO: Final = "UNO and mercy"
+_END: Final = "The end of a round, and its points"
+
 OPTIONS: Final[tuple[OptionSpec, ...]] = (
     OptionSpec(
         "deck",
         "Deck",
         str,
+        _DRAWING,
         "Which box of cards is played with.",
         "DECK-1",
         values=tuple(DECKS),
     ),
     OptionSpec(
+        "hand_size",
+        "Cards dealt to each",
+        int,
+        _DRAWING,
+        "How many cards each player is dealt.",
+        "SETUP-2",
+        ranges=((1, 15),),
+        conflicts="hand_size must be below mercy_limit (unless that is 0).",
+    ),
+    OptionSpec(
         "voluntary_draw",
         "Draw at will",
         bool,
+        _DRAWING,
         "On: you may draw although you could play. Off: draw only when nothing can be played.",
         "TURN-4",
     ),
@@ -68,6 +90,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "draw_until_playable",
         "Draw until playable",
         bool,
+        _DRAWING,
         "On: who draws goes on until a card can be played. Off: one card is drawn.",
         "TURN-4",
     ),
@@ -75,6 +98,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "drawn_must_play",
         "A drawn card must be played",
         bool,
+        _DRAWING,
         "On: a playable card found by drawing must be played. Off: it may be kept, and the turn passes.",
         "TURN-4",
     ),
@@ -82,6 +106,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "stacking",
         "Stacking",
         bool,
+        _EFFECTS,
         "On: draw cards may be answered with draw cards. Off: owed cards are drawn at once.",
         "STACK-1",
     ),
@@ -89,6 +114,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "zero_seven",
         "Sevens swap, noughts pass",
         bool,
+        _EFFECTS,
         "On: a 7 swaps hands and a 0 passes them on. Off: 0 and 7 are plain numbers.",
         "SEVEN-1",
     ),
@@ -96,30 +122,16 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "roulette_color",
         "Who names the roulette's colour",
         str,
+        _EFFECTS,
         "victim: the player it is aimed at. player: who plays it, and the victim draws at once.",
         "ROUL-2",
         values=("victim", "player"),
     ),
     OptionSpec(
-        "last_draw_card",
-        "A draw card as the last card",
-        str,
-        "contest: the others may stack first. draw_then_win: the next player draws what is owed, unanswered, and it"
-        " scores. win_now: the round ends and nobody draws.",
-        "END-2",
-        values=("contest", "draw_then_win", "win_now"),
-    ),
-    OptionSpec(
-        "uno_on_received_hand",
-        "UNO for a received card",
-        bool,
-        "On: a single card received by a 7 or a 0 owes an UNO call. Off: it owes nothing.",
-        "UNO-4",
-    ),
-    OptionSpec(
         "callout_penalty",
         "Cards for being caught",
         int,
+        _UNO,
         "How many cards a player draws who is caught without having called UNO.",
         "UNO-2",
         ranges=((0, 10),),
@@ -128,32 +140,44 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "false_catch_penalty",
         "Cards for a false catch",
         int,
+        _UNO,
         "0: a catch with nobody to catch is refused. More: it is accepted and costs the catcher so many cards.",
         "UNO-6",
         ranges=((0, 10),),
     ),
     OptionSpec(
+        "uno_on_received_hand",
+        "UNO for a received card",
+        bool,
+        _UNO,
+        "On: a single card received by a 7 or a 0 owes an UNO call. Off: it owes nothing.",
+        "UNO-4",
+    ),
+    OptionSpec(
         "mercy_limit",
         "Mercy limit",
         int,
+        _UNO,
         "A hand of so many cards knocks its player out. 0: nobody is knocked out.",
         "MERCY-1",
         ranges=((0, 0), (10, 50)),
         conflicts="mercy_limit must exceed hand_size (unless it is 0).",
     ),
     OptionSpec(
-        "hand_size",
-        "Cards dealt to each",
-        int,
-        "How many cards each player is dealt.",
-        "SETUP-2",
-        ranges=((1, 15),),
-        conflicts="hand_size must be below mercy_limit (unless that is 0).",
+        "last_draw_card",
+        "A draw card as the last card",
+        str,
+        _END,
+        "contest: the others may stack first. draw_then_win: the next player draws what is owed, unanswered, and it"
+        " scores. win_now: the round ends and nobody draws.",
+        "END-2",
+        values=("contest", "draw_then_win", "win_now"),
     ),
     OptionSpec(
         "scoring",
         "Scoring",
         str,
+        _END,
         "winner: the winner scores the others' cards, and the most points win. penalty: each loser scores the own hand"
         " (250 if out), and the fewest points win when someone reaches the target.",
         "SCORE-3",
@@ -163,11 +187,13 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "target",
         "Points to play to",
         int,
+        _END,
         "The score that ends the match. 0: a single round.",
         "SCORE-3",
         ranges=((0, 5000),),
     ),
 )
+"""A row for every field of ``Options``, in the order of a player's questions: the rows of a group stand together."""
 
 _SPECS: Final = {spec.name: spec for spec in OPTIONS}
 
@@ -197,11 +223,11 @@ def with_overrides(base: Options, overrides: Mapping[str, object]) -> Options:
 
 
 def difference(base: Options, options: Options) -> dict[str, object]:
-    """Return the overrides that make ``options`` of ``base``."""
+    """Return the overrides that make ``options`` of ``base``, in the order of the fields."""
     return {
-        spec.name: getattr(options, spec.name)
-        for spec in OPTIONS
-        if getattr(options, spec.name) != getattr(base, spec.name)
+        field.name: getattr(options, field.name)
+        for field in fields(Options)
+        if getattr(options, field.name) != getattr(base, field.name)
     }
 
 

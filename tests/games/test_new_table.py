@@ -18,6 +18,9 @@ pytestmark = pytest.mark.django_db
 def test_the_form_offers_every_option_of_the_rules(client: Client) -> None:
     html = client.get("/tables/new/").content.decode()
     assert [spec.name for spec in rules.OPTIONS if f'name="option_{spec.name}"' not in html] == ["target"]
+    headings = dict.fromkeys(spec.group for spec in rules.OPTIONS)
+    assert [html.count(f"<summary>{heading}") for heading in headings] == [1] * len(headings)
+    assert [name for name in rules.PRESETS if f'name="preset" value="{name}"' not in html] == []
     assert 'name="target"' in html
 
 

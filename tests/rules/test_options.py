@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from itertools import groupby
 
 import pytest
 
@@ -283,13 +284,19 @@ def test_an_option_does_what_its_row_says(row: Case) -> None:
 
 
 def test_the_table_has_a_row_for_every_field_and_nothing_else() -> None:
-    assert [spec.name for spec in OPTIONS] == [field.name for field in fields(Options)]
+    assert sorted(spec.name for spec in OPTIONS) == sorted(field.name for field in fields(Options))
     usual = options_dict(PRESETS["no-mercy"])
     rules = {rule.id for rule in RULEBOOK}
     for spec in OPTIONS:
         assert type(usual[spec.name]) is spec.type
         assert spec.source in rules
         assert (spec.type is bool) == (not spec.values and not spec.ranges)
+
+
+def test_the_options_of_a_group_stand_together() -> None:
+    groups = [spec.group for spec in OPTIONS]
+    assert all(groups)
+    assert [title for title, _ in groupby(groups)] == list(dict.fromkeys(groups))
 
 
 def test_the_preset_no_mercy_is_the_rulebooks_column() -> None:

@@ -111,6 +111,16 @@ def test_a_record_reads_back_as_it_was_written(record: Record) -> None:
     assert print_record(parse_record(text)) == text
 
 
+def test_a_record_writes_its_options_in_the_order_it_always_did() -> None:
+    options = options_from(
+        "no-mercy", {"target": 0, "scoring": "penalty", "hand_size": 3, "mercy_limit": 12, "voluntary_draw": False}
+    )
+    text = print_record(MATCH._replace(options=options))
+    assert text.splitlines()[2] == (
+        'options: {"voluntary_draw": false, "mercy_limit": 12, "hand_size": 3, "scoring": "penalty", "target": 0}'
+    )
+
+
 @pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
 def test_a_record_says_the_same_once_its_preset_offers_other_rules(
     record: Record, monkeypatch: pytest.MonkeyPatch
