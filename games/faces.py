@@ -3,6 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
+from games.rules import face_of
+
 
 class Ground(NamedTuple):
     """What all cards of a colour share: the CSS class, the letter, and the shape that stands for the colour."""
@@ -79,15 +81,13 @@ def _draw(text: str, caption: str) -> Glyph:
     return Glyph(_text(text), caption, text)
 
 
-COLORED = {number: _number(number) for number in "0123456789"} | {
+GLYPHS = {number: _number(number) for number in "0123456789"} | {
     "S": Glyph(SKIP, "SKIP"),
     "R": Glyph(REVERSE, "REVERSE"),
     "E": Glyph(SKIP_EVERYONE, "SKIP ALL"),
     "D": Glyph(DISCARD_ALL, "DISCARD ALL"),
     "+2": _draw("+2", "DRAW TWO"),
     "+4": _draw("+4", "DRAW FOUR"),
-}
-WILD = {
     "W": Glyph(BLOCK_OF_FOUR, "WILD"),
     "W4": Glyph(_text("+4", y=92) + ROW_OF_FOUR, "WILD", "+4"),
     "W6": Glyph(_text("+6", y=92) + ROW_OF_FOUR, "WILD", "+6"),
@@ -114,8 +114,8 @@ def face(card: str) -> str:
     >>> face("r7").startswith('<svg class="face r"')
     True
     """
-    glyph = WILD[card] if card.startswith("W") else COLORED[card[1:]]
-    color = "w" if card.startswith("W") else card[0]
+    printed = face_of(card)
+    glyph, color = GLYPHS[printed.symbol], printed.color or "w"
     ground = GROUNDS[color]
     if glyph.corner:
         corner = f'<text class="idx" x="9" y="30">{glyph.corner}</text>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from games.rules import TURN_MOVES, Move, View, face_of
+from games.rules import TURN_MOVES, Move, View, cards_after
 
 
 def turn_moves(legal: Sequence[Move]) -> list[Move]:
@@ -25,28 +25,3 @@ def catches(view: View, legal: Sequence[Move]) -> list[Move]:
 def with_call(view: View, move: Move) -> Move:
     """Return a play with UNO called if it leaves its player one card, else the move as it is."""
     return move._replace(uno=True) if move.kind == "play" and cards_after(view, move) == 1 else move
-
-
-def cards_after(view: View, move: Move) -> int:
-    """Return how many cards a play leaves its player, a swap and a pass of hands included (UNO-1, UNO-4)."""
-    hand, face = view.hand or (), face_of(move.card or "")
-    if "shed_color" in face.effects:
-        left = sum(1 for card in hand if face_of(card).color != face.color)
-    else:
-        left = len(hand) - 1
-    if not left or not view.options.zero_seven:
-        return left
-    if "swap_hands" in face.effects and move.target is not None:
-        return view.counts[move.target]
-    if "pass_hands" in face.effects:
-        return view.counts[neighbor(view, -view.direction)]
-    return left
-
-
-def neighbor(view: View, direction: int) -> int:
-    """Return the first seat still in from the viewer's, in a direction; the viewer's own if nobody else is."""
-    players = len(view.counts)
-    seat = ((view.you or 0) + direction) % players
-    while seat in view.out:
-        seat = (seat + direction) % players
-    return seat

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from games.bots.calls import cards_after, neighbor
-from games.rules import COLORS, Face, Move, View, face_of
+from games.rules import COLORS, Face, Move, View, cards_after, face_of
 
 WON: Final = 100.0
 LOST: Final = -100.0
@@ -31,8 +30,9 @@ class Judge:
         self._hand = [face_of(card) for card in view.hand or ()]
         colors = [face.color for face in self._hand]
         self._held = {color: colors.count(color) for color in COLORS}
-        self._next = neighbor(view, view.direction)
-        self._before = neighbor(view, -view.direction)
+        seat = view.turn if view.you is None else view.you
+        self._next = view.next_seat(seat)
+        self._before = view.seat_before(seat)
         self._two_left = len(view.counts) - len(view.out) == 2
         self._limit = view.options.mercy_limit or 10**9
 

@@ -87,7 +87,8 @@ class _Table:
         if move.target is not None:
             return worth + _SWAP * (len(self.hand) - 1 - len(self.position.hands[move.target]))
         if card in _PASSES and self.zero_seven:
-            return worth + _SWAP * (len(self.hand) - 1 - self._arriving())
+            arriving = self.position.hands[self.position.seat_before(self.position.turn)]
+            return worth + _SWAP * (len(self.hand) - 1 - len(arriving))
         return worth + self._threat(_ROULETTE_CARDS) if card in _ROULETTES else worth
 
     def _no_play(self, move: Move) -> float:
@@ -109,15 +110,6 @@ class _Table:
         if self.next_count + cards >= self.limit:
             return _KNOCK_OUT
         return _STOP_THE_LAST_CARDS if self.next_count <= 2 else 0.0
-
-    def _arriving(self) -> int:
-        """How many cards a 0 brings to the player on turn."""
-        position = self.position
-        count = len(position.hands)
-        seat = (position.turn - position.direction) % count
-        while seat in position.out:
-            seat = (seat - position.direction) % count
-        return len(position.hands[seat])
 
 
 def quick_move(position: Position, options: Options, rng: Random) -> Move:

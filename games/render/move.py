@@ -133,27 +133,4 @@ def _may_leave_one(view: GameView, seen: rules.View) -> bool:
     """Whether some play could leave its player one card, so that a call makes sense."""
     if not view.my_turn:
         return False
-    return any(_leaves(view, seen, move) == 1 for move in view.legal if move.kind == "play")
-
-
-def _leaves(view: GameView, seen: rules.View, move: rules.Move) -> int:
-    face = rules.face_of(move.card or "")
-    hand = seen.hand or ()
-    left = len(hand) - 1
-    if "shed_color" in face.effects:
-        left = sum(rules.face_of(card).color != face.color for card in hand)
-    if move.target is not None:
-        return seen.counts[move.target]
-    if "pass_hands" in face.effects and view.options.zero_seven and left:
-        return seen.counts[next_seat(view, seen, seen.turn, -seen.direction)]
-    return left
-
-
-def next_seat(view: GameView, seen: rules.View, seat: int, direction: int) -> int:
-    """The next seat still in, in this direction; the seat itself if it is the only one."""
-    players = len(view.seats)
-    for step in range(1, players + 1):
-        other = (seat + step * direction) % players
-        if other not in seen.out:
-            return other
-    return seat
+    return any(rules.cards_after(seen, move) == 1 for move in view.legal if move.kind == "play")

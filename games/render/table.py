@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LastHand, SeatView
-from games.render.move import next_seat
 from games.render.words import cards, color, moment, profile_url
 
 Context = dict[str, Any]
@@ -65,11 +64,7 @@ SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
 NEARLY_OUT: Final = 5
 """So many cards from the mercy limit a hand is marked."""
 
-_COLOR_ORDER: Final = {"r": 0, "y": 1, "g": 2, "b": 3, "": 4}
-_SYMBOL_ORDER: Final = {
-    symbol: n
-    for n, symbol in enumerate([*"0123456789", "S", "R", "E", "D", "+2", "+4", "W", "WC", "W4", "WR4", "W6", "W10"])
-}
+_COLOR_ORDER: Final = {color: n for n, color in enumerate((*rules.COLORS, ""))}
 
 
 def sorted_hand(hand: Sequence[str], sort: str) -> list[str]:
@@ -81,12 +76,12 @@ def sorted_hand(hand: Sequence[str], sort: str) -> list[str]:
 
 def _by_color(card: str) -> tuple[int, int]:
     face = rules.face_of(card)
-    return _COLOR_ORDER[face.color], _SYMBOL_ORDER[face.symbol]
+    return _COLOR_ORDER[face.color], face.rank
 
 
 def _by_number(card: str) -> tuple[int, int]:
     face = rules.face_of(card)
-    return _SYMBOL_ORDER[face.symbol], _COLOR_ORDER[face.color]
+    return face.rank, _COLOR_ORDER[face.color]
 
 
 def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Context | None:
@@ -119,7 +114,7 @@ def table_of(view: GameView) -> Context | None:
     seen = view.view
     if seen is None:
         return None
-    following = next_seat(view, seen, seen.turn, seen.direction)
+    following = seen.next_seat(seen.turn)
     way = "clockwise" if seen.direction == 1 else "counter-clockwise"
     then = "you" if following == view.you else view.names[following]
     context: Context = {

@@ -193,13 +193,9 @@ def what_leaving_does(view: GameView) -> str:
 
 def _winner_by_leaving(view: GameView) -> str:
     """Who wins the round if the reader leaves it now; empty if it goes on."""
-    seen = view.view
-    assert seen is not None
-    gone_out = [seat for seat in seen.going_out if seat != view.you]
-    still_in = [seat.seat for seat in view.seats if seat.seat != view.you and not seat.out]
-    if seen.turn == view.you and gone_out:
-        return view.names[gone_out[0]]
-    return view.names[still_in[0]] if len(still_in) == 1 else ""
+    assert view.view is not None
+    winner = rules.winner_by_leaving(view.view)
+    return "" if winner is None else view.names[winner]
 
 
 def crumb(view: GameView) -> str:

@@ -9,6 +9,7 @@ from games.rules.clock import default_move, most_held
 from games.rules.deal import deal, deal_cards, next_dealer
 from games.rules.errors import REFUSALS, BadInput, Refused
 from games.rules.events import EVENTS, Event, redact
+from games.rules.foresight import cards_after, winner_by_leaving
 from games.rules.legal import legal_moves, refusal, why_not
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import sentence
@@ -65,6 +66,7 @@ __all__ = [
     "View",
     "apply",
     "card_name",
+    "cards_after",
     "color_name",
     "commitment",
     "deal",
@@ -98,4 +100,5 @@ __all__ = [
     "sentence",
     "view_for",
     "why_not",
+    "winner_by_leaving",
 ]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from games.rules.cards import FACES, Card, Face, matching, of_color
-from games.rules.effects import SHED, owe_unanswered, run_effects, turn_over
+from games.rules.cards import FACES, Card, Face, matching
+from games.rules.effects import owe_unanswered, parted, run_effects, turn_over
 from games.rules.events import Event
 from games.rules.legal import refusal
 from games.rules.moves import TURN_MOVES, Move
@@ -56,23 +56,21 @@ def ends_turn(before: Position, move: Move, after: Position) -> bool:
 def _play(step: Step) -> None:
     position, seat, card, color = step.position, step.seat, step.move.card or "", step.move.color
     face = FACES[card]
-    effects = face.effects
     position.exposed = ()
     position.phase = PLAY
     position.drawn = None
     position.color = face.color or color
     step.events.append(Event("played", seat, card, color, "clock" if step.move.clock else None))
-    held = list(position.hands[seat])
-    held.remove(card)
-    hand = tuple(held)
-    if SHED in effects:
-        hand = _shed(step, hand, face.color)
+    hand, shed = parted(position.hands[seat], card)
+    if shed:
+        position.discard_pile += shed
+        step.events.append(Event("shed", seat, color=face.color, cards=shed))
     position.discard_pile += (card,)
     step.set_hand(seat, hand)
     step.next = position.next_seat(seat)
     if not hand and not _goes_on(step, face):
         return
-    if effects:
+    if face.effects:
         run_effects(step, card)
     if position.out and step.end_if_one_left():
         return
@@ -81,15 +79,6 @@ def _play(step: Step) -> None:
         step.pay(step.next)  # nobody can answer: it is drawn at once (END-2, option stacking)
     if position.phase != OVER and (step.received or len(position.hands[seat]) == 1):
         _owe_calls(step)
-
-
-def _shed(step: Step, hand: tuple[Card, ...], color: str) -> tuple[Card, ...]:
-    """Discard All: every other card of its colour goes beneath it (DISC-1)."""
-    cards = tuple(sorted(card for card in hand if card in of_color(color)))
-    if cards:
-        step.position.discard_pile += cards
-        step.events.append(Event("shed", step.seat, color=color, cards=cards))
-    return tuple(card for card in hand if card not in of_color(color))
 
 
 def _goes_on(step: Step, face: Face) -> bool:

@@ -32,6 +32,7 @@ class Face(NamedTuple):
 
     ``color`` is empty for a wild; ``value`` is the draw value (0: not a draw card); ``asks`` names the choice its
     player makes (``"color"``, ``"swap"``, ``"roulette"`` or nothing); ``effects`` are rows of the effects table.
+    ``rank`` is its symbol's place in a sorted hand.
     """
 
     text: Card
@@ -44,6 +45,7 @@ class Face(NamedTuple):
     effects: tuple[str, ...]
     asks: str
     number: int | None
+    rank: int
 
 
 class Deck(NamedTuple):
@@ -72,13 +74,17 @@ _SYMBOLS: Final = {
         Symbol("+2", "Draw Two", "draw", 20, ("next_owes",), value=2),
         Symbol("+4", "Draw Four", "draw", 20, ("next_owes",), value=4),
         Symbol("W", "Wild", "wild", 50, asks="color"),
+        Symbol("WC", "Wild Color Roulette", "roulette", 50, ("roulette",), asks="roulette"),
         Symbol("W4", "Wild Draw Four", "draw", 50, ("next_owes",), value=4, asks="color"),
+        Symbol("WR4", "Wild Reverse Draw Four", "draw", 50, ("turn_round", "rebound_owes"), value=4, asks="color"),
         Symbol("W6", "Wild Draw Six", "draw", 50, ("next_owes",), value=6, asks="color"),
         Symbol("W10", "Wild Draw Ten", "draw", 50, ("next_owes",), value=10, asks="color"),
-        Symbol("WR4", "Wild Reverse Draw Four", "draw", 50, ("turn_round", "rebound_owes"), value=4, asks="color"),
-        Symbol("WC", "Wild Color Roulette", "roulette", 50, ("roulette",), asks="roulette"),
     )
 }
+
+"""In the order in which hands are sorted."""
+
+_RANKS: Final = {text: rank for rank, text in enumerate(_SYMBOLS)}
 
 
 def _face(color: str, symbol: Symbol) -> Face:
@@ -95,6 +101,7 @@ def _face(color: str, symbol: Symbol) -> Face:
         effects=symbol.effects,
         asks=symbol.asks,
         number=number,
+        rank=_RANKS[symbol.text],
     )
 
 

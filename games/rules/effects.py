@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from games.rules.cards import FACES, Card, of_color
+from games.rules.cards import FACES, Card, Face, of_color
 from games.rules.events import Event
+from games.rules.options import Options
 from games.rules.position import CHOOSE_COLOR, Pending
 from games.rules.step import Step
 
@@ -156,3 +157,21 @@ def run_effects(step: Step, card: Card) -> None:
     for run, needs in _ROWS[card]:
         if not needs or getattr(step.options, needs):
             run(step)
+
+
+def in_force(face: Face, options: Options) -> tuple[str, ...]:
+    """Return the names of a card's effects that the options leave it, in the order of its row."""
+    return tuple(
+        name for name in face.effects if name == SHED or not (row := EFFECTS[name]).needs or getattr(options, row.needs)
+    )
+
+
+def parted(hand: tuple[Card, ...], card: Card) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """Return what stays in a hand when a card of it is played, and what is shed with that card, sorted (DISC-1)."""
+    at = hand.index(card)
+    rest = hand[:at] + hand[at + 1 :]
+    face = FACES[card]
+    if SHED not in face.effects:
+        return rest, ()
+    color = of_color(face.color)
+    return tuple(held for held in rest if held not in color), tuple(sorted(held for held in rest if held in color))

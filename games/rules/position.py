@@ -23,6 +23,14 @@ class Pending(NamedTuple):
     value: int
 
 
+def seat_beside(seat: int, direction: int, players: int, out: tuple[int, ...]) -> int:
+    """The first seat still in from ``seat`` on, in a direction; at most ``seat`` itself, if nobody else is."""
+    seat = (seat + direction) % players
+    while seat in out:
+        seat = (seat + direction) % players
+    return seat
+
+
 class Position:
     """A round at one moment. Treat it as immutable: ``apply`` makes a new one, ``replace`` a changed copy.
 
@@ -139,11 +147,11 @@ class Position:
 
     def next_seat(self, seat: int) -> int:
         """The next player after ``seat``: the next still in, in the direction of play (TERM-1)."""
-        players, direction, out = len(self.hands), self.direction, self.out
-        seat = (seat + direction) % players
-        while seat in out:
-            seat = (seat + direction) % players
-        return seat
+        return seat_beside(seat, self.direction, len(self.hands), self.out)
+
+    def seat_before(self, seat: int) -> int:
+        """The player whose next player ``seat`` is."""
+        return seat_beside(seat, -self.direction, len(self.hands), self.out)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):

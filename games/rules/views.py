@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from games.rules.cards import Card
 from games.rules.options import Options
-from games.rules.position import OVER, Pending, Points, Position
+from games.rules.position import OVER, Pending, Points, Position, seat_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,14 @@ class View:
     points: Points
     hands: tuple[tuple[Card, ...], ...] | None
     options: Options
+
+    def next_seat(self, seat: int) -> int:
+        """The next player after ``seat``: the next still in, in the direction of play (TERM-1)."""
+        return seat_beside(seat, self.direction, len(self.counts), self.out)
+
+    def seat_before(self, seat: int) -> int:
+        """The player whose next player ``seat`` is."""
+        return seat_beside(seat, -self.direction, len(self.counts), self.out)
 
 
 def view_for(position: Position, seat: int | None, options: Options) -> View:

@@ -1,0 +1,121 @@
+"""What a view foretells of a move is what the move then does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from games.rules import (
+    DECKS,
+    PRESETS,
+    Move,
+    Options,
+    Position,
+    Shuffler,
+    View,
+    apply,
+    cards_after,
+    face_of,
+    key_from_seed,
+    legal_moves,
+    options_from,
+    parse_move,
+    view_for,
+    winner_by_leaving,
+)
+from tests.rules.strategies import play, tables
+
+NO_MERCY = PRESETS["no-mercy"]
+games = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+
+
+@games
+@given(tables(), st.integers(2, 6), st.integers(0, 10**6))
+def test_a_play_leaves_as_many_cards_as_its_player_foresaw(options: Options, count: int, seed: int) -> None:
+    shuffle = Shuffler(key_from_seed("")).shuffle
+    for played in play(options, count, seed, most=150):
+        before, seat = played.before, played.before.turn
+        view = view_for(before, seat, options)
+        for move in legal_moves(before, seat, options):
+            if move.kind == "play":
+                after, events = apply(before, seat, move, options, shuffle)
+                drawn = sum(event.amount or 0 for event in events if event.kind == "drew" and event.seat == seat)
+                out = seat in after.out
+                assert out or cards_after(view, move) == len(after.hands[seat]) - drawn, str(move)
+
+
+@games
+@given(tables(), st.integers(2, 6), st.integers(0, 10**6))
+def test_whoever_leaves_foresaw_who_wins_by_it(options: Options, count: int, seed: int) -> None:
+    options = replace(options, hand_size=2)  # so that somebody soon goes out on a stack
+    shuffle = Shuffler(key_from_seed("")).shuffle
+    for played in play(options, count, seed, most=150, leaving=0.03):
+        for seat in played.before.still_in():
+            after, _ = apply(played.before, seat, Move("leave"), options, shuffle)
+            assert winner_by_leaving(view_for(played.before, seat, options)) == after.winner
+
+
+def test_random_play_reaches_both_ways_to_win_by_anothers_leaving() -> None:
+    shuffle = Shuffler(key_from_seed("")).shuffle
+    options, won = options_from("no-mercy", {"hand_size": 2}), set()
+    for seed in range(30):
+        for played in play(options, 2 + seed % 3, seed, most=200):
+            before = played.before
+            left = [apply(before, seat, Move("leave"), options, shuffle) for seat in before.still_in()]
+            won |= {events[-1].reason for after, events in left if after.winner is not None}
+    assert won == {"last_card", "last_one_in"}
+
+
+def seen(*hands: str, seat: int | None = 0, direction: int = 1) -> View:
+    position = Position(
+        hands=[hand.split() for hand in hands], turn=0, discard_pile=["r3"], color="r", direction=direction,
+    )  # fmt: skip
+    return view_for(position, seat, NO_MERCY)
+
+
+@pytest.mark.parametrize(
+    ("hands", "text", "left"),
+    [
+        (("r5 b1 b2", "g1"), "play r5", 2),
+        (("r5", "g1"), "play r5", 0),
+        (("rD r1 r2 b1", "g1"), "play rD", 1),
+        (("rD rD r2", "g1"), "play rD", 0),
+        (("r7 b1 b2", "g1", "y1 y2 y3 y4"), "play r7 swap 2", 4),
+        (("r7", "g1"), "play r7", 0),
+        (("r0 b1", "g1", "y1 y2 y3"), "play r0", 3),
+        (("WR4", "g1 g2"), "play WR4 color g", 0),
+    ],
+)
+def test_it_counts_what_a_play_leaves(hands: tuple[str, ...], text: str, left: int) -> None:
+    assert cards_after(seen(*hands), parse_move(text)) == left
+
+
+def test_a_nought_brings_the_hand_of_the_player_before_in_the_direction_of_play() -> None:
+    hands = ("r0 b1", "g1 g2", "y1 y2 y3 y4")
+    assert cards_after(seen(*hands, direction=1), parse_move("play r0")) == 4
+    assert cards_after(seen(*hands, direction=-1), parse_move("play r0")) == 2
+
+
+def test_a_spectator_leaves_nothing_by_leaving() -> None:
+    assert winner_by_leaving(seen("r1", "g1", seat=None)) is None
+
+
+def test_a_view_and_its_position_agree_who_comes_next_and_who_came_before() -> None:
+    for played in play(NO_MERCY, 5, 3, leaving=0.03):
+        position = played.after
+        view = view_for(position, None, NO_MERCY)
+        for seat in position.still_in():
+            assert view.next_seat(seat) == position.next_seat(seat)
+            assert view.seat_before(seat) == position.seat_before(seat)
+            assert position.next_seat(position.seat_before(seat)) == seat
+
+
+def test_hands_are_sorted_by_number_then_action_then_wild() -> None:
+    ranks = {face.symbol: face.rank for deck in DECKS.values() for face in deck.faces.values()}
+    order = sorted(ranks, key=ranks.__getitem__)
+    assert order == [*"0123456789", "S", "R", "E", "D", "+2", "+4", "W", "WC", "W4", "WR4", "W6", "W10"]
+    assert len(set(ranks.values())) == len(order)
+    assert face_of("r5").rank == face_of("b5").rank
