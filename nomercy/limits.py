@@ -6,12 +6,10 @@ tells the cache after every 32nd part of a limit, which costs most requests noth
 hash and forgotten with their window. Without Redis each process counts for itself (`nomercy.cache` logs that).
 """
 
-import hmac
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 from typing import Final
 
@@ -22,6 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from accounts.origin import address_of, counted_as
 from games.refusals import Denied
 from nomercy.middleware import API, error_object
 
@@ -164,23 +163,8 @@ def _slices(number: int) -> range:
 limiter = Limiter()
 
 
-def address_of(request: HttpRequest) -> str:
-    """Who asks, as far as proxies of ours vouch for it. IPv6 by its /64: whoever has one address there has them all."""
-    chain = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
-    hops = settings.TRUSTED_PROXIES
-    told = chain[-hops] if 0 < hops <= len(chain) else request.META.get("REMOTE_ADDR", "")
-    try:
-        address = ip_address(told)
-    except ValueError:
-        return "unknown"
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
-        return str(ip_network((address, 64), strict=False))
-    return str(address)
-
-
 def _key(name: str, kind: str, who: str) -> str:
-    digest = hmac.digest(settings.SECRET_KEY.encode(), f"{kind}:{who}".encode("utf-8", "surrogateescape"), "sha256")
-    return f"limit:{name}:{digest.hex()[:32]}"
+    return f"limit:{name}:{counted_as(kind, who)}"
 
 
 def _who(request: HttpRequest) -> list[tuple[str, str]]:

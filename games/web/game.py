@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
@@ -41,7 +42,7 @@ READ_LINES: Final = 30
 IN_BACKGROUND: Final = "X-In-Background"
 """The header of a fetch by a page that cannot be seen."""
 
-SORT_COOKIE: Final = "hand_sort"
+SORT_COOKIE: Final = "__Host-hand-sort" if settings.HTTPS else "hand_sort"
 SORT_SECONDS: Final = 365 * 86_400
 
 
@@ -88,10 +89,8 @@ def game(request: HttpRequest, code: str) -> HttpResponse:
     since, ended = (_number(request.GET.get(name)) for name in ("since", "ended"))
     response = _show(request, table, asked, since=since, ended=ended)
     if request.GET.get("sort") in rendering.SORTS:
-        secure = request.is_secure()
-        response.set_cookie(
-            SORT_COOKIE, request.GET["sort"], max_age=SORT_SECONDS, samesite="Lax", httponly=True, secure=secure
-        )
+        sort, secure = request.GET["sort"], settings.HTTPS
+        response.set_cookie(SORT_COOKIE, sort, max_age=SORT_SECONDS, samesite="Lax", httponly=True, secure=secure)
     return response
 
 

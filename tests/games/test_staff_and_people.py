@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.test import Client
 from django.utils import timezone
+from psycopg import sql
 
 from accounts import actions as account_actions
 from accounts.models import FOR_GOOD, User
@@ -20,8 +25,10 @@ from games.actions.roles import ROLES
 from games.models import AuditEntry, Seat, Suspension, Warned
 from games.refusals import Denied
 from tests.conftest import logged_in
+from tests.support.stack import database_url
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
+AUDIT_MIGRATIONS = ("0004_audit_is_append_only", "0019_audit_is_emptied_in_tests_alone")
 REASON = "Rude words at two tables"
 
 
@@ -70,6 +77,26 @@ def test_the_audit_log_cannot_be_emptied_but_in_a_test_database(mo: User, alice:
         cursor.execute("SET LOCAL nomercy.may_empty_audit = 'off'")
         with pytest.raises(ProgrammingError, match="never changed or deleted"), transaction.atomic():
             cursor.execute("TRUNCATE games_auditentry")
+
+
+@pytest.mark.parametrize(("name", "emptied"), [("test_nomercy_{}_audit", True), ("nomercy_{}_test_audit", False)])
+def test_no_setting_of_a_session_empties_the_log_of_a_site(db: None, name: str, emptied: bool) -> None:
+    """The trigger as the migrations make it, in a database of a test's name and in one of another."""
+    name = name.format(os.getpid())
+    first, last = (import_module(f"games.migrations.{migration}") for migration in AUDIT_MIGRATIONS)
+    with psycopg.connect(database_url(), dbname="postgres", autocommit=True) as server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            with psycopg.connect(database_url(), dbname=name, autocommit=True) as site:
+                site.execute("CREATE TABLE games_auditentry (reason text)")
+                site.execute(first.REFUSE)
+                site.execute(last.IN_TESTS_ALONE)
+                site.execute("INSERT INTO games_auditentry VALUES ('x')")
+                site.execute("SET nomercy.may_empty_audit = 'on'")
+                with nullcontext() if emptied else pytest.raises(psycopg.Error, match="never changed or deleted"):
+                    site.execute("TRUNCATE games_auditentry")
+        finally:
+            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def test_an_audit_entry_outlives_the_people_and_the_game_it_names(mo: User, alice: User, bob: User) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import cache, caches
 from django.db import transaction
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -14,11 +14,12 @@ from structlog.testing import capture_logs
 
 from accounts import actions
 from accounts.models import User
+from accounts.origin import address_of
 from games.actions import lobby
 from games.models import Game
 from nomercy import limits
 from nomercy.cache import FailOpenRedisCache
-from nomercy.limits import MOVES, SLICES, Limit, Limiter, address_of
+from nomercy.limits import MOVES, SLICES, Limit, Limiter
 from tests.conftest import Figure
 from tests.security.urls import addresses
 from tests.security.world import World
@@ -255,6 +256,20 @@ def test_log_in_sign_up_and_reset_have_allauths_limits(
     assert len(answers) - len(refused) <= most
     assert refused
     assert all("Retry-After" in answer for answer in refused)
+
+
+def test_no_cache_holds_the_address_of_anybody(settings: Settings, alice: User) -> None:
+    """Neither in our counts nor in allauth's."""
+    settings.RATE_LIMITS = 1  # so small that each request is told to the cache
+    browser = Client(REMOTE_ADDR="203.0.113.77")
+    browser.post("/accounts/login/", {"login": "alice", "password": "wrong"})
+    browser.post("/accounts/signup/", {"username": "x"})
+    browser.post("/accounts/password/reset/", {"email": "alice@example.org"})
+    held = dict(caches["default"]._cache.items())  # type: ignore[attr-defined]  # its own
+    for kind in ("limit:others:", "allauth:rl:allauth.account:login", "allauth:rl:allauth.account:signup"):
+        assert any(kind in key for key in held), kind
+    assert not any("203.0.113" in key or b"203.0.113" in value for key, value in held.items())
+    assert not any("alice" in key for key in held)
 
 
 @pytest.mark.parametrize(

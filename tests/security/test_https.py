@@ -1,0 +1,54 @@
+"""What a site with an https address sends, that one without does not: asked of every address, with such settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from nomercy.place import CHECKOUT
+from tests.support.stack import database_url
+
+OURS = {"__Host-session", "__Host-csrf", "__Host-browser", "__Host-hand-sort"}
+
+
+@pytest.fixture(scope="module")
+def told(django_db_setup: None) -> dict[str, Any]:
+    environment = {
+        "PATH": os.defpath,
+        "DJANGO_SETTINGS_MODULE": "nomercy.settings",
+        "DATABASE_URL": database_url(),
+        "SECRET_KEY": "a key for tests, of no use to anybody else",
+        "SITE_URL": "https://cards.example.org",
+        "RATE_LIMITS": "0",
+    }
+    command = [sys.executable, "-m", "tests.security.https_answers"]
+    answer = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    found: dict[str, Any] = json.loads(answer.stdout)
+    return found
+
+
+def test_every_cookie_is_bound_to_this_host_and_to_https(told: dict[str, Any]) -> None:
+    """What `__Host-` stands for: a browser takes such a cookie from this very host by https alone, for all paths."""
+    kept = [cookie for cookie in told["cookies"] if cookie.get("max-age") != 0]
+    assert {cookie["name"] for cookie in kept} == OURS
+    for cookie in kept:
+        assert cookie["secure"] is True, cookie
+        assert (cookie["path"], cookie["samesite"], "domain" in cookie) == ("/", "Lax", False), cookie
+        assert bool(cookie.get("httponly")) == (cookie["name"] != "__Host-csrf"), cookie
+
+
+def test_browsers_are_told_to_come_by_https_for_a_year_whatever_they_ask(told: dict[str, Any]) -> None:
+    assert told["without_hsts"] == []
+    assert told["hsts"] == "max-age=31536000; includeSubDomains; preload"
+
+
+def test_who_comes_by_http_is_sent_to_https_and_gets_no_cookie(told: dict[str, Any]) -> None:
+    """But for what asks whether this process lives, which comes from inside."""
+    assert told["plain"] == [301, "https://testserver/rules/?a=1", []]
+    assert told["health"] == 200
