@@ -44,6 +44,7 @@ class User(AbstractUser):
     answered = models.BooleanField(default=False, editable=False)
 
     class Meta:
+        permissions = [("see_address", "Can see mail addresses")]
         constraints = [
             models.UniqueConstraint(
                 Lower("display_name"),

@@ -51,6 +51,7 @@ ROLES: Final = {
     "admin": (
         *SEES,
         *MODERATES,
+        "see_address",
         "do_void_game",
         "do_move_seat",
         "do_suspend_for_good",

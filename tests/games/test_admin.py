@@ -134,6 +134,21 @@ def test_no_staff_page_has_a_field_that_holds_cards() -> None:
     assert "games.Hand" not in {model._meta.label for model in admin.site._registry}
 
 
+def test_a_moderator_sees_no_mail_address_and_finds_its_owner_by_all_of_it(
+    as_mo: Client, as_ann: Client, alice: User, bob: User
+) -> None:
+    def found(browser: Client, query: str) -> set[str]:
+        answer = browser.get("/admin/accounts/user/", {"q": query})
+        assert "bob@example.org" not in answer.content.decode()
+        return {user.username for user in answer.context["cl"].result_list}
+
+    assert found(as_mo, "Alice@example.org") == {"alice"}
+    assert found(as_mo, "@example.org") == found(as_mo, "alice@example") == found(as_ann, "@example.org") == set()
+    page = f"/admin/accounts/user/{alice.pk}/change/"
+    assert "alice@example.org" not in as_mo.get(page).content.decode()
+    assert "alice@example.org" in as_ann.get(page).content.decode()
+
+
 def test_names_are_escaped_everywhere(as_ann: Client, alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(display_name=NAME)
     alice.refresh_from_db()

@@ -1,0 +1,16 @@
+"""The right to see mail addresses, for admins."""
+
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("accounts", "0004_answered"),
+    ]
+
+    operations = [
+        migrations.AlterModelOptions(
+            name="user",
+            options={"permissions": [("see_address", "Can see mail addresses")]},
+        ),
+    ]
