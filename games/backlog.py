@@ -72,4 +72,22 @@ def sweep_age(now: datetime) -> timedelta | None:
 def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:
     """Whether the sweep has been away for longer than its grace, or is still giving back the time it was away."""
     beat = Heartbeat.objects.first()
-    return beat is not None and (beat.given_from is not None or (beat.at is not None and now - beat.at > grace))
+    return beat is not None and _stale(beat, now, grace)
+
+
+def trouble(now: datetime, *, grace: timedelta) -> str:
+    """What is wrong with the sweep by the database's clock, or nothing. At most two queries.
+
+    It `has never run`, is `away`, or runs and is `late`: a turn's time has been over for longer than the grace.
+    """
+    beat = Heartbeat.objects.first()
+    if beat is None or beat.at is None:
+        return "has never run"
+    if _stale(beat, now, grace):
+        return "away"
+    overdue = Game.objects.filter(status=Game.Status.PLAYING, deadline__lt=now - grace).order_by("deadline", "pk")
+    return "late" if overdue.values_list("pk", flat=True).first() is not None else ""
+
+
+def _stale(beat: Heartbeat, now: datetime, grace: timedelta) -> bool:
+    return beat.given_from is not None or (beat.at is not None and now - beat.at > grace)

@@ -1,7 +1,6 @@
 """`/healthz`: whether this process can serve. `/readyz`: whether the whole site works."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 import redis
 from django.conf import settings
@@ -12,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 import nomercy
-from games import backlog
+from games import alarm
 
 OK = "ok"
 _known_to_be_migrated: list[bool] = []
@@ -62,16 +61,8 @@ def migrations() -> str:
 
 
 def sweep() -> str:
-    """How the worker and the beat do: their sweep says in the database when it last ran."""
-    grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
-
-    def ask() -> str:
-        now = backlog.database_time()
-        if backlog.sweep_age(now) is None:
-            return "has never run"
-        return "away" if backlog.sweep_is_stale(now, grace=grace) else OK
-
-    return _unless_it_fails(ask)
+    """How the worker and the beat do, by what is in the database: when their sweep ran, and what it left undone."""
+    return _unless_it_fails(lambda: alarm.look() or OK)
 
 
 def redis_server() -> str:

@@ -2,7 +2,8 @@
 
 Pokes are hints. The channel layer drops what a slow process does not take, and all of it while Redis is away; whoever
 logs out may do so just then. So each process looks for itself, once for all its sockets: every `NEWS_SECONDS` at the
-versions of their games, and every `SESSIONS_SECONDS` at their sessions. A few queries in all, however many sockets.
+versions of their games, and every `SESSIONS_SECONDS` at their sessions, and whether the clocks act. A few queries in
+all, however many sockets.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from accounts import queries as people
+from games import alarm
 from games.live import news
 
 log = structlog.get_logger(__name__)
@@ -81,6 +83,7 @@ class Watch:
             try:
                 if turn % every == 0:
                     await self.look_at_sessions(timezone.now())
+                    await database_sync_to_async(alarm.look)()
                 await self.look_for_news()
             except Exception as error:  # noqa: BLE001  # a database that is away comes back: look again then
                 log.warning("sockets not looked after", error=type(error).__name__, sockets=len(self.sockets))

@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 import nomercy
 from accounts.models import User
+from games import alarm
 from games.models import Game, Heartbeat, Notice, Outbox
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -39,6 +40,41 @@ def test_a_sweep_that_is_away_is_told(client: Client) -> None:
     swept(500)
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["sweep"]) == (503, "away")
+
+
+def test_a_sweep_that_runs_and_lets_no_clock_act_is_told(client: Client, alice: User, bob: User) -> None:
+    """A game that fails each time, or all of them: their deadlines stay."""
+    swept(3)
+    now = timezone.now()
+    game = table_at(TWO_HANDS, [alice, bob], deadline=now - timedelta(seconds=100)).game
+    assert client.get("/readyz").json()["parts"]["sweep"] == "ok"
+    Game.objects.update(deadline=now - timedelta(seconds=150))
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["parts"]["sweep"]) == (503, "late")
+    Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_dead_worker_is_told_in_the_log_of_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    """Though nobody is late: not while a site starts, nor at each look."""
+    seen = alarm._Alarm()
+    looks = [(1000, "away"), (1029, "away"), (1030, "away"), (1329, "away"), (1330, "late"), (1400, ""), (1401, "away")]
+    for at, trouble in looks:
+        seen.note(trouble, at=float(at))
+    said = [record.msg for record in caplog.records if isinstance(record.msg, dict)]
+    assert [(one["level"], one["sweep"], one["seconds"]) for one in said] == [
+        ("error", "away", 30),
+        ("error", "late", 330),
+    ]
+
+
+def test_an_alarm_that_asks_is_enough_to_have_it_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(alarm._Alarm, "note", lambda self, trouble, at: seen.append(trouble))
+    for ago in (500, 3):
+        swept(ago)
+        client.get("/readyz")
+    assert seen == ["away", ""]
 
 
 def test_a_process_whose_clock_is_wrong_sees_no_outage(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -20,9 +21,10 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from accounts.queries import standing_sessions
-from games import announce
+from games import alarm, announce
 from games.actions.moderation import people, tables
 from games.actions.play import play_move
+from games.live import watch as watch_module
 from games.live.news import news_of
 from games.live.watch import watch
 from games.models import Game
@@ -348,6 +350,23 @@ def test_the_watch_finds_what_staff_did_when_nobody_said_so(
         await socket.leave()
 
     logged_in_browser = logged_in(alice)
+    run(scenario())
+
+
+def test_who_looks_after_sockets_looks_whether_the_clocks_act(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    for seconds in ("NEWS_SECONDS", "SESSIONS_SECONDS"):
+        monkeypatch.setattr(watch_module, seconds, 0.01)
+
+    async def scenario() -> None:
+        looked, loop = asyncio.Event(), asyncio.get_running_loop()
+        monkeypatch.setattr(alarm, "look", lambda: loop.call_soon_threadsafe(looked.set))
+        socket = await open_socket(table.game.code, None)
+        await asyncio.wait_for(looked.wait(), timeout=20)
+        await socket.leave()
+
     run(scenario())
 
 
