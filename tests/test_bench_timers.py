@@ -1,0 +1,23 @@
+"""The bench of the clocks tells each bound that is missed."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.timers import missed
+
+HELD = {"idle_ms": 5.0, "due": 100, "acted": 100, "rate": 150.0, "slowest_ms": 1999.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({}, []),
+        ({"idle_ms": 5.01}, ["the idle sweep took 5.01 ms over the bare query"]),
+        ({"acted": 97}, ["3 due games were not acted on"]),
+        ({"rate": 149.0}, ["one sweeper drained 149 games/s"]),
+        ({"slowest_ms": 2000.0}, ["a move took 2000 ms"]),
+    ],
+)
+def test_a_bound_that_is_missed_is_told(change: dict[str, float], says: list[str]) -> None:
+    assert missed(**{**HELD, **change}) == says  # type: ignore[arg-type]  # due and acted are whole
