@@ -136,7 +136,7 @@ FACES: Final[dict[Card, Face]] = {card: face for deck in DECKS.values() for card
 
 
 def face_of(card: Card) -> Face:
-    """Return the row of a card; KeyError if no deck has it.
+    """Return the row of a card, the same in every deck but for its points; KeyError if no deck has it.
 
     >>> face_of("r+4").value, face_of("r+4").color, face_of("WC").color
     (4, 'r', '')

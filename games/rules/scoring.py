@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from games.rules.cards import FACES, Card
+from games.rules.cards import DECKS, Card, Deck
 from games.rules.options import Options
 from games.rules.position import OVER, Position
 
@@ -19,25 +19,26 @@ class Outcome(NamedTuple):
     points: int | tuple[int, ...]
 
 
-def hand_points(cards: Iterable[Card]) -> int:
-    """Return what cards are worth (SCORE-1).
+def hand_points(cards: Iterable[Card], deck: Deck) -> int:
+    """Return what cards of a deck are worth (SCORE-1).
 
-    >>> hand_points(["r9", "g+4", "W10"])
+    >>> hand_points(["r9", "g+4", "W10"], DECKS["nomercy168"])
     79
     """
-    return sum(FACES[card].points for card in cards)
+    return sum(deck.faces[card].points for card in cards)
 
 
 def round_points(position: Position, winner: int, options: Options) -> int | tuple[int, ...]:
     """Return the points of a round that ``winner`` has just won (SCORE-1, SCORE-2, option ``scoring``)."""
-    penalties = tuple(_penalty(position, seat, winner) for seat in range(len(position.hands)))
+    deck = DECKS[options.deck]
+    penalties = tuple(_penalty(position, seat, winner, deck) for seat in range(len(position.hands)))
     return sum(penalties) if options.scoring == "winner" else penalties
 
 
-def _penalty(position: Position, seat: int, winner: int) -> int:
+def _penalty(position: Position, seat: int, winner: int, deck: Deck) -> int:
     if seat == winner or seat in position.absent:
         return 0
-    return OUT_POINTS if seat in position.out else hand_points(position.hands[seat])
+    return OUT_POINTS if seat in position.out else hand_points(position.hands[seat], deck)
 
 
 def outcome(position: Position) -> Outcome | None:

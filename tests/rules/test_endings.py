@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from games.rules import PRESETS, Position, hand_points, match_winner, options_from, outcome
+from games.rules import DECKS, PRESETS, Position, hand_points, match_winner, options_from, outcome
 from games.rules.scoring import Outcome, points_of, round_points
 from tests.rules.tables import Case, Json, case, cases, check
 
@@ -186,7 +188,17 @@ def test_who_left_in_an_earlier_round_scores_nothing_for_the_winner() -> None:
 def test_the_winners_own_cards_score_nothing() -> None:
     position = Position(hands=[["W6"], ["r5"]], turn=0, discard_pile=["r3"])
     assert round_points(position, 0, NO_MERCY) == 5
-    assert hand_points(["W6", "r5"]) == 55
+    assert hand_points(["W6", "r5"], DECKS["nomercy168"]) == 55
+
+
+@pytest.mark.rule("SCORE-1")
+def test_a_round_is_scored_by_the_faces_of_its_own_deck(monkeypatch: pytest.MonkeyPatch) -> None:
+    deck = DECKS["nomercy168"]
+    faces = {card: face._replace(points=30) if face.symbol == "E" else face for card, face in deck.faces.items()}
+    monkeypatch.setitem(DECKS, "house", deck._replace(name="house", faces=faces))
+    position = Position(hands=[[], ["rE", "W6"]], turn=0, discard_pile=["r3"])
+    assert round_points(position, 0, NO_MERCY) == 70
+    assert round_points(position, 0, replace(NO_MERCY, deck="house")) == 80
 
 
 @pytest.mark.rule("SCORE-3")

@@ -32,10 +32,16 @@ def test_a_deck_has_the_right_count_of_every_kind(
 
 @pytest.mark.rule("DECK-1")
 def test_the_points_of_a_whole_deck_are_known() -> None:
-    assert {name: sum(face_of(card).points for card in deck.cards) for name, deck in DECKS.items()} == {
+    assert {name: sum(deck.faces[card].points for card in deck.cards) for name, deck in DECKS.items()} == {
         "nomercy168": 2840,
         "classic108": 1240,
     }
+
+
+def test_a_card_that_several_decks_have_is_the_same_in_each_but_for_its_points() -> None:
+    for deck in DECKS.values():
+        for card, face in deck.faces.items():
+            assert face._replace(points=0) == face_of(card)._replace(points=0)
 
 
 def test_the_shuffle_starts_from_the_order_of_the_notation() -> None:
