@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from games.faces import BACK, GROUNDS, MARK, face, shape
-from games.rules import DECKS
+from games.faces import BACK, GLYPHS, GROUNDS, MARK, face, shape
+from games.rules import DECKS, face_of
 
 CARDS = sorted({card for deck in DECKS.values() for card in deck.cards})
 SHAPES = {"r": "circle", "y": "path", "g": "rect", "b": "path", "w": "path"}
@@ -26,6 +26,10 @@ def test_a_face_shows_its_colour_as_class_letter_and_shape(card: str) -> None:
     assert letter is not None
     assert letter.text == GROUNDS[color].letter
     assert badge[0][0].tag == SHAPES[color]
+
+
+def test_there_is_a_glyph_for_every_symbol_and_no_other() -> None:
+    assert set(GLYPHS) == {face_of(card).symbol for card in CARDS}
 
 
 def test_two_cards_never_share_a_face() -> None:
