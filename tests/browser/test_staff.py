@@ -8,8 +8,6 @@ from datetime import timedelta
 from importlib import import_module
 
 import pytest
-from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as RECORDS_OF
-from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as RECORDS
 from allauth.mfa.totp.internal.auth import TOTP
 from django.conf import settings
 from django.utils import timezone
@@ -21,7 +19,7 @@ from games.actions.moderation import cases, people, tables
 from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table
 from games.verify import faults_of
-from tests.support.codes import totp
+from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
 
 REASON = "Asked for by the players themselves"
@@ -45,10 +43,7 @@ def staff(new_page: Pages, ann: User) -> Page:
     """The browser of Ann, an admin, who has shown her second factor."""
     page = new_page(ann)
     [cookie] = [cookie for cookie in page.context.cookies() if cookie.get("name") == settings.SESSION_COOKIE_NAME]
-    session = import_module(settings.SESSION_ENGINE).SessionStore(cookie.get("value"))
-    session[RECORDS] = [{"method": "mfa", "at": timezone.now().timestamp(), "type": "totp"}]
-    session[RECORDS_OF] = str(ann.pk)
-    session.save()
+    show_factor(import_module(settings.SESSION_ENGINE).SessionStore(cookie.get("value")), ann)
     return page
 
 

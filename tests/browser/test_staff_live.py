@@ -57,7 +57,11 @@ def seconds_until_changed(page: Page, before: str, since: float) -> float:
 def opened(page: Page, table: Table) -> Page:
     """The open page of the game, that has its socket and a mark which a reload would wipe out."""
     heard: list[str | bytes] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
+
+    def hear(frame: str | bytes) -> None:
+        heard.append(frame)
+
+    page.on("websocket", lambda socket: socket.on("framereceived", hear))
     page.goto(f"/games/{table.game.code}/")
     until = time.monotonic() + START
     while not heard:

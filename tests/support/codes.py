@@ -11,6 +11,7 @@ import time
 from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as RECORDS_OF
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as RECORDS
 from allauth.mfa.models import Authenticator
+from django.contrib.sessions.backends.base import SessionBase
 from django.test import Client
 
 from accounts.models import User
@@ -27,11 +28,15 @@ def totp(secret: str, at: float | None = None) -> str:
 
 def staff_browser(user: User) -> Client:
     """A browser logged in as this member of staff, whose session has shown the second factor that they have."""
-    factor, _ = Authenticator.objects.get_or_create(user=user, type=Authenticator.Type.TOTP, defaults={"data": {}})
     browser = logged_in(user)
-    session = browser.session
+    show_factor(browser.session, user)
+    return browser
+
+
+def show_factor(session: SessionBase, user: User) -> None:
+    """Let this session be one that has shown the second factor of its user, who is given one if need be."""
+    factor, _ = Authenticator.objects.get_or_create(user=user, type=Authenticator.Type.TOTP, defaults={"data": {}})
     shown = {"method": "mfa", "at": time.time(), "type": factor.type, "id": factor.pk, "reauthenticated": True}
     session[RECORDS] = [shown]
     session[RECORDS_OF] = str(user.pk)
     session.save()
-    return browser
