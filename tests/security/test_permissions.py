@@ -1,21 +1,25 @@
 """Q10 and Q14: who may ask what of which address, and with what headers each is answered.
 
-Every address stands in `permissions.txt`, which says what its letters mean; a new one without a row fails here.
+Every address stands in `permissions.txt`, which says what its letters mean; a new one without a row fails here. The
+pages of the acts of staff have a row an act, and are sent a form that is good, so that what answers is who may.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlencode
 
 import pytest
 from django.db import transaction
 from django.http import HttpResponseBase
 from pytest_django import DjangoDbBlocker
 
+from games.admin import cases, people, table_acts
 from tests.security.headers import faults
 from tests.security.urls import Address, addresses
 from tests.security.world import ROLES, World
@@ -23,9 +27,26 @@ from tests.security.world import ROLES, World
 pytestmark = pytest.mark.django_db
 
 FEW: Final = ("anonymous", "seated", "admin")
-METHODS: Final = {"GET": ROLES, "POST": ROLES, "PUT": FEW, "DELETE": FEW}
+METHODS: Final = {
+    "GET": ROLES, "POST": ROLES, "PUT": FEW, "DELETE": FEW, "PATCH": FEW, "HEAD": FEW, "OPTIONS": FEW,
+}  # fmt: skip
 BODIES: Final = {"/api/v1/games/<code>/moves": {"move": "leave"}}
 """What an address must be sent to get as far as asking who may."""
+REASON: Final = {"reason": "To see who may do this at all"}
+ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
+    "admin:games_game_act": {
+        "pause": {}, "resume": {}, "extend": {"minutes": 5}, "forgive": {"seat": 1}, "void_round": {}, "void_game": {},
+        "remove": {"seat": 0, "instead": "bot"}, "move_seat": {"seat": 0, "username": "dora"}, "close": {}, "look": {},
+    },
+    "admin:accounts_user_act": {
+        "warn": {}, "mute": {"days": 3}, "unmute": {}, "suspend": {"days": 3}, "suspend_for_good": {}, "lift": {},
+        "rename": {"username": "bobby"}, "close_account": {}, "reopen_account": {}, "set_role": {"role": "moderator"},
+        "drop_factor": {},
+    },
+    "admin:games_case_act": {"hold": {}, "close_case": {"outcome": "acted"}},
+    "admin:games_appeal_act": {"decide_appeal": {"decision": "upheld", "answer": "We have looked at it again."}},
+}  # fmt: skip
+"""The pages of acts, by the name of their address, with what each act asks besides a reason."""
 TABLE: Final = Path(__file__).with_name("permissions.txt")
 UNREADY: Final = 503
 """`/readyz` says that no sweep runs here; nobody else may be that."""
@@ -38,14 +59,37 @@ def declared(start: str = "/") -> dict[str, str]:
     return {key: " ".join(letters) for key, *letters in rows}
 
 
-def letter(world: World, role: str, method: str, address: Address) -> str:
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: an address, or the page of one act."""
+
+    address: Address
+    act: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.address.key.replace("<slug:act>", self.act) if self.act else self.address.key
+
+    def body(self, method: str) -> tuple[str, str]:
+        """What is sent, and of what type."""
+        if self.address.name.startswith("api-v1:"):
+            return json.dumps(BODIES.get(self.key, {})), "application/json"
+        form = {**ACTS[self.address.name][self.act], **REASON} if self.act and method == "POST" else {}
+        return urlencode(form), "application/x-www-form-urlencoded"
+
+
+def rows() -> list[Row]:
+    """A row for every address, or for every act that has its page there."""
+    return [Row(address, act) for address in addresses() for act in ACTS.get(address.name, ("",))]
+
+
+def letter(world: World, role: str, method: str, row: Row) -> str:
     """What this role gets here; nothing of it stays."""
     browser = world.browsers[role]
     cookies = {name: morsel.value for name, morsel in browser.cookies.items()}
-    body = json.dumps(BODIES.get(address.key, {})) if address.name.startswith("api-v1:") else ""
-    kind = "application/json" if body else "application/x-www-form-urlencoded"
+    body, kind = row.body(method)
     with transaction.atomic():
-        answer = browser.generic(method, world.url(address), body, content_type=kind)
+        answer = browser.generic(method, world.url(row.address, row.act), body, content_type=kind)
         transaction.set_rollback(True)
     browser.cookies = SimpleCookie(cookies)
     assert faults(answer) == [], f"{method} as {role}"
@@ -64,10 +108,8 @@ def letter_of(answer: HttpResponseBase) -> str:
     return {403: "-", 404: "-", 405: "x"}.get(status, ".")
 
 
-def row_of(world: World, address: Address) -> str:
-    return " ".join(
-        "".join(letter(world, role, method, address) for role in roles) for method, roles in METHODS.items()
-    )
+def letters_of(world: World, row: Row) -> str:
+    return " ".join("".join(letter(world, role, method, row) for role in roles) for method, roles in METHODS.items())
 
 
 @pytest.fixture(scope="module")
@@ -78,36 +120,60 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
         transaction.set_rollback(True)
 
 
-@pytest.mark.parametrize("address", addresses(), ids=lambda address: f"{address.key} {address.name}")
-def test_every_role_gets_what_is_declared(world: World, address: Address) -> None:
-    row = row_of(world, address)
-    assert address.key in declared(), f"declare it in {TABLE.name}, after a look at it:\n{address.key} {row}"
-    assert declared()[address.key] == row
+@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.key} {row.address.name}")
+def test_every_role_gets_what_is_declared(world: World, row: Row) -> None:
+    letters = letters_of(world, row)
+    assert row.key in declared(), f"declare it in {TABLE.name}, after a look at it:\n{row.key} {letters}"
+    assert declared()[row.key] == letters
 
 
 def test_no_row_is_left_over() -> None:
-    assert set(declared()) == {address.key for address in addresses()}
+    assert set(declared()) == {row.key for row in rows()}
+
+
+def test_a_head_is_answered_like_a_get() -> None:
+    few = [ROLES.index(role) for role in FEW]
+    for key, letters in declared().items():
+        got, *_, head, _ = letters.split()
+        assert head == "".join(got[n] for n in few), key
+
+
+def test_every_act_has_a_row() -> None:
+    assert {name: set(acts) for name, acts in ACTS.items()} == {
+        "admin:games_game_act": set(table_acts.PAGES),
+        "admin:accounts_user_act": set(people.PAGES),
+        "admin:games_case_act": set(cases.CASE_PAGES),
+        "admin:games_appeal_act": set(cases.APPEAL_PAGES),
+    }
+    taken = {address.name for address in addresses() if "act" in address.arguments}
+    assert taken == set(ACTS)
 
 
 def test_the_scan_would_notice_a_page_that_forgot_to_ask(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.queries.may_see", lambda *args: True)
-    game = next(address for address in addresses() if address.name == "game")
-    assert row_of(world, game) != declared()[game.key]
+    game = next(row for row in rows() if row.address.name == "game")
+    assert letters_of(world, game) != declared()[game.key]
+
+
+def test_the_scan_would_notice_an_act_on_somebody_one_plays_with(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("games.queries.plays_with", lambda *args: False)
+    warn = next(row for row in rows() if row.act == "warn")
+    assert letters_of(world, warn) != declared()[warn.key]
 
 
 NO_COOKIE_NEEDED: Final = {"/mail/stop/<str:token>/"}
 """One-click unsubscription is a POST of a mail server with a signed token and no cookie (RFC 8058)."""
 
 
-@pytest.mark.parametrize("address", addresses(), ids=lambda address: f"{address.key} {address.name}")
-def test_nothing_is_done_for_a_form_of_another_site(world: World, address: Address) -> None:
+@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.key} {row.address.name}")
+def test_nothing_is_done_for_a_form_of_another_site(world: World, row: Row) -> None:
     """Whoever would be answered is refused without the CSRF token, before anything else is looked at."""
-    if declared()[address.key].split()[1].strip("xLS-") == "" or address.key in NO_COOKIE_NEEDED:
+    if declared()[row.key].split()[1].strip("xLS-") == "" or row.key in NO_COOKIE_NEEDED:
         return
     for role in FEW:
         browser = world.browsers[role]
         browser.handler.enforce_csrf_checks = True
         try:
-            assert letter(world, role, "POST", address) in "-xLS", f"{role} at {address.key}"
+            assert letter(world, role, "POST", row) in "-xLS", f"{role} at {row.key}"
         finally:
             browser.handler.enforce_csrf_checks = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, Final
 
 from allauth.mfa.models import Authenticator
@@ -11,7 +12,7 @@ from django.utils import timezone
 from accounts import actions as account_actions
 from games.actions import lobby, notices
 from games.actions.moderation import cases, people
-from games.models import Appeal, AuditEntry, Case, Game, Notice, Suspension, Warned
+from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
 from tests.conftest import logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
@@ -31,7 +32,9 @@ class World:
         alice, bob, charlie, dora = (person(name) for name in ("alice", "bob", "charlie", "dora"))
         mo, mia, ann, eve = staff("mo", "moderator"), staff("mia", "moderator"), staff("ann", "admin"), person("eve")
         game = table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}, [alice, bob, mia]).game
-        Game.objects.filter(pk=game.pk).update(is_public=False, host=alice)
+        later = now + timedelta(hours=1)
+        Game.objects.filter(pk=game.pk).update(is_public=False, host=alice, turn_since=now, deadline=later)
+        Seat.objects.filter(game=game, index=1).update(misses=1)
         game.refresh_from_db()
         lobby.create_table(user=charlie, options=lobby.TableOptions(), now=now)
         case = cases.report(code=game.code, reporter=alice, seat=1, kind="name", text=f"{WHY} of this.", now=now)
@@ -49,7 +52,6 @@ class World:
             "act": "hold", "person_id": bob.pk, "game_id": game.pk, "case_id": case.case_id,
             "appeal_id": appeal.pk, "app_label": "games", "url": "nowhere", "id": bob.pk, "content_type_id": 1,
         }  # fmt: skip
-        self.acts = {"person_id": "warn", "game_id": "extend", "case_id": "hold", "appeal_id": "decide_appeal"}
         self.objects: dict[str, Any] = {
             "accounts/user": bob.pk, "accounts/apitoken": token.pk, "mfa/authenticator": factor.pk,
             "games/game": game.pk, "games/round": game.round_id, "games/case": Case.objects.get().pk,
@@ -70,8 +72,9 @@ class World:
             )
         )  # fmt: skip
 
-    def url(self, address: Address) -> str:
+    def url(self, address: Address, act: str = "") -> str:
+        """Its address, for the row that the route names; a page of an act is that of `act`."""
         values = dict(self.arguments)
         values["object_id"] = next((pk for name, pk in self.objects.items() if f"admin/{name}/" in address.route), 0)
-        values["act"] = next((act for name, act in self.acts.items() if name in address.arguments), "")
+        values["act"] = act or values["act"]
         return address.url(values)
