@@ -4,7 +4,6 @@ from datetime import datetime, time, timedelta
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from accounts import queries
 from accounts.models import ApiToken, User
@@ -56,21 +55,21 @@ def create_person(*, username: str) -> User:
     return person
 
 
-def choose_time_zone(user: User, zone: str) -> None:
+def choose_time_zone(*, user: User, zone: str) -> None:
     """Tell times to this person in this zone from now on. Raises ValidationError for one there is not."""
     validate_time_zone(zone)
     user.time_zone = zone
     user.save(update_fields=["time_zone"])
 
 
-def end_guesthood(user: User) -> None:
+def end_guesthood(*, user: User) -> None:
     """Make a guest who signs up a person like any other, known by the username just chosen. The caller saves."""
     if user.is_guest:
         user.is_guest = False
         user.display_name = ""
 
 
-def update_profile(user: User, *, display_name: str, time_zone: str, now: datetime) -> None:
+def update_profile(*, user: User, display_name: str, time_zone: str, now: datetime) -> None:
     """Change the name at the table and the time zone. Raises ValidationError, NameTaken or, for a new name, Muted."""
     name = clean_display_name(display_name)
     with transaction.atomic():
@@ -79,10 +78,10 @@ def update_profile(user: User, *, display_name: str, time_zone: str, now: dateti
         user.display_name, user.muted_until = known.display_name, known.muted_until
         if name != known.display_name and known.muted(now):
             raise Muted
-        _save_profile(user, name, time_zone)
+        _save_profile(user=user, name=name, time_zone=time_zone)
 
 
-def _save_profile(user: User, name: str, time_zone: str) -> None:
+def _save_profile(*, user: User, name: str, time_zone: str) -> None:
     user.display_name = name
     user.time_zone = time_zone
     user.clean_fields(exclude={field.name for field in User._meta.fields} - {"display_name", "time_zone"})
@@ -110,14 +109,14 @@ def update_rest(*, user_id: int, quiet_from: time | None, quiet_to: time | None,
     user.save(update_fields=["quiet_from", "quiet_to", "auto_vacation"])
 
 
-def create_token(*, user: User, name: str) -> str:
+def create_token(*, user: User, name: str, now: datetime) -> str:
     """A new API token, answered once and never again. Raises TooManyTokens."""
     token = new_token()
     with transaction.atomic():
         User.objects.select_for_update(of=("self",), no_key=True).get(pk=user.pk)
         if queries.tokens_of(user).count() >= TOKENS_A_USER:
             raise TooManyTokens
-        ApiToken.objects.create(user=user, name=name, digest=digest_of(token), created_at=timezone.now())
+        ApiToken.objects.create(user=user, name=name, digest=digest_of(token), created_at=now)
     return token
 
 
@@ -127,7 +126,7 @@ def revoke_token(*, user: User, token_id: int) -> bool:
     return bool(deleted)
 
 
-def use_token(token: str, *, now: datetime) -> User | None:
+def use_token(*, token: str, now: datetime) -> User | None:
     """The owner of a token, with its use noted (to ten minutes, so that most calls write nothing)."""
     row = queries.token_row(token)
     if row is None:

@@ -57,7 +57,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         """Save what the form says and nothing else of a guest: staff may be writing to the same row."""
         fresh = user.pk is None
-        actions.end_guesthood(user)
+        actions.end_guesthood(user=user)
         saved: User = super().save_user(request, user, form, commit=commit and fresh)
         if commit and not fresh:
             saved.save(update_fields=["username", "email", "password", "is_guest", "display_name"])

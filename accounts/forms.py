@@ -60,7 +60,7 @@ class SignUpForm(forms.Form):
     def signup(self, request: HttpRequest, user: User) -> None:
         """Called by allauth for the account just made; whoever does not choose keeps what a guest had chosen."""
         if zone := self.cleaned_data["time_zone"]:
-            actions.choose_time_zone(user, zone)
+            actions.choose_time_zone(user=user, zone=zone)
 
 
 def _choose_from(form: forms.Form, stored: str) -> None:

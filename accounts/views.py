@@ -37,7 +37,7 @@ def create_token(request: HttpRequest) -> HttpResponse:
     token = None
     if form.is_valid():
         try:
-            token = actions.create_token(user=user, name=form.cleaned_data["name"])
+            token = actions.create_token(user=user, name=form.cleaned_data["name"], now=timezone.now())
         except actions.TooManyTokens:
             form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already; revoke one first.")
     profile = ProfileForm(user=user)
@@ -58,7 +58,7 @@ def _save_profile(user_id: int, form: ProfileForm) -> bool:
     # A copy, so that a refused name does not show in the page's header.
     user = User.objects.get(pk=user_id)
     try:
-        actions.update_profile(user, **form.cleaned_data, now=timezone.now())
+        actions.update_profile(user=user, **form.cleaned_data, now=timezone.now())
     except ValidationError as error:
         form.add_error(None, error)
     except actions.NameTaken:

@@ -13,8 +13,10 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 from psycopg import sql
 
+from accounts.actions import create_token
 from accounts.models import User
 from games.actions import chance
 from games.actions.roles import set_roles
@@ -171,6 +173,11 @@ def as_alice(alice: User) -> Client:
 @pytest.fixture
 def as_bob(bob: User) -> Client:
     return logged_in(bob)
+
+
+def api_token(user: User) -> str:
+    """A new API token of this person's."""
+    return create_token(user=user, name="test", now=timezone.now())
 
 
 def logged_in(user: User) -> Client:

@@ -74,7 +74,7 @@ class Month:
         sleeps = self.rng.random() < 0.8
         user = User.objects.create_user(username=f"person{n}", email=f"person{n}@example.org")
         EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
-        accounts_actions.update_profile(user, display_name="", time_zone=zone, now=START)
+        accounts_actions.update_profile(user=user, display_name="", time_zone=zone, now=START)
         accounts_actions.update_rest(
             user_id=user.pk,
             quiet_from=BED if sleeps else None,

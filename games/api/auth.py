@@ -19,7 +19,7 @@ class TokenAuth(HttpBearer):
     """`Authorization: Bearer <token>`."""
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
-        return _welcome(use_token(token, now=timezone.now()))
+        return _welcome(use_token(token=token, now=timezone.now()))
 
 
 class SessionAuth(APIKeyCookie):

@@ -47,34 +47,34 @@ def test_the_friendly_names_are_names_one_may_have() -> None:
 
 
 def test_a_name_at_the_table_and_a_time_zone_can_be_chosen(alice: User) -> None:
-    actions.update_profile(alice, display_name="  Alice  in Wonderland ", time_zone="Europe/Helsinki", now=NOW)
+    actions.update_profile(user=alice, display_name="  Alice  in Wonderland ", time_zone="Europe/Helsinki", now=NOW)
 
     alice.refresh_from_db()
     assert (alice.name, alice.time_zone) == ("Alice in Wonderland", "Europe/Helsinki")
 
 
 def test_a_name_sent_before_a_mute_is_not_put_back_after_it(alice: User) -> None:
-    actions.update_profile(alice, display_name="Alice", time_zone="UTC", now=NOW)
+    actions.update_profile(user=alice, display_name="Alice", time_zone="UTC", now=NOW)
     User.objects.filter(pk=alice.pk).update(display_name="", muted_until=NOW + timedelta(days=1))
 
     with pytest.raises(actions.Muted):
-        actions.update_profile(alice, display_name="Alice", time_zone="UTC", now=NOW)
+        actions.update_profile(user=alice, display_name="Alice", time_zone="UTC", now=NOW)
 
     assert User.objects.get(pk=alice.pk).display_name == ""
 
 
 def test_without_a_name_at_the_table_the_username_counts(alice: User) -> None:
-    actions.update_profile(alice, display_name="", time_zone="UTC", now=NOW)
+    actions.update_profile(user=alice, display_name="", time_zone="UTC", now=NOW)
 
     assert alice.name == "alice"
 
 
 @pytest.mark.parametrize("name", ["bob", "BOB", "Robert"])
 def test_nobody_takes_anothers_name(alice: User, bob: User, name: str) -> None:
-    actions.update_profile(bob, display_name="Robert", time_zone="UTC", now=NOW)
+    actions.update_profile(user=bob, display_name="Robert", time_zone="UTC", now=NOW)
 
     with pytest.raises(actions.NameTaken):
-        actions.update_profile(alice, display_name=name, time_zone="UTC", now=NOW)
+        actions.update_profile(user=alice, display_name=name, time_zone="UTC", now=NOW)
     alice.refresh_from_db()
     assert alice.name == "alice"
 
@@ -82,7 +82,7 @@ def test_nobody_takes_anothers_name(alice: User, bob: User, name: str) -> None:
 @pytest.mark.parametrize("name", ["A\x00b", "A\u202eb", "\u200b", "...", "Moderator", "x" * 31])
 def test_a_name_that_misleads_or_cannot_be_seen_is_refused(alice: User, name: str) -> None:
     with pytest.raises(ValidationError):
-        actions.update_profile(alice, display_name=name, time_zone="UTC", now=NOW)
+        actions.update_profile(user=alice, display_name=name, time_zone="UTC", now=NOW)
 
 
 def test_a_name_keeps_no_line_break() -> None:
@@ -91,7 +91,7 @@ def test_a_name_keeps_no_line_break() -> None:
 
 def test_a_time_zone_that_does_not_exist_is_refused(alice: User) -> None:
     with pytest.raises(ValidationError):
-        actions.update_profile(alice, display_name="", time_zone="Mars/Olympus", now=NOW)
+        actions.update_profile(user=alice, display_name="", time_zone="Mars/Olympus", now=NOW)
 
 
 @pytest.mark.parametrize("name", ["a", "me@home", "guest-1", "Admin", "-dash", "a b", "ålice", "x" * 31, "alice\n"])
@@ -106,62 +106,62 @@ def test_an_ordinary_username_is_fine(name: str) -> None:
 
 
 def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
-    token = actions.create_token(user=alice, name="my bot")
+    token = actions.create_token(user=alice, name="my bot", now=NOW)
 
-    assert actions.use_token(token, now=NOW) == alice
+    assert actions.use_token(token=token, now=NOW) == alice
     assert token not in str(ApiToken.objects.values())
 
 
 @pytest.mark.parametrize("token", ["", "nomercy_wrong", "x" * 10_000, "\ud800", "tökén"])
 def test_another_text_is_nobodys_token(alice: User, token: str) -> None:
-    actions.create_token(user=alice, name="my bot")
+    actions.create_token(user=alice, name="my bot", now=NOW)
 
-    assert actions.use_token(token, now=NOW) is None
+    assert actions.use_token(token=token, now=NOW) is None
 
 
 def test_a_token_of_somebody_locked_out_works_no_more(alice: User) -> None:
-    token = actions.create_token(user=alice, name="my bot")
+    token = actions.create_token(user=alice, name="my bot", now=NOW)
     alice.is_active = False
     alice.save(update_fields=["is_active"])
 
-    assert actions.use_token(token, now=NOW) is None
+    assert actions.use_token(token=token, now=NOW) is None
 
 
 def test_only_its_owner_revokes_a_token(alice: User, bob: User) -> None:
-    token = actions.create_token(user=alice, name="my bot")
+    token = actions.create_token(user=alice, name="my bot", now=NOW)
     number = ApiToken.objects.get().pk
 
     assert not actions.revoke_token(user=bob, token_id=number)
-    assert actions.use_token(token, now=NOW) == alice
+    assert actions.use_token(token=token, now=NOW) == alice
     assert actions.revoke_token(user=alice, token_id=number)
-    assert actions.use_token(token, now=NOW) is None
+    assert actions.use_token(token=token, now=NOW) is None
 
 
 def test_the_use_of_a_token_is_noted_but_not_every_time(alice: User) -> None:
-    token = actions.create_token(user=alice, name="my bot")
+    token = actions.create_token(user=alice, name="my bot", now=NOW)
 
     for minutes, noted in [(0, 0), (9, 0), (10, 10)]:
-        assert actions.use_token(token, now=NOW + timedelta(minutes=minutes)) == alice
+        assert actions.use_token(token=token, now=NOW + timedelta(minutes=minutes)) == alice
         assert ApiToken.objects.get().last_used_at == NOW + timedelta(minutes=noted)
-    assert actions.use_token("wrong", now=NOW) is None
+    assert actions.use_token(token="wrong", now=NOW) is None
 
 
 def test_tokens_are_not_without_number(alice: User) -> None:
     for number in range(actions.TOKENS_A_USER):
-        actions.create_token(user=alice, name=str(number))
+        actions.create_token(user=alice, name=str(number), now=NOW)
 
     with pytest.raises(actions.TooManyTokens):
-        actions.create_token(user=alice, name="one more")
+        actions.create_token(user=alice, name="one more", now=NOW)
 
 
 def test_the_command_prints_the_token_as_its_last_word(alice: User) -> None:
-    assert actions.use_token(create_token("Alice").split()[-1], now=NOW) == alice
+    assert actions.use_token(token=create_token("Alice").split()[-1], now=NOW) == alice
 
 
 def test_the_command_makes_the_person_only_when_told(db: None) -> None:
     with pytest.raises(CommandError, match="There is no user tess; --create makes one"):
         create_token("tess")
-    user = actions.use_token(create_token("tess", "--create").split()[-1], now=NOW)
+    user = actions.use_token(token=create_token("tess", "--create").split()[-1], now=NOW)
 
     assert user is not None
     assert user.username == "tess"
@@ -175,7 +175,7 @@ def test_the_command_refuses_a_username_nobody_may_have(db: None) -> None:
 
 
 def test_the_command_refuses_the_name_of_somebody_at_the_table(bob: User) -> None:
-    actions.update_profile(bob, display_name="Robert", time_zone="UTC", now=NOW)
+    actions.update_profile(user=bob, display_name="Robert", time_zone="UTC", now=NOW)
 
     with pytest.raises(CommandError, match="Somebody else goes by this name"):
         create_token("robert", "--create")

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts import actions
 from accounts.models import ApiToken, User
-from tests.conftest import logged_in
+from tests.conftest import api_token, logged_in
 
 SIGN_UP = {"username": "quietotter", "password1": "a long way to Bergen", "password2": "a long way to Bergen"}
 
@@ -56,7 +56,7 @@ def zone_shown(browser: Client) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "Asia/Calcutta", "UTC"])
 def test_a_guest_who_signs_up_keeps_the_time_zone_chosen_before(db: None, zone: str) -> None:
     guest = actions.create_guest()
-    actions.choose_time_zone(guest, zone)
+    actions.choose_time_zone(user=guest, zone=zone)
     browser = logged_in(guest)
     assert zone_shown(browser) == [("offer", ""), ("", zone)]
 
@@ -136,7 +136,7 @@ def test_a_guests_refused_sign_up_changes_nothing(alice: User) -> None:
 
 @pytest.mark.parametrize("username", ["robert", "ROBERT"])
 def test_nobody_signs_up_by_the_name_of_somebody_at_the_table(client: Client, bob: User, username: str) -> None:
-    actions.update_profile(bob, display_name="Robert", time_zone="UTC", now=timezone.now())
+    actions.update_profile(user=bob, display_name="Robert", time_zone="UTC", now=timezone.now())
 
     answer = client.post("/accounts/signup/", {**SIGN_UP, "username": username})
 
@@ -147,7 +147,7 @@ def test_nobody_signs_up_by_the_name_of_somebody_at_the_table(client: Client, bo
 
 def test_a_guest_may_sign_up_by_the_name_already_gone_by(db: None) -> None:
     guest = actions.create_guest()
-    actions.update_profile(guest, display_name="QuietOtter", time_zone="UTC", now=timezone.now())
+    actions.update_profile(user=guest, display_name="QuietOtter", time_zone="UTC", now=timezone.now())
 
     assert logged_in(guest).post("/accounts/signup/", SIGN_UP).status_code == 302
     assert User.objects.get().name == "quietotter"
@@ -250,17 +250,17 @@ def test_a_token_is_shown_once_and_can_be_taken_back(alice: User, as_alice: Clie
     token = made.context["new_token"]
 
     assert token in made.content.decode()
-    assert actions.use_token(token, now=timezone.now()) == alice
+    assert actions.use_token(token=token, now=timezone.now()) == alice
     later = as_alice.get("/accounts/me/").content.decode()
     assert "my bot" in later
     assert token not in later
 
     assert as_alice.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 302
-    assert actions.use_token(token, now=timezone.now()) is None
+    assert actions.use_token(token=token, now=timezone.now()) is None
 
 
 def test_anothers_token_is_not_there(alice: User, as_bob: Client) -> None:
-    actions.create_token(user=alice, name="my bot")
+    api_token(alice)
 
     assert as_bob.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 404
 
@@ -271,8 +271,8 @@ def test_a_token_needs_a_name(as_alice: Client) -> None:
 
 
 def test_one_token_too_many_is_explained(alice: User, as_alice: Client) -> None:
-    for number in range(actions.TOKENS_A_USER):
-        actions.create_token(user=alice, name=str(number))
+    for _ in range(actions.TOKENS_A_USER):
+        api_token(alice)
 
     answer = as_alice.post("/accounts/me/tokens/", {"name": "one more"})
 
@@ -288,7 +288,7 @@ def test_reading_changes_nothing(alice: User, as_alice: Client) -> None:
 def test_times_are_shown_in_the_zone_of_whoever_asks(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
+    actions.update_profile(user=alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
     seen = []
 
     def tokens_of(user: User) -> list[ApiToken]:

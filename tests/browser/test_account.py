@@ -45,7 +45,7 @@ def test_a_refused_form_takes_the_focus_to_what_is_wrong(new_page: Callable[...,
 
 def test_signing_up_a_guest_s_time_zone_stands_whatever_the_browser_s_is(new_page: Callable[..., Page]) -> None:
     guest = actions.create_guest()
-    actions.choose_time_zone(guest, "Asia/Tokyo")
+    actions.choose_time_zone(user=guest, zone="Asia/Tokyo")
     page = new_page(guest, timezone_id="Europe/Berlin")
     page.goto("/accounts/signup/")
     zones = page.get_by_label("Time zone")

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import pytest
 from django.utils import timezone
 
-from accounts.actions import create_token
 from accounts.models import User
 from games import rules
 from games.actions import lobby, timeouts
@@ -29,7 +28,7 @@ from games.queries import Table
 from games.refusals import Denied
 from games.rules import TURN_MOVES
 from games.verify import faults_of
-from tests.conftest import Figure, logged_in
+from tests.conftest import Figure, api_token, logged_in
 from tests.support.tables import TWO_HANDS, log_of, now_of, table_at
 from tests.support.web import Answer, Site, at_once, page_move, program_move
 
@@ -56,7 +55,7 @@ class Hand(NamedTuple):
 
     @classmethod
     def of(cls, user: User) -> Hand:
-        return cls(logged_in(user), create_token(user=user, name="test"))
+        return cls(logged_in(user), api_token(user))
 
 
 def of_page(door: str, answer: Answer) -> Outcome:

@@ -21,7 +21,6 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
-from accounts.actions import create_token
 from accounts.models import User
 from games import rules
 from games.actions import lobby
@@ -29,7 +28,7 @@ from games.forms import NewTableForm
 from games.models import Case, Game
 from games.rules import TURN_MOVES
 from nomercy import limits
-from tests.conftest import Figure, logged_in, person
+from tests.conftest import Figure, api_token, logged_in, person
 from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
 from tests.support.web import CSRF, Request, exchange, page_move, program_move
@@ -94,11 +93,11 @@ def most_in_a_window(times: list[float]) -> int:
 def floods(alice: User, bob: User) -> list[Flood]:
     """By everything that has a limit: pages, the API, and what allauth counts."""
     table = table_at(TWO_HANDS, [alice, bob], pace="standard")
-    browser, token, other = logged_in(alice), create_token(user=alice, name="a"), create_token(user=bob, name="b")
+    browser, token, other = logged_in(alice), api_token(alice), api_token(bob)
     session = browser.cookies[settings.SESSION_COOKIE_NAME].value
     makes = person("carol"), person("dora")
     seats = logged_in(makes[0]).cookies[settings.SESSION_COOKIE_NAME].value
-    third = create_token(user=makes[1], name="c")
+    third = api_token(makes[1])
     new = {name: field.initial for name, field in NewTableForm(None).fields.items() if field.initial is not None}
     new |= {"players": 3, "bots": 0}
     wrong: dict[str, Any] = {"move": "play g3", "version": 0}
@@ -155,7 +154,7 @@ def playing(port: int) -> Iterator[list[int]]:
 
     Each makes a legal move a second, or as many as a flooded site answers.
     """
-    people = {user.pk: create_token(user=user, name="p") for user in (person("eve"), person("fred"))}
+    people = {user.pk: api_token(user) for user in (person("eve"), person("fred"))}
     table = lobby.create_table(
         user=User.objects.get(username="eve"), options=lobby.TableOptions(players=2, target=5000), now=timezone.now()
     )

@@ -6,15 +6,15 @@ import socket
 
 import pytest
 
-from accounts.actions import create_token
 from accounts.models import User
+from tests.conftest import api_token
 from tests.support.web import Request, Site
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_head_ends_with_the_headers(site: Site, alice: User) -> None:
-    token = create_token(user=alice, name="test")
+    token = api_token(alice)
     request = Request("HEAD", "/api/v1/me", {"Authorization": f"Bearer {token}"})
     with socket.create_connection(("127.0.0.1", site.port), timeout=60) as line:
         line.sendall(request.bytes(site.port))
@@ -24,7 +24,7 @@ def test_head_ends_with_the_headers(site: Site, alice: User) -> None:
 
 
 def test_a_body_that_never_comes_is_an_answer_all_the_same(site: Site, alice: User) -> None:
-    headers = f"Host: 127.0.0.1:{site.port}\r\nAuthorization: Bearer {create_token(user=alice, name='test')}\r\n"
+    headers = f"Host: 127.0.0.1:{site.port}\r\nAuthorization: Bearer {api_token(alice)}\r\n"
     with socket.create_connection(("127.0.0.1", site.port), timeout=60) as line:
         line.sendall(f"POST /api/v1/games HTTP/1.1\r\n{headers}Content-Length: 100\r\n\r\n{{".encode())
         line.shutdown(socket.SHUT_WR)

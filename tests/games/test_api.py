@@ -12,11 +12,11 @@ from django.db import OperationalError
 from django.test import Client
 from psycopg.errors import LockNotAvailable
 
-from accounts.actions import create_token
 from accounts.models import User
 from games.actions import lobby, play
 from games.api.schemas import NewGame
 from games.models import Game
+from tests.conftest import api_token
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ class Program:
     """A client with a token."""
 
     def __init__(self, user: User) -> None:
-        self.client = Client(headers={"authorization": f"Bearer {create_token(user=user, name='test')}"})
+        self.client = Client(headers={"authorization": f"Bearer {api_token(user)}"})
 
     def get(self, path: str, **query: Any) -> Any:
         return self.client.get(f"/api/v1/{path}", query)

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.actions import create_token
 from accounts.models import User
 from games.models import Game, Move
 from games.queries import Table
 from games.refusals import STATUSES
 from nomercy.place import CHECKOUT
-from tests.conftest import logged_in
+from tests.conftest import api_token, logged_in
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +32,7 @@ READING = sorted({path for method, path in CALLS if method == "GET"})
 @pytest.fixture
 def program(alice: User) -> Client:
     """Alice's program, with a token."""
-    return Client(headers={"authorization": f"Bearer {create_token(user=alice, name='test')}"})
+    return Client(headers={"authorization": f"Bearer {api_token(alice)}"})
 
 
 @pytest.fixture
@@ -240,7 +239,7 @@ def test_the_order_of_refusals(alice: User, bob: User, charlie: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     over = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=over.game.pk).update(status=Game.Status.OVER)
-    token = {user: create_token(user=user, name="test") for user in (alice, charlie)}
+    token = {user: api_token(user) for user in (alice, charlie)}
     steps: list[tuple[User, str, dict[str, object], int, str]] = [
         (charlie, "nowhere", {"move": "play q5", "version": 7}, 400, "malformed"),
         (charlie, "nowhere", {"move": "play b1"}, 400, "malformed"),

@@ -19,7 +19,7 @@ from games.actions import outbox
 from games.actions.moderation import accounts, cases, people, tables
 from games.models import AuditEntry, Case
 from games.refusals import Denied
-from tests.conftest import logged_in, person
+from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -68,7 +68,7 @@ def test_nobody_changes_a_person_or_anything_else_by_a_form(root: User, ann: Use
 
 
 def test_a_name_is_corrected_with_what_it_was_in_the_audit_log(ann: User, alice: User) -> None:
-    account_actions.update_profile(alice, display_name="Rude Word", time_zone="UTC", now=NOON)
+    account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=NOON)
     accounts.rename(**act(alice, ann, username="alice2", display_name="Alice"))
     alice.refresh_from_db()
     assert (alice.username, alice.display_name) == ("alice2", "Alice")
@@ -113,7 +113,7 @@ def test_a_name_that_is_none_is_refused(
 
 
 def test_a_closed_account_lets_nobody_in_until_it_is_opened_again(ann: User, alice: User) -> None:
-    token = account_actions.create_token(user=alice, name="bot")
+    token = api_token(alice)
     browser = logged_in(alice)
     assert browser.get("/reports/").status_code == 200
     refused("over", accounts.reopen_account, **act(alice, ann))

@@ -24,7 +24,7 @@ from games.actions.moderation import accounts, cases, people, tables
 from games.actions.roles import ROLES
 from games.models import AuditEntry, Seat, Suspension, Warned
 from games.refusals import Denied
-from tests.conftest import logged_in
+from tests.conftest import api_token, logged_in
 from tests.support.stack import database_url
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -221,7 +221,7 @@ def test_a_suspended_persons_move_is_not_made(shut_out: Client, alice: User, bob
 
 
 def test_the_api_refuses_whoever_is_suspended_by_session_and_by_token(shut_out: Client, alice: User) -> None:
-    token = account_actions.create_token(user=alice, name="bot")
+    token = api_token(alice)
     by_token = Client().get("/api/v1/me", headers={"Authorization": f"Bearer {token}"})
     by_session = shut_out.get("/api/v1/me")
 
@@ -260,7 +260,7 @@ def test_nobody_else_appeals(alice: User) -> None:
 
 def test_a_mute_takes_the_name_and_the_choice_of_another(mo: User, alice: User, bob: User) -> None:
     now = timezone.now()
-    account_actions.update_profile(alice, display_name="Rude Word", time_zone="UTC", now=now)
+    account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=now)
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=now)
     people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=now)
 
@@ -276,7 +276,7 @@ def test_a_mute_takes_the_name_and_the_choice_of_another(mo: User, alice: User, 
 @pytest.mark.parametrize("how", ["mute", "rename"])
 def test_a_name_that_was_taken_comes_back_at_no_seat(mo: User, ann: User, alice: User, bob: User, how: str) -> None:
     """Not when the account is gone, and not where a bot has the seat for good under the name its person had."""
-    account_actions.update_profile(alice, display_name="Rude Word", time_zone="UTC", now=NOON)
+    account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=NOON)
     own, removed, others = (table_at(TWO_HANDS, [alice, bob]).game for _ in range(3))
     tables.remove(game_id=removed.pk, by=mo, seat=0, bot=True, reason=REASON, now=NOON)
     Seat.objects.filter(game=others, user=bob).update(user=None, name="Rude Word")

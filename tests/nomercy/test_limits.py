@@ -12,7 +12,6 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
-from accounts import actions
 from accounts.models import User
 from accounts.origin import address_of
 from games.actions import lobby
@@ -20,7 +19,7 @@ from games.models import Game
 from nomercy import limits
 from nomercy.cache import FailOpenRedisCache
 from nomercy.limits import MOVES, SLICES, Limit, Limiter
-from tests.conftest import Figure
+from tests.conftest import Figure, api_token
 from tests.security.urls import addresses
 from tests.security.world import World
 from tests.support.pages import CHOICES
@@ -136,12 +135,12 @@ def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_calls_of_one_token_are_refused_with_the_error_object(limited: None, alice: User, bob: User) -> None:
-    headers = {"Authorization": f"Bearer {actions.create_token(user=alice, name='bot')}"}
+    headers = {"Authorization": f"Bearer {api_token(alice)}"}
     *answers, last = [Client().get("/api/v1/me", headers=headers) for _ in range(6)]
     assert {answer.status_code for answer in answers} == {200}
     assert (last.status_code, last.json()["error"]) == (429, "too_many_requests")
     assert 0 < int(last["Retry-After"]) <= 71
-    other = {"Authorization": f"Bearer {actions.create_token(user=bob, name='bot')}"}
+    other = {"Authorization": f"Bearer {api_token(bob)}"}
     assert Client().get("/api/v1/me", headers=other).status_code == 200
 
 
@@ -177,7 +176,7 @@ def test_a_made_up_token_lifts_no_limit_of_a_person(limited: None, as_alice: Cli
 
 
 def test_one_token_cannot_be_written_as_many(limited: None, alice: User) -> None:
-    token = actions.create_token(user=alice, name="bot")
+    token = api_token(alice)
     schemes = ["Bearer", "bearer", "BEARER", "bEARER", "beArer", "beaRer"]
     answers = [Client().get("/api/v1/me", headers={"Authorization": f"{one} {token}"}).status_code for one in schemes]
     assert answers == [200] * 5 + [429]
@@ -192,7 +191,7 @@ def test_moves_have_a_limit_of_an_address_that_a_thousand_players_do_not_meet(cl
 
 
 def test_moves_over_the_api_are_counted_as_moves(limited: None, alice: User) -> None:
-    headers = {"Authorization": f"Bearer {actions.create_token(user=alice, name='bot')}"}
+    headers = {"Authorization": f"Bearer {api_token(alice)}"}
     move = {"move": "draw", "version": 0}
     answers = [
         Client().post("/api/v1/games/none/moves", move, content_type="application/json", headers=headers).status_code

@@ -33,6 +33,7 @@ from nomercy.mail import FolderAndConsole
 from nomercy.middleware import Busy, try_again
 from nomercy.place import CHECKOUT
 from nomercy.sessions import SessionStore
+from tests.conftest import api_token
 from tests.support.tables import TWO_HANDS, table_at
 
 POLICY = {
@@ -249,7 +250,7 @@ AWAY = (lost_its_connection, reached_no_database, reached_a_starting_database, f
 def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None], where: str
 ) -> None:
-    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
+    actions.update_profile(user=alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
     monkeypatch.setattr(where, fault)
     as_alice.raise_request_exception = False
 
@@ -266,7 +267,7 @@ def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
 def test_a_database_that_is_away_is_answered_with_a_page_that_asks_for_patience(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None], where: str
 ) -> None:
-    actions.update_profile(alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
+    actions.update_profile(user=alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
     as_alice.raise_request_exception = False
     with monkeypatch.context() as patch:
         patch.setattr(where, fault)
@@ -345,11 +346,7 @@ def test_the_log_tells_who_asked_and_about_which_table(as_alice: Client, alice: 
 
     [page] = request_lines(lambda: as_alice.get(f"/games/{game.code}/"))
     [call] = request_lines(lambda: as_alice.get(f"/api/v1/games/{game.code}"))
-    [token] = request_lines(
-        lambda: Client().get(
-            "/api/v1/me", headers={"Authorization": f"Bearer {actions.create_token(user=bob, name='x')}"}
-        )
-    )
+    [token] = request_lines(lambda: Client().get("/api/v1/me", headers={"Authorization": f"Bearer {api_token(bob)}"}))
     [nobody] = request_lines(lambda: Client().get("/"))
 
     assert (page["user"], page["game"]) == (call["user"], call["game"]) == (alice.pk, game.code)

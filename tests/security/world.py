@@ -9,11 +9,10 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
 
-from accounts import actions as account_actions
 from games.actions import lobby, notices
 from games.actions.moderation import cases, people
 from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
-from tests.conftest import logged_in, person, staff
+from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
 from tests.support.tables import TWO_HANDS, table_at
@@ -42,7 +41,7 @@ class World:
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
         appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
         notices.tell(game, [notices.Intent(bob.pk, "out", WHY)], now=now)
-        account_actions.create_token(user=alice, name="bot")
+        api_token(alice)
         token = alice.api_tokens.get()
         factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})
         self.arguments: dict[str, Any] = {

@@ -16,9 +16,8 @@ from http.client import HTTPException
 from itertools import count
 from typing import Any, Final, NamedTuple
 
-from accounts.actions import create_token
 from accounts.models import User
-from tests.conftest import logged_in
+from tests.conftest import api_token, logged_in
 from tests.support.history import Attempt, Fault, HandShown, History
 from tests.support.web import Answer, Request, exchange, page_move, program_move
 
@@ -44,7 +43,7 @@ class Hand(NamedTuple):
 
     @classmethod
     def of(cls, user: User) -> Hand:
-        return cls(logged_in(user), create_token(user=user, name="test"))
+        return cls(logged_in(user), api_token(user))
 
 
 @dataclass

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from accounts import actions, queries
 
@@ -27,7 +28,7 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(f"There is no user {options['username']}; --create makes one.")
         try:
-            token = actions.create_token(user=user, name=options["name"])
+            token = actions.create_token(user=user, name=options["name"], now=timezone.now())
         except actions.TooManyTokens:
             raise CommandError(
                 f"{user.username} has {actions.TOKENS_A_USER} tokens already; revoke one first."
