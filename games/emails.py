@@ -21,7 +21,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from games import mail_links
-from games.models.notices import BOT_TOOK_OVER, DEADLINE, DIGEST, FACTOR_DROPPED, KINDS, REPORT_SETTLED, TURN
+from games.models import Game
+from games.models.notices import (
+    BOT_TOOK_OVER,
+    DAY_TAKEN,
+    DEADLINE,
+    DIGEST,
+    FACTOR_DROPPED,
+    KINDS,
+    REPORT_SETTLED,
+    TURN,
+)
 from games.queries import GameView
 from games.render import words
 
@@ -72,11 +82,11 @@ def reminder_mail(reader: Reader, views: Sequence[GameView], *, now: datetime, n
 def news_mail(reader: Reader, kind: str, news: Sequence[News], *, now: datetime, number: int) -> Mail:
     """What happened while the reader was away; all of one kind."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
-        counted = {REPORT_SETTLED: "reports", FACTOR_DROPPED: "times"}.get(kind, "tables")
+        counted = {REPORT_SETTLED: "reports", FACTOR_DROPPED: "times", DAY_TAKEN: "times"}.get(kind, "tables")
         many = f"{KINDS[kind].title}: {len(news)} {counted}."
         title = news[0].text if len(news) == 1 else many
-        context = {"title": title, "news": [_news(reader, item, now) for item in news], "one": len(news) == 1}
-        context["open"] = "Take your seat back" if kind == BOT_TOOK_OVER else "Open the table"
+        told = [_news(reader, item, now) | {"open": _invitation(kind, item)} for item in news]
+        context = {"title": title, "news": told, "one": len(news) == 1}
         return _mail("news", context, reader, kind, now=now, number=number)
 
 
@@ -148,6 +158,12 @@ def _news(reader: Reader, news: News, now: datetime) -> dict[str, Any]:
     game = None if news.view is None else _game(reader, news.view, now)
     page = settings.SITE_URL + reverse(news.page) if news.page else ""
     return {"text": one_line(news.text), "game": game, "page": page}
+
+
+def _invitation(kind: str, news: News) -> str:
+    """What the link to the table says."""
+    runs = news.view is not None and news.view.status == Game.Status.PLAYING
+    return "Take your seat back" if kind == BOT_TOOK_OVER and runs else "Open the table"
 
 
 def _mail(name: str, context: dict[str, Any], reader: Reader, kind: str, *, now: datetime, number: int) -> Mail:

@@ -14,6 +14,7 @@ HELP: Final = {
     "deadline": "Once, when four fifths of your time are gone. By night only if the time ends soon after it.",
     "bot_took_over": "You missed so many turns in a row that a bot plays your hand, until you take your seat back.",
     "taken_out": "So many in a row that you are out of the game, at a table where no bot takes over.",
+    "day_taken": "Your time had run out, and you take a day of vacation instead of missing a turn.",
     "caught": "Somebody caught you with one card and no UNO.",
     "out": "You reached the mercy limit.",
     "round_over": "A round of a match has a winner.",

@@ -16,6 +16,7 @@ from games import inbox, presence
 from games.models import Game
 from games.models.notices import (
     BOT_TOOK_OVER,
+    DAY_TAKEN,
     DEADLINE,
     DIGEST,
     EMAIL,
@@ -118,11 +119,11 @@ def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:
 
 
 def _about_the_seat(row: Notice, table: Table) -> Verdict | None:
-    """Whether there is still a seat to take, or to take back."""
+    """Whether there is still a seat to take, or one that a bot plays for its owner, or did when the game ended."""
     index, invited = table.seat_of(row.user), row.kind == INVITED
     if invited and index is not None:
         return Verdict("joined")
-    if table.game.status != (Game.Status.OPEN if invited else Game.Status.PLAYING):
+    if table.game.status not in ((Game.Status.OPEN,) if invited else (Game.Status.PLAYING, Game.Status.OVER)):
         return Verdict("over")
     if not invited and (index is None or table.seats[index].left):
         return Verdict("staff")  # nobody else takes a seat away that a bot holds for its owner
@@ -163,7 +164,7 @@ def _about_the_hour(row: Notice, facts: _Facts) -> Verdict | None:
     if row.kind in (DIGEST, FACTOR_DROPPED):
         return None
     now, rest = facts.now, row.user.rest
-    if rest.away(now):
+    if rest.away(now) and row.kind != DAY_TAKEN:  # that is news of the vacation itself
         return Verdict("vacation", rest.back(now))
     morning = rest.quiet_end(now)
     if morning <= now:

@@ -19,6 +19,7 @@ from games.models import Case, Game, Report, Seat
 from games.models.notices import (
     BOT_TOOK_OVER,
     CHANNELS,
+    DAY_TAKEN,
     DEADLINE,
     FACTOR_DROPPED,
     INVITED,
@@ -122,9 +123,10 @@ def tell(
 def tell_move(
     table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, new_turn: bool, now: datetime
 ) -> None:
-    """What a move that is saved has to tell. Who made it as one's `own` has seen the table: is told nothing, unless the
-    game ended by leaving it, and all news of this table is settled. If the clock or staff did, the seat is told, and
-    settled is but a turn that is over; that it was taken out of the game is for them to tell.
+    """What a move that is saved has to tell. Who made it as one's `own` has seen the table: is told nothing but of a
+    further turn, for the page may be closed by then, and of a game that ended by leaving it; all other news of this
+    table is settled. If the clock or staff did, the seat is told, and settled is but a turn that is over; that it was
+    taken out of the game is for them to tell.
 
     The caller holds the lock; `table` holds the position after it, and the end of the game if it was the last move.
     """
@@ -135,7 +137,8 @@ def tell_move(
     mover = None if table.seats[seat].bot else table.seats[seat].user_id
     if own:
         left = any(event.kind == "left" for event in events)
-        intents = [one for one in intents if one.user_id != mover or (left and one.kind == "game_over")]
+        own_news = {TURN, "game_over"} if left else {TURN}
+        intents = [one for one in intents if one.user_id != mover or one.kind in own_news]
     elif not new_turn:
         mover = None
     reason: Reason = "moved" if own else "moved_on"
@@ -201,7 +204,7 @@ def tell_unseated(game: Game, person: User, text: str, *, mark: int, now: dateti
 def tell_bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
     """Tell the owner of this seat that a bot plays there, after so many turns that the clock played. Lock held."""
     assert row.user_id is not None
-    text = f"You missed {_turns(misses)}, so a bot plays for you until you take your seat back."
+    text = f"You missed {_turns(misses)}, so a bot took your seat over."
     tell(table.game, [Intent(row.user_id, BOT_TOOK_OVER, text)], now=now, mark=int(now.timestamp()))
 
 
@@ -214,6 +217,13 @@ def tell_taken_out(table: Table, row: Seat, *, misses: int, now: datetime) -> No
 
 def _turns(misses: int) -> str:
     return "your turn" if misses == 1 else f"{misses} turns in a row"
+
+
+def tell_day_taken(person: User, *, left: int, now: datetime) -> None:
+    """Tell somebody that a day of vacation was taken instead of a miss, and how many are `left` this year."""
+    days = "1 is" if left == 1 else f"{left} are"
+    text = f"Your time had run out, so you are on vacation for a day: your clocks stand still. {days} left this year."
+    tell(None, [Intent(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
 
 
 def tell_settled(case: Case, *, now: datetime) -> None:

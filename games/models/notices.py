@@ -44,6 +44,7 @@ INVITED: Final = "invited"
 SEAT_MOVED: Final = "seat_moved"
 BOT_TOOK_OVER: Final = "bot_took_over"
 TAKEN_OUT: Final = "taken_out"
+DAY_TAKEN: Final = "day_taken"
 REPORT_SETTLED: Final = "report_settled"
 FACTOR_DROPPED: Final = "factor_dropped"
 DIGEST: Final = "digest"
@@ -57,6 +58,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind(DEADLINE, "Your time runs out", _BOTH, turn=True),
         Kind(BOT_TOOK_OVER, "A bot plays for you", _BOTH),
         Kind(TAKEN_OUT, "You missed too many turns", _BOTH),
+        Kind(DAY_TAKEN, "A day of vacation is taken", _BOTH, page="rest"),
         Kind("caught", "You were caught", _SITE),
         Kind("out", "You are out", _SITE),
         Kind("round_over", "A round is over", _SITE),
@@ -86,10 +88,11 @@ class Notice(models.Model):
     `waiting` until `due_at`, when the sender looks again; then shown or handed over (`sent`), or not (`dropped`, with a
     `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
     gets it. `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
-    the reminders of one turn whose deadline moved, and the times a bot took one seat over, in seconds of the epoch;
-    it is the number of the audit entry of a seat or a second factor that staff gave or took away, also for the turn
-    that goes with a seat, and of the case where a report is settled. A digest, a factor and a report have no game; a
-    digest's `version` is the number of the day. `since` is when the state last changed.
+    the reminders of one turn whose deadline moved, the times a bot took one seat over, and days of vacation that were
+    taken by themselves, in seconds of the epoch; it is the number of the audit entry of a seat or a second factor that
+    staff gave or took away, also for the turn that goes with a seat, and of the case where a report is settled. A
+    digest, a day, a factor and a report have no game; a digest's `version` is the number of the day. `since` is when
+    the state last changed.
     """
 
     class State(models.TextChoices):

@@ -69,6 +69,18 @@ def test_a_turn_that_goes_on_tells_nobody(alice: User, bob: User) -> None:
     assert told() == []
 
 
+@pytest.mark.parametrize("card", ["rS", "rE"])
+def test_a_further_turn_is_told_to_who_made_it_and_may_have_gone(alice: User, bob: User, card: str) -> None:
+    position = {**TWO_HANDS, "hands": [[card, "r1", "b2"], ["r4", "g3", "W6"]]}
+    table = play(table_at(position, [alice, bob]), alice, f"play {card}")
+    assert now_of(table).playing[2].turn == 0
+    assert told() == [("alice", "turn", "site"), ("alice", "turn", "email")]
+
+    play(table, alice, "play r1")
+    assert {row.reason for row in Notice.objects.filter(user=alice)} == {"moved"}
+    assert told(user=bob) == [("bob", "turn", "site"), ("bob", "turn", "email")]
+
+
 @pytest.mark.parametrize("seat", ["careful", "random"])
 def test_a_bot_is_told_nothing(alice: User, seat: str) -> None:
     play(table_at(TWO_HANDS, [alice, seat]), alice, "play r5")
@@ -349,9 +361,7 @@ def test_a_bot_that_took_over_is_told_with_the_reason(alice: User, bob: User, mi
         notices.tell_bot_took_over(table, table.seats[0], misses=misses, now=NOON)
 
     assert told() == [("alice", "bot_took_over", "site"), ("alice", "bot_took_over", "email")]
-    assert {row.text for row in Notice.objects.all()} == {
-        f"You missed {turns}, so a bot plays for you until you take your seat back."
-    }
+    assert {row.text for row in Notice.objects.all()} == {f"You missed {turns}, so a bot took your seat over."}
 
 
 def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) -> None:

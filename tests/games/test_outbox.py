@@ -90,7 +90,7 @@ def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, rea
 
     assert set(states().values()) == {("dropped", reason) if reason else ("sent", "")}
     for sent in mails:
-        assert sent["Subject"] == "You missed 3 turns in a row, so a bot plays for you until you take your seat back."
+        assert sent["Subject"] == "You missed 3 turns in a row, so a bot took your seat over."
         assert "Take your seat back: http" in text_of(sent)
         assert ">Take your seat back</a>" in text_of(sent, "html")
     assert len(mails) == (0 if reason else 1)
@@ -106,7 +106,23 @@ def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, 
     assert set(states().values()) == {("dropped", "staff")}
 
 
-def test_that_a_bot_took_over_is_no_news_once_the_game_is_over(table: Table) -> None:
+@pytest.mark.parametrize("owner", [True, False])
+def test_that_a_bot_took_over_is_told_also_if_it_ended_the_game_at_once(table: Table, owner: bool) -> None:
+    Notice.objects.all().delete()
+    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful" if owner else "")
+    Game.objects.filter(pk=table.game.pk).update(status="over", winner=1, deadline=None, finished_at=NOON)
+    mails = deliver(NOON)
+
+    assert set(states().values()) == {("sent", "") if owner else ("dropped", "back")}
+    for sent in mails:
+        assert sent["Subject"] == "You missed 3 turns in a row, so a bot took your seat over."
+        assert "Open the table: http" in text_of(sent)
+        assert ">Open the table</a>" in text_of(sent, "html")
+    assert len(mails) == owner
+
+
+def test_that_a_bot_took_over_is_no_news_once_the_game_is_called_off(table: Table) -> None:
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)

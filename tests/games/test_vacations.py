@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core import mail
 
 from accounts.models import User
 from accounts.queries import vacation_days_left
-from games.actions import clocks, sweep, vacations
+from games.actions import clocks, outbox, sweep, vacations
 from games.actions.locks import lock_game
 from games.actions.play import play_move
-from games.models import Heartbeat
+from games.models import Heartbeat, Notice
 from games.queries import Table, load
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
@@ -125,6 +126,38 @@ def test_a_day_is_taken_instead_of_a_miss_if_one_wants_that(alice: User, bob: Us
     assert now_of(other).game.deadline == NOON + DAY + 5 * HOUR
     swept(NOON + DAY)
     assert left(alice) == 26
+
+
+def test_that_a_day_was_taken_is_told_each_time_and_while_it_lasts(alice: User, bob: User) -> None:
+    User.objects.filter(pk=alice.pk).update(auto_vacation=True, vacation_year=2026, vacation_used=26)
+    running(alice, bob, deadline=NOON)
+    for days, are_left in enumerate(("1 is", "0 are")):
+        swept(NOON + days * DAY)
+        outbox.deliver(clock=lambda days=days: NOON + days * DAY)  # type: ignore[misc]  # a default to bind it
+        sent = mail.outbox[-1]
+        assert sent.to == [alice.email]
+        assert sent.subject == (
+            "Your time had run out, so you are on vacation for a day: your clocks stand still."
+            f" {are_left} left this year."
+        )
+        assert "/accounts/me/rest/" in sent.body
+    assert (
+        list(Notice.objects.filter(kind="day_taken").values_list("user", "channel", "state"))
+        == [
+            (alice.pk, "site", "sent"),
+            (alice.pk, "email", "sent"),
+        ]
+        * 2
+    )
+
+
+def test_who_goes_on_vacation_is_told_nothing(alice: User, bob: User) -> None:
+    User.objects.filter(pk=alice.pk).update(auto_vacation=True)
+    running(alice, bob, deadline=NOON)
+    vacations.start(user=alice, days=2, now=NOON - HOUR)
+    swept(NOON)
+
+    assert not Notice.objects.filter(kind="day_taken").exists()
 
 
 def test_without_a_day_left_it_is_a_miss(alice: User, bob: User) -> None:
