@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from games.rules import COLORS, Face, Move, View, cards_after, face_of
+from games.rules import COLORS, Face, Move, Pending, View, answers, cards_after, face_of
 
 WON: Final = 100.0
 LOST: Final = -100.0
@@ -117,11 +117,10 @@ class Judge:
         """The player before draws all; between two it comes back, and only a card of four or more answers it."""
         if not self._two_left:
             return self._harm(self._before, self._owed() + face.value) + TURN / 2
-        answers = [other for other in self._hand if other.value >= face.value and "rebound_owes" not in other.effects]
         total = self._owed() + face.value
-        if not answers or not self._view.options.stacking:
-            return self._burden(total)
-        return self._harm(self._next, total + min(other.value for other in answers))
+        fitting = answers(Pending(total, face.value), self._view.options)
+        held = [other.value for other in self._hand if other.text in fitting and "rebound_owes" not in other.effects]
+        return self._harm(self._next, total + min(held)) if held else self._burden(total)
 
     def roulette(self, face: Face) -> float:
         """The next player turns cards over until a colour shows, and loses the turn."""

@@ -29,6 +29,7 @@ from games.rules.record import Line, Record, RoundRecord, parse_record, print_re
 from games.rules.rulebook import RULEBOOK, Rule
 from games.rules.scoring import Outcome, hand_points, match_winner, outcome, points_of
 from games.rules.shuffle import Shuffle, Shuffler, commitment, key_from_seed
+from games.rules.stacking import answers
 from games.rules.views import View, view_for
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "Shuffle",
     "Shuffler",
     "View",
+    "answers",
     "apply",
     "card_name",
     "cards_after",

@@ -16,6 +16,7 @@ from games.rules.moves import TURN_MOVES, Move
 from games.rules.options import Options
 from games.rules.position import DRAWN, OVER, PLAY, Position
 from games.rules.shuffle import Shuffle
+from games.rules.stacking import answers
 from games.rules.step import Step
 
 
@@ -75,7 +76,8 @@ def _play(step: Step) -> None:
     if position.out and step.end_if_one_left():
         return
     position.turn = step.next
-    if position.pending is not None and (step.next in position.going_out or not step.options.stacking):
+    pending = position.pending
+    if pending is not None and (step.next in position.going_out or not answers(pending, step.options)):
         step.pay(step.next)  # nobody can answer: it is drawn at once (END-2, option stacking)
     if position.phase != OVER and (step.received or len(position.hands[seat]) == 1):
         _owe_calls(step)

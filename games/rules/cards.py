@@ -174,9 +174,6 @@ MATCHING: Final[dict[tuple[Card, str | None], frozenset[Card]]] = {
 """For a top card and a colour in force, the cards that may be played (TURN-2, TURN-3); ``matching`` looks it up."""
 
 _OF_COLOR: Final = {color: frozenset(card for card, face in FACES.items() if face.color == color) for color in COLORS}
-_ANSWERS: Final = {
-    value: frozenset(card for card, face in FACES.items() if face.value >= value) for value in range(1, 11)
-}
 
 
 def matching(top: Card, color: str | None) -> frozenset[Card]:
@@ -191,8 +188,3 @@ def matching(top: Card, color: str | None) -> frozenset[Card]:
 def of_color(color: str) -> frozenset[Card]:
     """Return the cards of a colour; wilds are of none."""
     return _OF_COLOR[color]
-
-
-def answers(value: int) -> frozenset[Card]:
-    """Return the draw cards that may be played on a stack whose last card has this value (STACK-1)."""
-    return _ANSWERS.get(value, frozenset())

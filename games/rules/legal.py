@@ -11,12 +11,13 @@ from itertools import chain
 from typing import Final
 
 from games.rules import moves
-from games.rules.cards import DECKS, FACES, MATCHING, Card, answers, card_name, color_name
+from games.rules.cards import DECKS, FACES, MATCHING, Card, card_name, color_name
 from games.rules.clock import default_move
 from games.rules.errors import Refused
 from games.rules.moves import KINDS, TURN_MOVES, Move
 from games.rules.options import Options
 from games.rules.position import CHOOSE_COLOR, DRAWN, OVER, Pending, Position
+from games.rules.stacking import answers
 
 
 def legal_moves(position: Position, seat: int, options: Options) -> list[Move]:
@@ -75,7 +76,7 @@ def _playable(position: Position, options: Options) -> frozenset[Card]:
     """The cards that fit now: on the top card, or on the stack (TURN-2, STACK-1)."""
     if position.pending is None:
         return MATCHING[position.discard_pile[-1], position.color]
-    return answers(position.pending.value) if options.stacking else frozenset()
+    return answers(position.pending, options)
 
 
 def _asked(position: Position, seat: int, card: Card, options: Options) -> str:
@@ -163,7 +164,7 @@ def _owing(pending: Pending) -> Refused:
 
 def _play_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     card, pending = move.card or "", position.pending
-    if pending is not None and not (options.stacking and FACES[card].value):
+    if pending is not None and not (FACES[card].value and answers(pending, options)):
         return _owing(pending)
     if card not in position.hands[seat]:
         return Refused("not_in_hand", f"You do not hold {card_name(card)}.")

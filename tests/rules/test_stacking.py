@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from games.rules import DECKS, PRESETS, Pending, answers, options_from
 from tests.rules.tables import Case, Json, case, cases, check
 
 OWED: Json = {"turn": 0, "discard_pile": "r+4", "pending": (4, 4)}
@@ -96,3 +99,18 @@ OWED: Json = {"turn": 0, "discard_pile": "r+4", "pending": (4, 4)}
 )
 def test_it_stacks_as_the_rulebook_says(row: Case) -> None:
     check(row)
+
+
+@pytest.mark.rule("STACK-1")
+def test_the_answers_to_a_stack_are_the_draw_cards_as_high_as_its_last_one_or_higher() -> None:
+    options = PRESETS["no-mercy"]
+    deck = DECKS[options.deck].faces.values()
+    for value in (2, 4, 6, 10):
+        wanted = {face.text for face in deck if face.value >= value}
+        for total in (value, value + 2, value + 40):
+            assert answers(Pending(total, value), options) & set(DECKS[options.deck].faces) == wanted
+
+
+@pytest.mark.rule("STACK-1")
+def test_where_nothing_is_stacked_nothing_answers() -> None:
+    assert answers(Pending(4, 4), options_from("no-mercy", {"stacking": False})) == frozenset()
