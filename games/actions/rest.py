@@ -37,7 +37,7 @@ def follow_everybody(*, now: datetime) -> int:
         "game_id", "game__deadline", "game__rested_until", "user__time_zone", "user__quiet_from", "user__quiet_to",
         "user__vacation_from", "user__vacation_until",
     )  # fmt: skip
-    return _follow((row[0] for row in list(rows) if _follows_not(*row[1:3], Rest(*row[3:]))), now)
+    return _follow([row[0] for row in rows.iterator() if _follows_not(*row[1:3], Rest(*row[3:]))], now)
 
 
 def _follows_not(deadline: datetime | None, rested_until: datetime | None, rest: Rest) -> bool:

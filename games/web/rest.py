@@ -1,4 +1,4 @@
-"""Time off: quiet hours, and days of vacation."""
+"""Time off: quiet hours, days of vacation, and the time zone that nights are in."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import cast
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import actions
+from accounts import actions, views
 from accounts.forms import RestForm, VacationForm
 from accounts.models import User
 from accounts.queries import vacation_days_left
@@ -22,6 +22,16 @@ from games.refusals import Denied
 from games.web.answers import SeeOther
 
 UNPROCESSABLE = 422
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def me(request: HttpRequest) -> HttpResponse:
+    """The account page. What POST saves may be another time zone: one's nights are others then."""
+    answer: HttpResponse = views.me(request)
+    if request.method == "POST" and isinstance(answer, HttpResponseRedirect):
+        follow_rest(user_id=cast("User", request.user).pk, now=timezone.now())
+    return answer
 
 
 @login_required

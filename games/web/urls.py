@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern] = [
     path("rules/", page_views.rulebook, name="rules"),
     path("play-now/", home_views.play_now, name="play-now"),
     path("next/", home_views.next_game, name="next-game"),
+    path("accounts/me/", rest_views.me, name="me"),
     path("accounts/me/rest/", rest_views.rest, name="rest"),
     path("accounts/me/rest/vacation/", rest_views.begin_vacation, name="vacation"),
     path("accounts/me/rest/vacation/end/", rest_views.end_vacation, name="vacation-end"),

@@ -179,7 +179,17 @@ def test_the_page_of_time_off_moves_them_at_once(alice: User, bob: User, as_alic
     assert now_of(table).game.deadline == deadline + 30 * MINUTE
 
 
-def test_another_time_zone_moves_them_within_the_hour(alice: User, bob: User) -> None:
+def test_a_new_time_zone_of_the_account_page_moves_them_at_once(alice: User, bob: User, as_alice: Client) -> None:
+    deadline = (timezone.now() + DAY).replace(hour=12, minute=30, second=0, microsecond=0)
+    table = table_at(TWO_HANDS, [alice, bob], deadline=deadline, turn_since=timezone.now())
+    User.objects.filter(pk=alice.pk).update(quiet_from=time(21), quiet_to=time(22))
+    refused = as_alice.post("/accounts/me/", {"display_name": "", "time_zone": "Asia/Nowhere"})
+    assert (refused.status_code, now_of(table).game.deadline) == (422, deadline)
+    assert as_alice.post("/accounts/me/", {"display_name": "", "time_zone": "Asia/Tokyo"}).status_code == 302
+    assert now_of(table).game.deadline == deadline + 30 * MINUTE
+
+
+def test_a_time_zone_that_changed_otherwise_moves_them_within_the_hour(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
     nights(alice)
     assert rest.follow_everybody(now=NOON - HOUR) == 0
