@@ -2,7 +2,9 @@
 
 from typing import Any, Final
 
+from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.app_settings import EmailVerificationMethod
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -19,14 +21,19 @@ LEFT_GUEST: Final = "left_guest"
 LINKS: Final = "links"
 """The session's key for the codes of the tables whose invitation link this browser has opened."""
 
+NOT_BY_THIS_ADDRESS: Final = (
+    "No account here has this email address and password. An address logs you in once you have confirmed it; your"
+    " username always does."
+)
+
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
-    error_messages: Final = DefaultAccountAdapter.error_messages | {
-        "email_password_mismatch": (
-            "No account here has this email address and password. An address logs you in once you have confirmed it;"
-            " your username always does."
-        )
-    }
+    def validation_error(self, code: str, *args: Any) -> ValidationError:
+        """What a refused form says; of an address and its password also what else there is to try: see the backends."""
+        if code == "email_password_mismatch" and app_settings.EMAIL_VERIFICATION != EmailVerificationMethod.NONE:
+            return ValidationError(NOT_BY_THIS_ADDRESS, code=code)
+        error: ValidationError = super().validation_error(code, *args)
+        return error
 
     def new_user(self, request: HttpRequest) -> User:
         """Who signs up: the guest of this browser, who so keeps the games, or somebody new."""

@@ -204,3 +204,6 @@ def test_where_nobody_is_asked_everybody_logs_in_by_the_address_they_gave(
         client = Client()
         client.post("/accounts/login/", {"login": CONFIRMED, "password": password})
         assert get_user(client) == queries.person_named(name)
+    answer = Client().post("/accounts/login/", {"login": CONFIRMED, "password": "wrong"}).content.decode()
+    assert "are not correct" in answer
+    assert "confirmed" not in answer

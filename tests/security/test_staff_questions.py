@@ -175,6 +175,15 @@ def test_a_row_is_found_by_its_number_alone(page: Any, root: User, as_root: Clie
         assert as_root.get(path).status_code in (302, 400, 404), path
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
+def test_no_list_has_an_action_and_no_page_a_field_to_fill_in(page: Any, root: User) -> None:
+    request = RequestFactory().get("/admin/")
+    request.user = root
+    assert page.get_actions(request) == {}
+    assert (page.list_editable, page.inlines) == ((), ())
+    assert page.get_inline_instances(request) == []
+
+
 def test_no_card_is_asked_for_over_http(mo: User, alice: User, bob: User) -> None:
     """What the scan above asks of the pages, asked of the site, with the answer that would be right."""
     table = table_after([alice, bob], 12, seed=0)
