@@ -44,6 +44,8 @@ class User(AbstractUser):
     answered = models.BooleanField(default=False, editable=False)
 
     class Meta:
+        verbose_name = "person"
+        verbose_name_plural = "people"
         permissions = [("see_address", "Can see mail addresses")]
         constraints = [
             models.UniqueConstraint(

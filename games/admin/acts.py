@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -39,6 +39,14 @@ class ReasonForm(forms.Form):
         self.fields["reason"] = self.fields.pop("reason")  # last
 
 
+class NoReasonForm(ReasonForm):
+    """For acts that speak for themselves: the reason may be left empty."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].required = False
+
+
 class DaysForm(ReasonForm):
     days = forms.IntegerField(label="Days", min_value=1, max_value=365, initial=7)
 
@@ -58,7 +66,7 @@ class Doing:
 class ActPage:
     """An act's page. `will` are the sentences that say what happens; `do` does it and may raise `Denied`.
 
-    `statuses`: of the games that it is offered for.
+    `statuses`: of the games that it is offered for. `at_once`: its button does it, without a page that asks.
     """
 
     act: AuditEntry.Act
@@ -66,6 +74,7 @@ class ActPage:
     do: Callable[[Doing], AuditEntry]
     form: type[ReasonForm] = ReasonForm
     statuses: frozenset[str] = frozenset()
+    at_once: bool = False
 
     @property
     def label(self) -> str:
@@ -77,10 +86,19 @@ def may(user: object, act: AuditEntry.Act) -> bool:
     return isinstance(user, User) and user.has_perm(f"games.do_{act.value}")
 
 
-def buttons(request: HttpRequest, pages: Mapping[str, ActPage], url_name: str, subject: int) -> list[dict[str, str]]:
+def refusal_of(check: Callable[..., None], *subjects: Any, by: object) -> str:
+    """What a check would refuse this member of staff, in its own words; empty if nothing."""
+    try:
+        check(*subjects, by=by)
+    except Denied as denied:
+        return denied.message
+    return ""
+
+
+def buttons(request: HttpRequest, pages: Mapping[str, ActPage], url_name: str, subject: int) -> list[dict[str, Any]]:
     """The acts that this member of staff may do, with their addresses."""
     return [
-        {"label": page.label, "url": reverse(f"admin:{url_name}", args=[subject, name])}
+        {"label": page.label, "url": reverse(f"admin:{url_name}", args=[subject, name]), "at_once": page.at_once}
         for name, page in pages.items()
         if may(request.user, page.act)
     ]
@@ -93,10 +111,14 @@ def act_page(
     subject: int,
     about: str,
     back: str,
+    also: Sequence[str] = (),
     form_options: Mapping[str, Any] | None = None,
     show: Callable[[Doing], HttpResponse] | None = None,
 ) -> HttpResponse:
-    """Show the page of an act, or do it and go back; `show` does it instead, and answers with what is to be seen."""
+    """Show the page of an act, or do it and go back; `show` does it instead, and answers with what is to be seen.
+
+    `also` are sentences that hold for this subject besides what will happen to any.
+    """
     if not may(request.user, page.act):
         raise PermissionDenied
     form = page.form(request.POST if request.method == "POST" else None, **(form_options or {}))
@@ -121,7 +143,7 @@ def act_page(
         **admin.site.each_context(request),
         "title": page.label,
         "about": about,
-        "will": page.will,
+        "will": [*page.will, *also],
         "form": form,
         "back": back,
     }

@@ -16,7 +16,8 @@ from django.utils.timesince import timesince
 from accounts.read_only import ReadOnly
 from games import conduct
 from games.actions.moderation import cases
-from games.admin.acts import Act, ActPage, ReasonForm, act_page, buttons
+from games.actions.moderation.audit import check_person
+from games.admin.acts import Act, ActPage, NoReasonForm, ReasonForm, act_page, buttons, refusal_of
 from games.models import Appeal, Case
 from games.models.moderation import REASON_LENGTH
 
@@ -48,6 +49,8 @@ CASE_PAGES: Final = {
             Act.HOLD,
             ("The case is yours: others see that you look at it, and so do those who reported.",),
             lambda doing: cases.hold(case_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now),
+            NoReasonForm,
+            at_once=True,
         ),
         ActPage(
             Act.CLOSE_CASE,
@@ -167,12 +170,15 @@ class CaseAdmin(ReadOnly):
         case = self.get_object(request, object_id) if self.has_view_permission(request) else None
         if case is None:
             raise Http404
+        held = case.holder_id == request.user.pk
+        pages = {name: page for name, page in CASE_PAGES.items() if not (held and page.act == Act.HOLD)}
         context = {
             **self.admin_site.each_context(request),
             "title": f"Case about {case.person.name}",
             "case": case,
             "reports": conduct.reports_of(case, reader=request.user.pk),
-            "acts": buttons(request, CASE_PAGES, "games_case_act", case.pk) if case.closed_at is None else [],
+            "refusal": refusal_of(cases.check_case, case, by=request.user),
+            "acts": buttons(request, pages, "games_case_act", case.pk),
         }
         return render(request, "admin/staff/case.html", context)
 
@@ -213,6 +219,7 @@ class AppealAdmin(ReadOnly):
             **self.admin_site.each_context(request),
             "title": f"Appeal of {appeal.suspension.person.name}",
             "appeal": appeal,
+            "refusal": refusal_of(check_person, appeal.suspension.person, by=request.user) if open_ else "",
             "acts": buttons(request, APPEAL_PAGES, "games_appeal_act", appeal.pk) if open_ else [],
         }
         return render(request, "admin/staff/appeal.html", context)

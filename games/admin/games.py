@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
@@ -17,15 +16,15 @@ from accounts.read_only import ReadOnly
 from games import conduct, queries
 from games import render as rendering
 from games.actions.moderation import tables
-from games.admin.acts import Act, Doing, act_page, buttons, may
+from games.actions.moderation.audit import check_outside
+from games.admin.acts import Act, Doing, act_page, buttons, may, refusal_of
 from games.admin.table_acts import PAGES
-from games.models import Game, Report
-from games.queries import GameView
+from games.desk import ailing
+from games.models import Game
+from games.queries import GameView, Table
 from games.render.words import duration
 from games.rules.cards import card_name, color_name
 
-LATE: Final = timedelta(minutes=2)
-"""How long what is due may wait before a game counts as overdue or stuck; the sweep looks every few seconds."""
 LOG_LINES: Final = 200
 
 
@@ -42,19 +41,35 @@ class Ailing(admin.SimpleListFilter):
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Game]) -> QuerySet[Game]:
-        late = timezone.now() - LATE
-        running = Q(status=Game.Status.PLAYING, paused_at=None)
-        match self.value():
-            case "overdue":
-                return queryset.filter(running, deadline__lt=late)
-            case "stuck":
-                return queryset.filter(running & (Q(deadline=None, wake_at=None) | Q(wake_at__lt=late)))
-            case "reported":
-                said = Report.objects.filter(game=OuterRef("pk"), case__closed_at=None)
-                return queryset.filter(Exists(said.exclude(case__person_id=request.user.pk)))
-            case "paused":
-                return queryset.filter(status=Game.Status.PLAYING, paused_at__isnull=False)
-        return queryset
+        return ailing(queryset, self.value(), reader=request.user.pk, now=timezone.now())
+
+
+class Public(admin.SimpleListFilter):
+    title = "who may see it"
+    parameter_name = "public"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Anybody"), ("no", "Whoever has the link")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Game]) -> QuerySet[Game]:
+        return queryset if self.value() is None else queryset.filter(is_public=self.value() == "yes")
+
+
+def _fitting(game: Game, table: Table) -> set[str]:
+    """The acts that can do something at this table as it is now."""
+    position = table.position
+    paused, people = game.paused_at is not None, [row for row in table.seats if row.user_id is not None]
+    here = {name for name, page in PAGES.items() if game.status in page.statuses}
+    cannot = {
+        Act.PAUSE: tables.STAFF in game.paused_reasons,
+        Act.RESUME: not {tables.STAFF, Game.PAUSED_BY_CONSENT} & {*game.paused_reasons},
+        Act.EXTEND: game.deadline is None and game.time_left is None,
+        Act.FORGIVE: not any(row.misses for row in people),
+        Act.REMOVE: all(row.left for row in people),
+        Act.MOVE_SEAT: all(row.left for row in people),
+        Act.VOID_ROUND: paused or position is None or position.phase == "over",
+    }
+    return here - {act.value for act, it_cannot in cannot.items() if it_cannot}
 
 
 def _top(view: GameView) -> str:
@@ -66,8 +81,8 @@ def _top(view: GameView) -> str:
 
 @admin.register(Game)
 class GameAdmin(ReadOnly):
-    list_display = ("code", "status", "people", "version", "pace", "deadline", "paused", "created_at")
-    list_filter = (Ailing, "status", "pace", "is_public")
+    list_display = ("code", "people", "state", "moves", "pace", "deadline", "created_at")
+    list_filter = (Ailing, "status", "pace", Public)
     search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")
     ordering = ("-pk",)
     show_full_result_count = False
@@ -80,14 +95,13 @@ class GameAdmin(ReadOnly):
         seats = sorted(game.seats.all(), key=lambda seat: seat.index)
         return ", ".join(seat.user.name if seat.user else seat.name for seat in seats)
 
-    @admin.display(boolean=True)
-    def paused(self, game: Game) -> bool:
-        return bool(game.paused_reasons)
+    @admin.display(description="moves", ordering="version")
+    def moves(self, game: Game) -> int:
+        return game.version
 
-    def _acts(self, request: HttpRequest, game: Game) -> list[dict[str, str]]:
-        needless = Act.PAUSE if tables.STAFF in game.paused_reasons else Act.RESUME
-        offered = {n: page for n, page in PAGES.items() if game.status in page.statuses and n != needless.value}
-        return buttons(request, offered, "games_game_act", game.pk)
+    @admin.display(description="status", ordering="status")
+    def state(self, game: Game) -> str:
+        return f"{game.get_status_display()}{', paused' if game.paused_reasons else ''}"
 
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:game_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_game_act")
@@ -133,6 +147,9 @@ class GameAdmin(ReadOnly):
         if game is None:
             raise Http404
         table, now = queries.load(game), timezone.now()
+        fitting = _fitting(game, table)
+        plays = Act.LOOK.value in fitting and refusal_of(tables.check_look, table, by=request.user)
+        offered = {name: page for name, page in PAGES.items() if name in fitting and not (plays and name == Act.LOOK)}
         view = queries.view_of(table, None)
         context = {
             **self.admin_site.each_context(request),
@@ -146,7 +163,9 @@ class GameAdmin(ReadOnly):
             "seats": [(seat, row, duration(row.bank)) for seat, row in zip(view.seats, table.seats, strict=True)],
             "lines": rendering.log_of(view, queries.log_of(table, None, last=LOG_LINES), now),
             "shown": LOG_LINES,
-            "acts": self._acts(request, game),
+            "refusal": refusal_of(check_outside, table, by=request.user),
+            "acts": buttons(request, offered, "games_game_act", game.pk),
+            "notes": [plays] if plays else [],
             "audit": conduct.audit_of_game(game, reader=request.user.pk),
             "reports": conduct.reports_of_game(game, reader=request.user.pk),
         }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 
+from allauth.mfa.utils import is_mfa_enabled
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
@@ -18,8 +20,9 @@ from accounts.names import DISPLAY_NAME_LENGTH
 from accounts.read_only import ReadOnly
 from games import conduct
 from games.actions.moderation import accounts, people
+from games.actions.moderation.audit import check_person
 from games.actions.roles import ROLES
-from games.admin.acts import Act, ActPage, DaysForm, ReasonForm, act_page, buttons
+from games.admin.acts import Act, ActPage, DaysForm, ReasonForm, act_page, buttons, refusal_of
 
 
 class NamesForm(ReasonForm):
@@ -154,26 +157,72 @@ PAGES: Final = {
 """Each act on a person, by its name in addresses."""
 
 
-def _needless(person: User, now: datetime) -> set[str]:
-    """The acts that take back what has not been done to this person, do it again, or are refused of a superuser."""
+def _needless(person: User, by: object, now: datetime) -> set[str]:
+    """The acts that take back what has not been done to this person, do it again, or would be refused of them."""
     needless = {Act.CLOSE_ACCOUNT if not person.is_active else Act.REOPEN_ACCOUNT}
     if not person.muted(now):
         needless.add(Act.UNMUTE)
     if not person.suspended(now):
         needless.add(Act.LIFT)
-    if person.is_superuser:
+    if person.is_superuser or person.is_guest:
         needless.add(Act.SET_ROLE)
+    if not is_mfa_enabled(person):
+        needless.add(Act.DROP_FACTOR)
+    if refusal_of(accounts.check_account, person, by=by):
+        needless |= {Act.RENAME, Act.CLOSE_ACCOUNT, Act.REOPEN_ACCOUNT}
     return {act.value for act in needless}
+
+
+class Account(admin.SimpleListFilter):
+    title = "account"
+    parameter_name = "account"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [
+            ("people", "Signed up"),
+            ("guests", "Guests"),
+            ("staff", "Staff"),
+            ("suspended", "Suspended now"),
+            ("closed", "Closed"),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
+        match self.value():
+            case "people" | "guests":
+                return queryset.filter(is_guest=self.value() == "guests")
+            case "staff":
+                return queryset.filter(is_staff=True)
+            case "suspended":
+                return queryset.filter(suspended_until__gt=timezone.now())
+            case "closed":
+                return queryset.filter(is_active=False)
+        return queryset
 
 
 @admin.register(User)
 class PersonAdmin(ReadOnly):
     """A person, to read. Whatever changes is an act; an address and a password are the person's own to change."""
 
-    list_display = ("username", "name", "is_guest", "is_staff", "suspended_until", "date_joined")
-    list_filter = ("is_guest", "is_staff", "is_active", ("suspended_until", admin.EmptyFieldListFilter))
+    list_display = ("username", "goes_by", "account", "since")
+    list_filter = (Account,)
     search_fields = ("username", "display_name", "=email")
     ordering = ("username",)
+
+    @admin.display(description="name at the table", ordering="display_name")
+    def goes_by(self, person: User) -> str:
+        return person.display_name or "–"
+
+    @admin.display
+    def account(self, person: User) -> str:
+        if not person.is_active:
+            return "closed"
+        if person.suspended(timezone.now()):
+            return "suspended"
+        return "staff" if person.is_staff else "guest" if person.is_guest else "open"
+
+    @admin.display(description="here since", ordering="date_joined")
+    def since(self, person: User) -> date:
+        return timezone.localdate(person.date_joined)
 
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:person_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="accounts_user_act")
@@ -186,8 +235,15 @@ class PersonAdmin(ReadOnly):
         back = reverse("admin:accounts_user_change", args=[person_id])
         role = person.groups.values_list("name", flat=True).first() if person.is_staff else ""
         initial = {"username": person.username, "display_name": person.display_name, "role": role}
+        nameless = page.act == Act.MUTE and not person.display_name
         return act_page(
-            request, page, subject=person_id, about=person.name, back=back, form_options={"initial": initial}
+            request,
+            page,
+            subject=person_id,
+            about=person.name,
+            back=back,
+            also=["They have no name at the table now: what changes is that they cannot choose one."] * nameless,
+            form_options={"initial": initial},
         )
 
     def change_view(
@@ -199,7 +255,8 @@ class PersonAdmin(ReadOnly):
         person, now = self.get_object(request, object_id), timezone.now()
         if person is None:
             raise Http404
-        fitting = {name: page for name, page in PAGES.items() if name not in _needless(person, now)}
+        needless = _needless(person, request.user, now)
+        fitting = {name: page for name, page in PAGES.items() if name not in needless}
         roles = ["superuser"] * person.is_superuser + list(person.groups.values_list("name", flat=True))
         context = {
             **self.admin_site.each_context(request),
@@ -207,6 +264,7 @@ class PersonAdmin(ReadOnly):
             "person": person,
             "role": ", ".join(roles) if person.is_staff else "",
             "muted": person.muted(now),
+            "refusal": refusal_of(check_person, person, by=request.user),
             "acts": buttons(request, fitting, "accounts_user_act", person.pk),
             "conduct": conduct.record_of(person, now, reader=request.user.pk),
         }

@@ -8,16 +8,20 @@ from django.http import HttpRequest
 
 from accounts.read_only import ReadOnly
 from games import conduct
+from games.admin.columns import ABOUT, AFTER_MOVE, BY, DEALER, GAME, SEAT, WHEN, WINNER
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 from games.models.notices import REPORT_SETTLED
 
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnly):
-    list_display = ("at", "act", "actor_name", "game_code", "version", "seat", "person_name", "reason")
+    when, by, about, table = map(staticmethod, (WHEN, BY, ABOUT, GAME))
+    after, seat_number = staticmethod(AFTER_MOVE), staticmethod(SEAT)
+    list_display = ("when", "act", "by", "about", "table", "after", "seat_number", "reason")
     list_filter = ("act", "at")
     search_fields = ("=game_code", "person_name", "actor_name", "reason")
-    fields = ("at", "act", "actor_name", "reason", "game_code", "version", "seat", "person_name", "details")
+    fields = ("when", "act", "by", "reason", "about", "table", "after", "seat_number", "details")
+    readonly_fields = ("when", "by", "about", "table", "after", "seat_number")
     date_hierarchy = "at"
     ordering = ("-pk",)
 
@@ -30,10 +34,22 @@ class AuditEntryAdmin(ReadOnly):
 class RoundAdmin(ReadOnly):
     """A round without its piles, hands, deal or secret."""
 
-    list_display = ("game", "number", "started_at", "ended_at", "winner", "points")
+    dealer_seat, winner_seat = staticmethod(DEALER), staticmethod(WINNER)
+    list_display = ("game", "number", "started_at", "ended_at", "winner_seat", "points")
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
     list_select_related = ("game",)
-    fields = ("game", "number", "dealer", "commitment", "from_version", "started_at", "ended_at", "winner", "points")
+    fields = (
+        "game",
+        "number",
+        "dealer_seat",
+        "commitment",
+        "from_version",
+        "started_at",
+        "ended_at",
+        "winner_seat",
+        "points",
+    )
+    readonly_fields = ("dealer_seat", "winner_seat")
     ordering = ("-pk",)
     show_full_result_count = False
 
@@ -42,10 +58,12 @@ class RoundAdmin(ReadOnly):
 class MoveAdmin(ReadOnly):
     """The log as everybody reads it: what a move did may tell of cards drawn, and is not here."""
 
-    list_display = ("game", "n", "round", "seat", "text", "at")
+    seat_number = staticmethod(SEAT)
+    list_display = ("game", "n", "round", "seat_number", "text", "at")
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
     list_select_related = ("game", "round")
-    fields = ("game", "n", "round", "seat", "text", "at")
+    fields = ("game", "n", "round", "seat_number", "text", "at")
+    readonly_fields = ("seat_number",)
     ordering = ("-pk",)
     show_full_result_count = False
 

@@ -24,7 +24,7 @@ class SeatForm(ReasonForm):
         super().__init__(*args, **kwargs)
         seat = self.fields["seat"]
         assert isinstance(seat, forms.TypedChoiceField)
-        seat.choices = [(row.index, f"{row.index}: {row.name}") for row in table.seats if row.user_id is not None]
+        seat.choices = [(row.index, f"{row.index + 1}: {row.name}") for row in table.seats if row.user_id is not None]
 
 
 class RemoveForm(SeatForm):

@@ -199,7 +199,9 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt
     player.get_by_role("button", name="Report").click()
     expect(player.get_by_text("It waits for the staff.")).to_be_visible()
     address = f"/admin/games/case/{Case.objects.get().pk}/change/"
-    do(staff, address, "Take a case")
+    staff.goto(address)
+    staff.get_by_role("button", name="Take a case").click()
+    expect(staff.get_by_text("Done:")).to_be_visible()
     player.reload()
     expect(player.get_by_text("Somebody of the staff looks at it.")).to_be_visible()
     do(staff, address, "Close a case", lambda page: page.get_by_label("We agreed and acted on it").check())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from html import unescape
+from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -51,6 +53,71 @@ def test_every_page_of_the_staff_opens_for_a_moderator_who_may_see_it(as_mo: Cli
         assert as_mo.get(f"/admin/{name}/").status_code == 403, name
     for name in ("auth/group", "account/emailaddress"):
         assert as_mo.get(f"/admin/{name}/").status_code == 404, name
+
+
+def test_the_first_page_says_what_waits_and_leads_there(
+    as_mo: Client, mo: User, alice: User, bob: User, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    now = timezone.now()
+
+    def case(person: User, kind: str, **more: object) -> None:
+        Case.objects.create(person=person, kind=kind, opened_at=now - timedelta(days=3), **more)
+
+    case(alice, "name")
+    case(bob, "name", holder=mo)
+    case(bob, "other", closed_at=now)
+    case(mo, "name")  # about the reader
+    table_at(TWO_HANDS, [alice, bob], deadline=now - timedelta(hours=1))
+    table_at(TWO_HANDS, [alice, bob])
+    table_at(TWO_HANDS, [alice, bob], paused_at=now, paused_reasons=["staff"])
+    body = " ".join(as_mo.get("/admin/").content.decode().split())
+    said = (
+        "<b>2</b> open cases",
+        "The oldest waits 3 days",
+        "1 that nobody works on",
+        "1 of mine",
+        "<b>0</b> appeals to decide",
+    )
+    for sentence in (*said, "<b>1</b> overdue game<", "<b>1</b> stuck game<", "<b>1</b> paused game<"):
+        assert sentence in body, sentence
+    for query in ("case/?held=nobody", "case/?held=me", "game/?ails=overdue", "game/?ails=stuck", "game/?ails=paused"):
+        assert f'href="/admin/games/{query}"' in body
+        assert as_mo.get(f"/admin/games/{query}").context["cl"].result_count == 1, query
+    with django_assert_max_num_queries(12):
+        as_mo.get("/admin/")
+
+
+def test_staff_pages_speak_of_people_count_seats_from_one_and_have_our_icon(
+    as_mo: Client, alice: User, bob: User
+) -> None:
+    table = table_after([alice, bob], 10, seed=1)
+    index = as_mo.get("/admin/").content.decode()
+    assert ">People</a>" in index
+    assert "Users" not in index
+    assert 'rel="icon"' in index
+    moves = as_mo.get("/admin/games/move/").content.decode()
+    assert set(re.findall(r'data-label="Seat"[^>]*>([^<]*)<', moves)) == {"1", "2"}
+    act = as_mo.get(f"/admin/games/game/{table.game.pk}/act/remove/").content.decode()
+    assert ">1: alice<" in act
+    assert ">2: bob<" in act
+
+
+def test_people_are_listed_by_the_state_of_their_account(as_mo: Client, alice: User, bob: User, charlie: User) -> None:
+    User.objects.filter(pk=alice.pk).update(suspended_until=timezone.now() + timedelta(days=1))
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    User.objects.filter(pk=charlie.pk).update(is_guest=True)
+
+    def listed_as(account: str) -> set[str]:
+        rows = as_mo.get(f"/admin/accounts/user/?account={account}").context["cl"].result_list
+        return {person.username for person in rows}
+
+    assert listed_as("suspended") == {"alice"}
+    assert listed_as("closed") == {"bob"}
+    assert listed_as("guests") == {"charlie"}
+    assert listed_as("staff") == {"mo"}
+    assert listed_as("people") == {"alice", "bob", "mo"}
+    body = as_mo.get("/admin/accounts/user/").content.decode()
+    assert all(f">{state}</td>" in body for state in ("suspended", "closed", "guest", "staff"))
 
 
 def test_games_are_found_by_code_and_by_the_names_of_their_people(as_mo: Client, alice: User, bob: User) -> None:
@@ -199,6 +266,70 @@ def test_an_act_that_a_role_does_not_have_is_neither_offered_nor_done(as_mo: Cli
     assert as_mo.get(url).status_code == 403
     assert as_mo.post(url, {"reason": REASON}).status_code == 403
     assert as_mo.get(f"/admin/accounts/user/{alice.pk}/act/explode/").status_code == 404
+
+
+def test_acts_that_could_only_be_refused_are_not_offered_and_the_page_says_why(
+    as_mo: Client, as_ann: Client, mo: User, ann: User, alice: User, bob: User
+) -> None:
+    def offers(browser: Client, url: str) -> tuple[bool, str]:
+        page = browser.get(url)
+        return bool(page.context["acts"]), page.context["refusal"]
+
+    def person_page(user: User) -> str:
+        return f"/admin/accounts/user/{user.pk}/change/"
+
+    own, theirs = table_at(TWO_HANDS, [alice, mo]), table_at(TWO_HANDS, [alice, bob])
+    assert offers(as_mo, person_page(bob)) == (True, "")
+    for page, reason in (
+        (person_page(mo), "You cannot do this to yourself: ask another member of staff."),
+        (person_page(ann), "Only an admin acts on members of staff."),
+        (person_page(alice), "You play with alice at a table"),
+        (f"/admin/games/game/{own.game.pk}/change/", "You sit or sat at this table"),
+    ):
+        assert offers(as_mo, page)[1].startswith(reason)
+        body = as_mo.get(page).content.decode()
+        assert reason in body
+        assert "/act/" not in body
+    body = as_mo.get(f"/admin/games/game/{theirs.game.pk}/change/").content.decode()
+    assert "You play somewhere with somebody of this table" in body
+    assert "/act/pause/" in body
+    assert "/act/look/" not in body
+    assert "/act/look/" in as_ann.get(f"/admin/games/game/{theirs.game.pk}/change/").content.decode()
+
+
+def test_a_table_offers_what_can_be_done_at_it_now(as_mo: Client, alice: User, bob: User) -> None:
+    def offered(**fields: Any) -> set[str]:
+        game = table_at(TWO_HANDS, [alice, bob], **fields).game
+        page = as_mo.get(f"/admin/games/game/{game.pk}/change/")
+        return {act["url"].split("/")[-2] for act in page.context["acts"]}
+
+    now = timezone.now()
+    always = {"remove", "look"}
+    assert offered() == always | {"pause", "void_round"}
+    assert offered(deadline=now) == always | {"pause", "void_round", "extend"}
+    assert offered(paused_at=now, paused_reasons=["staff"], time_left=timedelta(hours=1)) == always | {
+        "resume",
+        "extend",
+    }
+    assert offered(paused_at=now, paused_reasons=["consent"]) == always | {"pause", "resume"}
+    assert offered(paused_at=now, paused_reasons=["restored"]) == always | {"pause"}
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    game.seats.update(misses=2)
+    assert "/act/forgive/" in as_mo.get(f"/admin/games/game/{game.pk}/change/").content.decode()
+
+
+def test_acts_on_an_account_are_offered_where_they_can_happen(alice: User) -> None:
+    root = User.objects.create_superuser("root", "root@example.org", "root")
+    browser = staff_browser(root)
+    page = f"/admin/accounts/user/{alice.pk}"
+    assert "/act/drop_factor/" not in browser.get(f"{page}/change/").content.decode()
+    assert "/act/set_role/" in browser.get(f"{page}/change/").content.decode()
+    assert "They have no name at the table now" in browser.get(f"{page}/act/mute/").content.decode()
+    Authenticator.objects.create(user=alice, type=Authenticator.Type.TOTP, data={})
+    User.objects.filter(pk=alice.pk).update(display_name="Ally", is_guest=True)
+    assert "/act/drop_factor/" in browser.get(f"{page}/change/").content.decode()
+    assert "/act/set_role/" not in browser.get(f"{page}/change/").content.decode()
+    assert "They have no name at the table now" not in browser.get(f"{page}/act/mute/").content.decode()
 
 
 def test_an_act_that_is_refused_says_why_and_loses_nothing(as_mo: Client, ann: User) -> None:

@@ -193,14 +193,20 @@ def test_the_queue_shows_open_cases_and_a_case_is_taken_and_closed_there(table: 
     assert "bob" in browser.get("/admin/games/case/").content.decode()
     assert TEXT in browser.get(f"/admin/games/case/{case.pk}/change/").content.decode()
     acts = f"/admin/games/case/{case.pk}/act"
-    assert browser.post(f"{acts}/hold/", {"reason": REASON}).status_code == 302
+    offered = f'<form method="post" action="{acts}/hold/">'
+    assert offered in browser.get(f"/admin/games/case/{case.pk}/change/").content.decode()
+    assert browser.post(f"{acts}/hold/").status_code == 302
+    assert offered not in browser.get(f"/admin/games/case/{case.pk}/change/").content.decode()
     assert "Somebody of the staff looks at it" in logged_in(alice).get("/reports/").content.decode()
     assert browser.post(f"{acts}/close_case/", {"reason": REASON}).status_code == 422
     form = {"reason": REASON, "outcome": "nothing", "answer": ""}
     assert browser.post(f"{acts}/close_case/", form).status_code == 302
     assert browser.get("/admin/games/case/").context["cl"].result_count == 0
     assert browser.get("/admin/games/case/?state=closed").context["cl"].result_count == 1
-    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["hold", "close_case"]
+    assert [(entry.act, entry.reason) for entry in AuditEntry.objects.order_by("pk")] == [
+        ("hold", ""),
+        ("close_case", REASON),
+    ]
 
 
 def test_staff_do_not_read_who_reported_them(mo: User, ann: User, alice: User) -> None:

@@ -21,7 +21,7 @@ from games.models import AuditEntry
 from games.refusals import Denied
 
 
-def _check_account(person: User, *, by: User) -> None:
+def check_account(person: User, *, by: User) -> None:
     """Like `check_person`, and only superusers touch the accounts of staff.
 
     :raises Denied: `forbidden`.
@@ -39,7 +39,7 @@ def rename(*, person_id: int, by: User, username: str, display_name: str, reason
     with transaction.atomic():
         reason = check(Act.RENAME, by=by, reason=reason, now=now)
         person = locked(person_id)
-        _check_account(person, by=by)
+        check_account(person, by=by)
         before = {"username": person.username, "display_name": person.display_name}
         after = {"username": username.strip(), "display_name": clean_display_name(display_name)}
         if before == after:
@@ -89,7 +89,7 @@ def _set_open(act: AuditEntry.Act, *, person_id: int, by: User, reason: str, now
     with transaction.atomic():
         reason = check(act, by=by, reason=reason, now=now)
         person = locked(person_id)
-        _check_account(person, by=by)
+        check_account(person, by=by)
         open_ = act == Act.REOPEN_ACCOUNT
         if person.is_active == open_:
             raise Denied("over", f"This account is {'open' if open_ else 'closed'} already.")

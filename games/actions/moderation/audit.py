@@ -16,8 +16,8 @@ SHORTEST_REASON: Final = 10
 Act = AuditEntry.Act
 
 
-def check(act: AuditEntry.Act, *, by: User, reason: str, now: datetime) -> str:
-    """The reason as stored, if this member of staff may do this.
+def check(act: AuditEntry.Act, *, by: User, reason: str, now: datetime, optional: bool = False) -> str:
+    """The reason as stored, if this member of staff may do this; empty only if it is `optional`.
 
     :raises Denied: `forbidden`; `malformed` without a reason that says something.
     """
@@ -25,7 +25,7 @@ def check(act: AuditEntry.Act, *, by: User, reason: str, now: datetime) -> str:
     if not allowed:
         raise Denied("forbidden", f"Your role does not let you do this: {act.label.lower()}.")
     reason = " ".join(reason.split())
-    if not SHORTEST_REASON <= len(reason) <= REASON_LENGTH:
+    if not SHORTEST_REASON <= len(reason) <= REASON_LENGTH and not (optional and reason == ""):
         raise Denied("malformed", f"Give a reason of {SHORTEST_REASON} to {REASON_LENGTH} characters.")
     return reason
 

@@ -113,6 +113,15 @@ def _case(case_id: int, by: User) -> Case:
     case = Case.objects.select_for_update(of=("self",), no_key=True).select_related("person").filter(pk=case_id).first()
     if case is None:
         raise Denied("not_found", "There is no such case.")
+    check_case(case, by=by)
+    return case
+
+
+def check_case(case: Case, *, by: User) -> None:
+    """Nobody settles a case that is closed, or that they are part of.
+
+    :raises Denied: `over`, `forbidden`.
+    """
     if case.closed_at is not None:
         raise Denied("over", "This case is closed.")
     check_person(case.person, by=by)
@@ -120,16 +129,15 @@ def _case(case_id: int, by: User) -> Case:
         raise Denied("forbidden", "You have reported this person yourself: leave the case to another member of staff.")
     if not by.is_superuser and conduct.sat_in_games_of(case, by):
         raise Denied("forbidden", "You sit or sat in a game of this case: leave it to another member of staff.")
-    return case
 
 
-def hold(*, case_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Take a case, so that others see who works on it; from whoever held it before, too.
+def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEntry:
+    """Take a case, so that others see who works on it; from whoever held it before, too. It needs no reason.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
     """
     with transaction.atomic():
-        reason = check(Act.HOLD, by=by, reason=reason, now=now)
+        reason = check(Act.HOLD, by=by, reason=reason, now=now, optional=True)
         case = _case(case_id, by)
         case.holder = by
         case.save(update_fields=["holder"])

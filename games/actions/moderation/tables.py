@@ -222,6 +222,16 @@ def _new_owner(table: Table, username: str, by: User, now: datetime) -> User:
     return person
 
 
+def check_look(table: Table, *, by: User) -> None:
+    """Hands are looked at by who does not play with any of these people, here or elsewhere.
+
+    :raises Denied: `forbidden`.
+    """
+    if queries.plays_with(by, [row.user_id for row in table.seats if row.user_id is not None]):
+        message = "You play somewhere with somebody of this table: ask another member of staff to look at hands."
+        raise Denied("forbidden", message, version=table.game.version)
+
+
 def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEntry, list[tuple[str, ...]]]:
     """Every hand of the round that runs, by seat; the players are told once the game is over.
 
@@ -230,9 +240,7 @@ def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEn
     """
     with _table(Act.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         clocks.require_playing(table)
-        if queries.plays_with(by, [row.user_id for row in table.seats if row.user_id is not None]):
-            message = "You play somewhere with somebody of this table: ask another member of staff to look."
-            raise Denied("forbidden", message, version=table.game.version)
+        check_look(table, by=by)
         table.game.looked_at = now
         table.game.save(update_fields=["looked_at"])
         entry = record(Act.LOOK, by=by, reason=why, now=now, table=table)

@@ -1,0 +1,64 @@
+"""What waits for the staff: cases, appeals, and games that something ails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+
+from games.models import Appeal, Case, Game, Report
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+LATE: Final = timedelta(minutes=2)
+"""How long what is due may wait before a game counts as overdue or stuck; the sweep looks every few seconds."""
+
+
+def ailing(games: QuerySet[Game], ails: str | None, *, reader: int | None, now: datetime) -> QuerySet[Game]:
+    """Those of these games that are `overdue`, `stuck`, `reported` (not about the reader) or `paused`; else all."""
+    late, playing = now - LATE, Q(status=Game.Status.PLAYING)
+    match ails:
+        case "overdue":
+            return games.filter(playing, paused_at=None, deadline__lt=late)
+        case "stuck":
+            return games.filter(playing & (Q(deadline=None, wake_at=None) | Q(wake_at__lt=late)), paused_at=None)
+        case "reported":
+            said = Report.objects.filter(game=OuterRef("pk"), case__closed_at=None)
+            return games.filter(Exists(said.exclude(case__person_id=reader)))
+        case "paused":
+            return games.filter(playing, paused_at__isnull=False)
+    return games
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """How much waits, and since when the longest; nothing about the reader."""
+
+    cases: int
+    unheld: int
+    mine: int
+    oldest_case: datetime | None
+    appeals: int
+    oldest_appeal: datetime | None
+    overdue: int
+    stuck: int
+    paused: int
+
+
+def desk_of(reader: User, *, now: datetime) -> Desk:
+    """What waits for this member of staff. Five queries."""
+    open_cases = Case.objects.filter(closed_at=None).exclude(person=reader)
+    cases = open_cases.aggregate(
+        cases=Count("pk"),
+        unheld=Count("pk", filter=Q(holder=None)),
+        mine=Count("pk", filter=Q(holder=reader)),
+        oldest_case=Min("opened_at"),
+    )
+    appeals = Appeal.objects.filter(decided_at=None).aggregate(appeals=Count("pk"), oldest_appeal=Min("at"))
+    overdue, stuck, paused = (
+        ailing(Game.objects.all(), ails, reader=reader.pk, now=now).count() for ails in ("overdue", "stuck", "paused")
+    )
+    return Desk(**cases, **appeals, overdue=overdue, stuck=stuck, paused=paused)

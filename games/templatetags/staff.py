@@ -1,0 +1,34 @@
+"""What the staff pages add to Django's own templates."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from games.desk import desk_of
+
+register = template.Library()
+
+
+@register.inclusion_tag("admin/staff/_desk.html", takes_context=True)
+def desk(context: template.Context) -> dict[str, Any]:
+    """``{% desk %}``: what waits for the member of staff who looks."""
+    now = timezone.now()
+    return {"desk": desk_of(context["user"], now=now), "now": now}
+
+
+@register.filter
+def under(cells: Iterable[SafeString], headers: Sequence[dict[str, Any]]) -> list[SafeString]:
+    """``{{ result|under:result_headers }}``: the cells of a row, each with its column's name for narrow screens."""
+    return [_labelled(cell, str(header["text"])) for cell, header in zip(cells, headers, strict=True)]
+
+
+def _labelled(cell: SafeString, text: str) -> SafeString:
+    label = format_html(' role="cell" data-label="{}"', text[:1].upper() + text[1:])
+    for tag in ("<td", "<th"):
+        if cell.startswith(tag):
+            return mark_safe(tag + label + cell[len(tag) :])  # noqa: S308  # both parts are escaped already
+    return cell
