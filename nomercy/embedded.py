@@ -103,6 +103,18 @@ def _worker(queue: str, name: str) -> "WorkController":
 
 def main() -> None:
     """Serve until a signal says stop; every refusal to start is one sentence on standard error."""
+    try:
+        _main()
+    except SystemExit as leaving:
+        if leaving.code:
+            raise
+    # All is stopped but perhaps a thread in the midst of a mail, and a mail server may take a minute for its answer.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(os.EX_OK)
+
+
+def _main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
     for number in STOP_SIGNALS:
         # nohup's wish is kept. A shell's background jobs ignore SIGINT too, but whoever sends it there means it.

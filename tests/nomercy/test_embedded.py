@@ -20,12 +20,14 @@ from typing import Any
 import pytest
 from celery.beat import Scheduler, Service
 
+from games.actions import postman
 from nomercy.celery import BEAT, SWEEP, app
 from nomercy.embedded import ServerLoopLayer, Workers
 from nomercy.place import CHECKOUT, Place, place_for
 from nomercy.postgres import postmaster_pid
 from nomercy.processes import CLOCK, COMMANDS, MAIL, QUEUES, WORK
 from tests.nomercy.conftest import remove
+from tests.support.mail import MailServer, serve
 
 SITE = ("accounts", "games", "manage.py", "nomercy", "static", "templates")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="sees processes by /proc")
@@ -63,17 +65,17 @@ def free_port() -> Iterator[int]:
         yield port
 
 
-def environment(port: int) -> dict[str, str]:
+def environment(port: int, **more: str) -> dict[str, str]:
     unset = {"DATABASE_URL", "REDIS_URL", "SITE_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE"}
-    return {**{name: value for name, value in os.environ.items() if name not in unset}, "PORT": str(port)}
+    return {**{name: value for name, value in os.environ.items() if name not in unset}, "PORT": str(port), **more}
 
 
-def launch(checkout: Path, port: int) -> subprocess.Popen[str]:
+def launch(checkout: Path, port: int, **more: str) -> subprocess.Popen[str]:
     """`script/run` without its bootstrap, in a terminal's process group of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "nomercy.embedded"],
         cwd=checkout,
-        env=environment(port),
+        env=environment(port, **more),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -81,9 +83,9 @@ def launch(checkout: Path, port: int) -> subprocess.Popen[str]:
     )
 
 
-def start(checkout: Path, port: int) -> subprocess.Popen[str]:
+def start(checkout: Path, port: int, **more: str) -> subprocess.Popen[str]:
     """The same, up and answering."""
-    process = launch(checkout, port)
+    process = launch(checkout, port, **more)
     assert process.stdout is not None
     said = []
     for line in process.stdout:
@@ -168,6 +170,38 @@ def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout:
     said.join()
     again.stdout.close()
     assert_nothing_runs(place, port)
+
+
+TELL = """
+from allauth.account.models import EmailAddress
+from django.utils import timezone
+from accounts.models import User
+from games.actions import notices
+user = User.objects.create_user("tess", "tess@example.org")
+EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+notices.tell_day_taken(user, left=3, now=timezone.now())
+"""
+
+
+def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
+    mail_server = MailServer(hangs={"tess@example.org"})
+    controller = serve(mail_server)
+    with free_port() as port:
+        pass
+    process = start(checkout, port, EMAIL_URL=f"smtp://127.0.0.1:{controller.port}")
+    try:
+        made = run(checkout, port, "manage.py", "shell", "--verbosity", "0", "--command", TELL)
+        assert made.returncode == 0, made.stderr
+        until = time.monotonic() + 60
+        while not mail_server.left:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=postman.PATIENCE / 2)
+    finally:
+        controller.stop()
+    assert process.returncode == 0
+    assert_nothing_runs(place_for(checkout), port)
 
 
 @needs_proc
