@@ -33,6 +33,11 @@ def name_taken(name: str, *, but: User) -> bool:
     return others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists()
 
 
+def fresh(user_id: int) -> User:
+    """This user as stored now, apart from the one that a request holds."""
+    return User.objects.get(pk=user_id)
+
+
 def person_named(username: str) -> User | None:
     return User.objects.filter(username__iexact=username).first()
 

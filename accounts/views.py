@@ -56,7 +56,7 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
 
 def _save_profile(user_id: int, form: ProfileForm) -> bool:
     # A copy, so that a refused name does not show in the page's header.
-    user = User.objects.get(pk=user_id)
+    user = queries.fresh(user_id)
     try:
         actions.update_profile(user=user, **form.cleaned_data, now=timezone.now())
     except ValidationError as error:

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 from django.conf import settings
 
-from games import backlog
+from games.queries import backlog
 
 log = structlog.get_logger(__name__)
 

@@ -152,7 +152,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "games.context.waiting",
+                "games.web.context.waiting",
             ]
         },
     }

@@ -23,11 +23,11 @@ from accounts import actions as accounts_actions
 from accounts.models import User
 from accounts.rest import LONGEST_QUIET
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
-from games import announce, bots, lists, queries, rules
+from games import announce, bots, queries, rules
 from games.actions import agreements, bot_turn, judgement, lobby, mailbox, notices, outbox, play, sweep, vacations
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import DEADLINE, DIGEST, TURN, Notice
-from games.queries import Table
+from games.queries import Table, lists
 from games.refusals import Denied
 from tests.support.mail import MailServer, parsed
 

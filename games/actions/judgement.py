@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import Error
 
 from accounts.queries import MailAddress, mail_addresses
-from games import inbox, presence
+from games import presence
 from games.models import Game
 from games.models.notices import (
     BOT_TOOK_OVER,
@@ -28,7 +28,7 @@ from games.models.notices import (
     Notice,
     Reason,
 )
-from games.queries import Table
+from games.queries import Table, inbox
 
 log = structlog.get_logger(__name__)
 

@@ -10,10 +10,10 @@ from django.core.mail import EmailMultiAlternatives
 
 from accounts.models import User
 from accounts.queries import mail_addresses
-from games import emails, inbox, lists, queries
+from games import emails, queries
 from games.emails import News, Reader
 from games.models.notices import DEADLINE, DIGEST, KINDS, TURN, Notice, NoticeSettings
-from games.queries import GameView, Table
+from games.queries import GameView, Table, inbox, lists
 
 log = structlog.get_logger(__name__)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from django.db import transaction
 
 from accounts.actions import create_guest
-from games import announce, bots, conduct, queries, rules
+from games import announce, bots, queries, rules
 from games.actions import chance, notices, rounds
 from games.actions.locks import lock_game
 from games.models import Game, Invitation, Seat
 from games.models.paces import CUSTOM, PACES, pace_named
 from games.models.rows import ask_ahead
-from games.queries import Table
+from games.queries import Table, conduct
 from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 
-from games import backlog, queries, rules
+from games import queries, rules
 from games.actions import clocks, notices, vacations
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.actions.timing import moment_of, moved
 from games.models import Game, Seat
-from games.queries import Table
+from games.queries import Table, backlog
 
 log = structlog.get_logger(__name__)
 

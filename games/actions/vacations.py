@@ -10,9 +10,9 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.queries import vacation_days_left
-from games import lists
 from games.actions import notices
 from games.actions.rest import follow_rest
+from games.queries import lists
 from games.refusals import Denied
 
 DAY: Final = timedelta(days=1)

@@ -14,12 +14,12 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from accounts.read_only import ReadOnly
-from games import conduct
 from games.actions.moderation import cases
 from games.actions.moderation.audit import check_person
 from games.admin.acts import Act, ActPage, NoReasonForm, ReasonForm, act_page, buttons, refusal_of
 from games.models import Appeal, Case
 from games.models.moderation import REASON_LENGTH
+from games.queries import conduct
 
 
 class OutcomeForm(ReasonForm):

@@ -13,15 +13,15 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
 from accounts.read_only import ReadOnly
-from games import conduct, queries
+from games import queries
 from games import render as rendering
 from games.actions.moderation import tables
 from games.actions.moderation.audit import check_outside
 from games.admin.acts import Act, Doing, act_page, buttons, may, refusal_of
 from games.admin.table_acts import PAGES
-from games.desk import ailing
 from games.models import Game
-from games.queries import GameView, Table
+from games.queries import GameView, Table, conduct
+from games.queries.desk import ailing
 from games.render.words import duration
 from games.rules.cards import card_name, color_name
 

@@ -18,11 +18,11 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.names import DISPLAY_NAME_LENGTH
 from accounts.read_only import ReadOnly
-from games import conduct
 from games.actions.moderation import accounts, people
 from games.actions.moderation.audit import check_person
 from games.actions.roles import ROLES
 from games.admin.acts import Act, ActPage, DaysForm, ReasonForm, act_page, buttons, refusal_of
+from games.queries import conduct
 
 
 class NamesForm(ReasonForm):

@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.read_only import ReadOnly
-from games import conduct
 from games.admin.columns import ABOUT, AFTER_MOVE, BY, DEALER, GAME, SEAT, WHEN, WINNER
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 from games.models.notices import REPORT_SETTLED
+from games.queries import conduct
 
 
 @admin.register(AuditEntry)

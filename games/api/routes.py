@@ -9,11 +9,12 @@ from django.utils import timezone
 from ninja import Query, Status
 
 from accounts.models import User
-from games import lists, queries, records, rules
+from games import queries, rules
 from games.actions import agreements, lobby, play
 from games.api.base import api
 from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove
 from games.api.views import clock_json, game_json, line_json, listed_json
+from games.queries import lists, records
 
 __all__ = ["api"]  # with the calls below
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from accounts import queries as people
 from games import alarm
-from games.live import news
+from games.queries import news
 
 log = structlog.get_logger(__name__)
 

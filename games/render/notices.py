@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from accounts.models import User
 from games import queries
-from games.inbox import Told
 from games.models.notices import CHANNELS, KINDS, SITE, Notice
 from games.queries import GameView
+from games.queries.inbox import Told
 from games.render import words
 
 WHY: Final[dict[str, str]] = {

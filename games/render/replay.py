@@ -12,10 +12,10 @@ from django.utils.http import urlencode
 
 from games import rules
 from games.queries import GameView, LogLine
+from games.queries.replays import Step
 from games.render import words
 from games.render.table import players_of, sorted_hand, table_of
 from games.render.told import log_of, sentences
-from games.replays import Step
 
 Context = dict[str, Any]
 

@@ -7,7 +7,7 @@ from django import template
 from django.template import loader
 from django.utils.safestring import SafeString, mark_safe
 
-from games import faces
+from games.render import faces
 
 register = template.Library()
 

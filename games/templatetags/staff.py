@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from games.desk import desk_of
+from games.queries.desk import desk_of
 
 register = template.Library()
 

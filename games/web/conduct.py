@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
-from games import conduct, queries
+from games import queries
 from games.actions.moderation import cases, people
+from games.queries import conduct
 from games.refusals import Denied
 from games.web import report_form
 from games.web.answers import SeeOther

@@ -19,13 +19,13 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from games import conduct, lists, presence, queries, records, rules
+from games import presence, queries, rules
 from games import render as rendering
 from games.actions import seen
 from games.actions.play import play_move
-from games.lists import Badges
 from games.models import Game
-from games.queries import GameView, LogLine, Table
+from games.queries import GameView, LogLine, Table, conduct, lists, records
+from games.queries.lists import Badges
 from games.refusals import Denied
 from games.render import Again, Asked, Ended
 from games.web import table as table_views
@@ -224,7 +224,7 @@ def _again(table: Table, view: GameView, user: User | None) -> Again | None:
     """The rematch of a finished game, if somebody who sat there has asked for one and the reader sat there too."""
     if view.you is None or view.status not in (Game.Status.OVER, Game.Status.VOID):
         return None
-    again = Game.objects.filter(rematch_of=table.game).select_related("host").first()
+    again = queries.rematch_of(table)
     if again is None:
         return None
     seated = again.seats.filter(user=user).exists()

@@ -15,10 +15,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
-from games import lists, queries
+from games import queries
 from games import render as words
 from games.actions import lobby
-from games.queries import GameView
+from games.queries import GameView, lists
 from games.render.words import listed
 from games.web.answers import SeeOther
 from games.web.marks import marks

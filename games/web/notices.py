@@ -16,13 +16,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import User
 from accounts.queries import MailAddress, mail_addresses, name_of
-from games import inbox, mail_links
+from games import mail_links
 from games.actions import mailbox
 from games.mail_links import BadLink
 from games.models.notices import KINDS, NoticeSettings
-from games.notice_form import NoticeForm
+from games.queries import inbox
 from games.render.notices import count_new, items_of
 from games.web.answers import SeeOther
+from games.web.notice_form import NoticeForm
 from games.web.people import person
 
 NOT_FOUND: Final = 404

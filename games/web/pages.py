@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from games import rules
-from games.forms import preset_values
+from games.web.forms import preset_values
 
 
 @require_safe

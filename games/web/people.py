@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods
 from accounts.adapter import LEFT_GUEST, LINKS
 from accounts.models import User
 from accounts.queries import guest_numbered
-from games import lists
 from games.actions import lobby
+from games.queries import lists
 from games.web.answers import SeeOther
 
 LINKS_KEPT: Final = 50

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from accounts.queries import person_named
-from games import profiles, queries
+from games import queries
 from games import render as words
 from games.actions.moderation import cases
-from games.queries import Table
+from games.queries import Table, profiles
 from games.web import report_form
 from games.web.home import game_card
 from games.web.people import person

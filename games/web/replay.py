@@ -10,7 +10,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from games import queries, replays
+from games import queries
+from games.queries import replays
 from games.refusals import Denied
 from games.render.replay import replay_of
 from games.web.people import links, person

@@ -14,10 +14,10 @@ from django.views.decorators.vary import vary_on_headers
 from games import bots
 from games import render as words
 from games.actions import lobby
-from games.forms import NewTableForm
 from games.queries import GameView, SeatView, Table
 from games.refusals import Denied
 from games.web.answers import SeeOther
+from games.web.forms import NewTableForm
 from games.web.marks import marks
 from games.web.once import make_table
 

@@ -18,7 +18,7 @@ from games.actions import lobby
 from games.actions.moderation import cases, people, tables
 from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table
-from games.verify import faults_of
+from games.queries.verify import faults_of
 from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
 

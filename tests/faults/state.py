@@ -6,7 +6,7 @@ from django.db.models import Model, Sum
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Hand, Invitation, Move, Report, Seat, Suspension
-from games.verify import faults_of
+from games.queries.verify import faults_of
 
 KINDS: tuple[type[Model], ...] = (
     Game, Seat, Hand, Move, Invitation, User, Report, Case, Appeal, Suspension, AuditEntry

@@ -26,7 +26,7 @@ from bench.sockets import FAULTS, measure
 from games import queries
 from games.actions import lobby
 from games.models import Game, Move
-from games.verify import faults_of
+from games.queries.verify import faults_of
 from tests.conftest import Figure, logged_in
 from tests.support.stack import RunningStack, stack
 

@@ -25,9 +25,9 @@ from games.actions import lobby, timeouts
 from games.actions.play import play_seat
 from games.models import Game, Move, Seat
 from games.queries import Table
+from games.queries.verify import faults_of
 from games.refusals import Denied
 from games.rules import TURN_MOVES
-from games.verify import faults_of
 from tests.conftest import Figure, api_token, logged_in
 from tests.support.tables import TWO_HANDS, log_of, now_of, table_at
 from tests.support.web import Answer, Site, at_once, page_move, program_move

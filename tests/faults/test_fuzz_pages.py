@@ -23,10 +23,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from accounts.models import User
-from games import lists, queries
+from games import queries
 from games.actions import lobby
 from games.actions.moderation import people
 from games.models import Game
+from games.queries import lists
 from tests.conftest import Figure, logged_in
 from tests.faults.state import faulty_games, stored
 from tests.support.codes import staff_browser

@@ -24,9 +24,9 @@ from pytest_django import DjangoDbBlocker
 from accounts.models import User
 from games import rules
 from games.actions import lobby
-from games.forms import NewTableForm
 from games.models import Case, Game
 from games.rules import TURN_MOVES
+from games.web.forms import NewTableForm
 from nomercy import limits
 from tests.conftest import Figure, api_token, logged_in, person
 from tests.support.stack import RunningStack, stack

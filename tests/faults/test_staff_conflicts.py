@@ -23,7 +23,7 @@ from games import rules
 from games.actions.moderation import tables
 from games.models import AuditEntry, Game, Move, Seat
 from games.queries import Table
-from games.verify import faults_of
+from games.queries.verify import faults_of
 from tests.conftest import Figure, staff
 from tests.faults.test_conflicts import ROUNDS, Call, Hand, Outcome, conflicting, new_match
 from tests.support.codes import staff_browser

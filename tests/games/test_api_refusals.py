@@ -271,7 +271,7 @@ def test_what_breaks_is_told_without_details(program: Client, monkeypatch: pytes
     def broken(*_: object, **__: object) -> int:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("games.lists.count_turns", broken)
+    monkeypatch.setattr("games.queries.lists.count_turns", broken)
     program.raise_request_exception = False
     response = program.get("/api/v1/me")
     assert refused(response, 500, "broken")

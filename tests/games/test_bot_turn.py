@@ -16,8 +16,8 @@ from games.actions.locks import lock_game
 from games.actions.play import play_move, play_seat
 from games.models import Game, Move
 from games.queries import Table
+from games.queries.verify import faults_of
 from games.refusals import Denied
-from games.verify import faults_of
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db

@@ -8,13 +8,13 @@ import pytest
 from django.db import transaction
 
 from accounts.models import User
-from games import announce, lists, queries
+from games import announce, queries
 from games.actions import agreements, clocks, sweep
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
 from games.models import Game, Hand, Notice, Seat
-from games.queries import Table
+from games.queries import Table, lists
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, locked, move, refused, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 

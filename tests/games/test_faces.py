@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from games.faces import BACK, GLYPHS, GROUNDS, MARK, face, shape
+from games.render.faces import BACK, GLYPHS, GROUNDS, MARK, face, shape
 from games.rules import DECKS, face_of
 
 CARDS = sorted({card for deck in DECKS.values() for card in deck.cards})

@@ -25,9 +25,9 @@ from games import alarm, announce
 from games.actions.moderation import people, tables
 from games.actions.play import play_move
 from games.live import watch as watch_module
-from games.live.news import news_of
 from games.live.watch import watch
 from games.models import Game
+from games.queries.news import news_of
 from nomercy.embedded import ServerLoopLayer
 from tests.conftest import logged_in
 from tests.support.sockets import Socket, run, thread_of_channels

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from games import lists, queries, rules
+from games import queries, rules
 from games.actions import lobby
 from games.actions.lobby import TableOptions
 from games.models import Game, Invitation, Seat
+from games.queries import lists
+from games.queries.verify import faults_of
 from games.refusals import Denied
-from games.verify import faults_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db

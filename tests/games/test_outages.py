@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from accounts.models import User
-from games import backlog
 from games.actions import clocks, sweep
 from games.models import Hand, Heartbeat, Seat, rows
-from games.queries import Table
+from games.queries import Table, backlog
 from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, locked, move, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from accounts.actions import create_guest
 from accounts.models import User
-from games import profiles
 from games.actions import lobby
 from games.models import Game, Report, Seat
+from games.queries import profiles
 from tests.conftest import logged_in
 from tests.support.pages import text_of
 from tests.support.tables import TWO_HANDS, table_after, table_at

@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import User
-from games import lists, queries, rules
+from games import queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Invitation
-from games.records import record_of
+from games.queries import lists
+from games.queries.records import record_of
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 

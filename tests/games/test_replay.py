@@ -13,12 +13,12 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import replays, rules
+from games import rules
 from games.actions import lobby
 from games.actions.moderation import tables
 from games.actions.play import play_move
 from games.models import Game, Move, Seat
-from games.queries import Table
+from games.queries import Table, replays
 from games.refusals import Denied
 from tests.conftest import logged_in
 from tests.support.pages import open_table, text_of

@@ -13,12 +13,12 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import conduct, emails
+from games import emails
 from games.actions import lobby, outbox
 from games.actions.moderation import cases, people
 from games.actions.play import play_move
 from games.models import Appeal, AuditEntry, Case, Notice, Report, Suspension
-from games.queries import Table
+from games.queries import Table, conduct
 from games.refusals import Denied
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser

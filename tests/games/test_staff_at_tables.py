@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import conduct, lists, presence, queries, records, rules
+from games import presence, queries, rules
 from games.actions import clocks, lobby, outbox
 from games.actions.clocks import give_back
 from games.actions.locks import lock_game
@@ -23,9 +23,9 @@ from games.actions.play import play_move
 from games.admin.people import PAGES as PAGES_OF_PEOPLE
 from games.admin.table_acts import PAGES
 from games.models import AuditEntry, Game, Notice, Round, Seat
-from games.queries import Table
+from games.queries import Table, conduct, lists, records
+from games.queries.verify import faults_of
 from games.refusals import Denied
-from games.verify import faults_of
 from tests.conftest import logged_in, person
 from tests.support.clocks import THREE_HANDS
 from tests.support.codes import staff_browser

@@ -13,8 +13,8 @@ from games import announce, queries
 from games.actions import sweep, timeouts
 from games.actions.next_round import deal_next
 from games.models import Game, Hand, Heartbeat, Notice, Round, Seat
+from games.queries.verify import faults_of
 from games.refusals import Denied
-from games.verify import faults_of
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, due_table, move, refused, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 

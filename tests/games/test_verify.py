@@ -16,7 +16,7 @@ from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Hand, Move, Round, Seat
 from games.queries import Table
-from games.verify import faults_of
+from games.queries.verify import faults_of
 from tests.support.tables import NOON, now_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

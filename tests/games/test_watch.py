@@ -12,9 +12,9 @@ from accounts.models import User
 from games.actions import lobby
 from games.actions.moderation import accounts, people, tables, watch
 from games.actions.play import play_move
-from games.forms import NewTableForm
 from games.models import BrowserMark, Case, Game, Move, Report, Seat
 from games.queries import Table
+from games.web.forms import NewTableForm
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, table_at
 

@@ -286,7 +286,7 @@ def test_a_database_that_is_away_is_told_to_programs(
     as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None]
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("games.lists.public_games", fault)
+        patch.setattr("games.queries.lists.public_games", fault)
         with capture_logs() as lines:
             answer = as_alice.get("/api/v1/games")
     connections["default"].close()

@@ -22,13 +22,13 @@ from psycopg.rows import dict_row
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
-from games import queries, records, rules
+from games import queries, rules
 from games.actions import lobby, timeouts
 from games.actions.bot_turn import play_bots
 from games.actions.play import play_move
 from games.models import Game
-from games.queries import Table
-from games.verify import faults_of
+from games.queries import Table, records
+from games.queries.verify import faults_of
 from nomercy.place import CHECKOUT
 from tests.conftest import logged_in
 from tests.support.database import empty_database

@@ -150,7 +150,7 @@ def test_every_act_has_a_row() -> None:
 
 
 def test_the_scan_would_notice_a_page_that_forgot_to_ask(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("games.queries.may_see", lambda *args: True)
+    monkeypatch.setattr("games.queries.tables.may_see", lambda *args: True)
     game = next(row for row in rows() if row.address.name == "game")
     assert letters_of(world, game) != declared()[game.key]
 

@@ -68,6 +68,6 @@ def test_every_role_hears_what_is_declared() -> None:
 
 
 def test_the_scan_would_notice_a_socket_that_forgot_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("games.queries.may_see", lambda *args: True)
+    monkeypatch.setattr("games.queries.tables.may_see", lambda *args: True)
     (game,) = routes()
     assert run(letter(World(), "outsider", game)) == "."

@@ -17,8 +17,8 @@ from django.db import connection, transaction
 
 from games import queries, rules
 from games.models import Game, Move, Round, Seat
+from games.queries.verify import faults_of
 from games.rules import TURN_MOVES
-from games.verify import faults_of
 
 When = tuple[int, int]
 """A position's place in its game: the number of its round, and the version."""

@@ -49,9 +49,10 @@ class Release:
     def __init__(self) -> None:
         from django.contrib.auth import get_user_model
 
-        from games import bots, queries, records, rules
+        from games import bots, queries, rules
         from games.actions import lobby, play
         from games.models import Game
+        from games.queries import records
 
         self.rng, self.game = random.Random(16), Game
         self.queries, self.records, self.rules = queries, records, rules

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts.models import User
-from games import conduct, queries
+from games import queries
 from games.models import AuditEntry
 from games.models.moderation import REASON_LENGTH
-from games.queries import Table
+from games.queries import Table, conduct
 from games.refusals import Denied
 
 SHORTEST_REASON: Final = 10

@@ -9,13 +9,14 @@ from typing import Final
 from django.db import transaction
 
 from accounts.models import User
-from games import conduct, queries
+from games import queries
 from games.actions import mailbox, notices
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import end_suspensions
 from games.models import Appeal, AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, WORDS_LENGTH
 from games.models.notices import REPORT_SETTLED
+from games.queries import conduct
 from games.refusals import Denied
 
 SHORTEST: Final = 20

@@ -10,14 +10,14 @@ from typing import Final
 from django.db import transaction
 
 from accounts.models import User
-from games import announce, conduct, queries, rules
+from games import announce, queries, rules
 from games.actions import clocks, lobby, notices, rounds
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.moderation.audit import Act, check, check_outside, record
 from games.actions.next_round import deal_again, deal_next
 from games.models import AuditEntry, Game, Seat
-from games.queries import Table
+from games.queries import Table, conduct
 from games.refusals import Denied
 
 STAFF: Final = "staff"

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from games.models import Game
-from games.verify import faults_of
+from games.queries.verify import faults_of
 
 
 class Command(BaseCommand):

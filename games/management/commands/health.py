@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from games.backlog import backlog
+from games.queries.backlog import backlog
 
 LATE = timedelta(minutes=10)
 """How late a notice may be before something is wrong with the worker or the mail server."""

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from games.models import Game
-from games.verify import faults_of
+from games.queries.verify import faults_of
 
 
 class Command(BaseCommand):

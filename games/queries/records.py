@@ -10,8 +10,8 @@ from django.db.models import Prefetch
 from games import rules
 from games.models import Game, Move, Round
 from games.queries import Table
+from games.queries.replays import told_if_faulty
 from games.refusals import Denied
-from games.replays import told_if_faulty
 
 
 def record_of(table: Table) -> rules.Record:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 import structlog
 from django.db import Error
 
-from games import lists, queries
+from games import queries
 from games.models import Game
 from games.models.notices import SITE, Notice, NoticeSettings, Outbox
-from games.queries import Table
+from games.queries import Table, lists
 
 if TYPE_CHECKING:
     from accounts.models import User

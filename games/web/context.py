@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
-from games import lists
-from games.lists import Badges
+from games.queries import lists
+from games.queries.lists import Badges
 
 
 def waiting(request: HttpRequest) -> dict[str, object]:

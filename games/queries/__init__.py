@@ -1,0 +1,53 @@
+"""Every read that a door needs: who may see a table, what one viewer may see of it, and what stands in lists.
+
+`load` and `load_for` give a `Table`: everything, for the server's own use. Doors show people only a `GameView`, made
+by `view_of`. The other modules read one thing each: `lists` of games, what people are told (`inbox`), who they are to
+each other (`profiles`), reports and cases (`conduct`), what waits for the staff (`desk`), rounds that are over
+(`records`, `replays`, `verify`), what waits to be done (`backlog`), and what open pages are told beside moves (`news`).
+"""
+
+from games.queries.tables import (
+    RoundResult,
+    Table,
+    find,
+    game_by_invite,
+    load,
+    load_for,
+    may_see,
+    options_of,
+    pause_voters,
+    plays_with,
+    position_of,
+    rematch_of,
+    require_seat,
+    results_of,
+    unseen_end,
+    with_tables,
+)
+from games.queries.views import GameView, LastHand, LogLine, SeatView, hands_after, log_of, view_of
+
+__all__ = [
+    "GameView",
+    "LastHand",
+    "LogLine",
+    "RoundResult",
+    "SeatView",
+    "Table",
+    "find",
+    "game_by_invite",
+    "hands_after",
+    "load",
+    "load_for",
+    "log_of",
+    "may_see",
+    "options_of",
+    "pause_voters",
+    "plays_with",
+    "position_of",
+    "rematch_of",
+    "require_seat",
+    "results_of",
+    "unseen_end",
+    "view_of",
+    "with_tables",
+]

@@ -1,0 +1,202 @@
+"""A table as one viewer may see it: what `rules.view_for` allows that seat, what is public, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import Exists, OuterRef
+
+from games import rules
+from games.models import Game, Hand, Move, Seat
+from games.models.paces import Pace
+from games.models.rows import read_log
+
+if TYPE_CHECKING:
+    from accounts.models import User
+from games.queries.tables import RoundResult, Table, results_of
+
+
+@dataclass(frozen=True, slots=True)
+class SeatView:
+    """What everybody at the table sees of one seat.
+
+    `owner`: the bot plays for a person, who can take the seat back. `away_until` is the end of that person's vacation,
+    which may have passed. `username` is empty for a bot of the table's own and for a person who is gone.
+    """
+
+    seat: int
+    name: str
+    username: str
+    bot: str
+    cards: int
+    uno: bool
+    exposed: bool
+    out: bool
+    left: bool
+    score: int
+    owner: bool
+    bank: int
+    misses: int
+    away_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameView:
+    """A table as one viewer may see it. `you` is None for a spectator; `view` is None while the table is open.
+
+    `pause_ends`: when the pause ends by itself, if it does. `looked`: staff have looked at hands while the game ran,
+    which is told once it is over.
+    """
+
+    id: str
+    version: int
+    status: str
+    preset: str
+    options: rules.Options
+    target: int
+    pace: str
+    terms: Pace
+    players: int
+    bot_pause: float
+    public: bool
+    hosting: bool
+    round: int
+    you: int | None
+    view: rules.View | None
+    seats: tuple[SeatView, ...]
+    legal: tuple[rules.Move, ...]
+    deadline: datetime | None
+    paused: tuple[str, ...]
+    time_left: timedelta | None
+    pause_ends: datetime | None
+    pause_votes: tuple[int, ...]
+    misses_allowed: int
+    after_misses: str
+    winner: int | None
+    looked: bool
+    points: int | list[int] | None
+    results: tuple[RoundResult, ...]
+    commitment: str | None
+
+    @property
+    def names(self) -> list[str]:
+        return [seat.name for seat in self.seats]
+
+    @property
+    def turn(self) -> int | None:
+        """The seat that must move, None when nobody must."""
+        if self.status != "playing" or self.view is None or self.view.phase == "over":
+            return None
+        return self.view.turn
+
+    @property
+    def my_turn(self) -> bool:
+        """Whether the reader must move: not while the game is paused, nor while a bot plays for them."""
+        return self.you is not None and self.turn == self.you and not self.paused and not self.seats[self.you].bot
+
+
+class LastHand(NamedTuple):
+    """A hand at the end of a round; who held it may have been out of the round by then, or have left the game."""
+
+    cards: tuple[rules.Card, ...]
+    out: bool
+    left: bool
+
+
+def hands_after(table: Table, number: int) -> list[LastHand]:
+    """Everybody's cards at the end of an earlier round of this table, by seat; open to all by then (SEE-1)."""
+    hands = Hand.objects.filter(round__game_id=table.game.pk, round__number=number, round__ended_at__isnull=False)
+    leaving = Move.objects.filter(
+        game_id=table.game.pk, seat=OuterRef("seat__index"), text="leave", round__number__lte=number
+    )
+    rows = hands.order_by("seat__index").values_list("cards", "seat__index", "round__out", Exists(leaving))
+    return [LastHand(tuple(cards.split()), seat in out, left) for cards, seat, out, left in rows]
+
+
+def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
+    n = seat.index
+    return SeatView(
+        seat=n,
+        name=seat.name,
+        username=seat.username,
+        bot=seat.bot,
+        cards=view.counts[n] if view else 0,
+        uno=bool(view and n in view.declared),
+        exposed=bool(view and n in view.exposed),
+        out=seat.left or bool(view and n in view.out),
+        left=seat.left,
+        score=seat.score,
+        owner=seat.held_for_owner,
+        bank=seat.bank,
+        misses=seat.misses,
+        away_until=seat.rest.vacation_until if seat.rest else None,
+    )
+
+
+def view_of(table: Table, user: User | None) -> GameView:
+    """What this person may see of this table: the only thing a door shows."""
+    game, round_ = table.game, table.round
+    you = table.seat_of(user)
+    view = None
+    legal: tuple[rules.Move, ...] = ()
+    if table.position is not None:
+        view = rules.view_for(table.position, you, table.options)
+        can_move = game.status == Game.Status.PLAYING and game.paused_at is None
+        if you is not None and can_move and not table.seats[you].bot:
+            legal = tuple(rules.legal_moves(table.position, you, table.options))
+    results = results_of(table)
+    return GameView(
+        id=game.code,
+        version=game.version,
+        status=game.status,
+        preset=game.preset,
+        options=table.options,
+        target=game.target,
+        pace=game.pace,
+        terms=game.terms,
+        players=game.players,
+        bot_pause=game.bot_pause,
+        public=game.is_public,
+        hosting=user is not None and game.host_id == user.pk,
+        round=round_.number if round_ else 0,
+        you=you,
+        view=view,
+        seats=tuple(_seat_view(seat, view) for seat in table.seats),
+        legal=legal,
+        deadline=game.deadline,
+        paused=tuple(game.paused_reasons),
+        time_left=game.time_left,
+        pause_ends=game.pause_ends,
+        pause_votes=tuple(game.pause_votes),
+        misses_allowed=game.misses_allowed,
+        after_misses=game.after_misses,
+        winner=game.winner,
+        looked=game.looked_at is not None and game.status in (Game.Status.OVER, Game.Status.VOID),
+        points=results[-1].points if results else None,
+        results=results,
+        commitment=round_.commitment if round_ else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One accepted move as one viewer may know it."""
+
+    n: int
+    round: int
+    seat: int
+    text: str
+    at: datetime
+    events: tuple[rules.Event, ...]
+
+
+def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None = None) -> list[LogLine]:
+    """The log of this table from after version `after` to its own (at most the `last` newest lines), oldest first, as
+    this person may know it."""
+    you = table.seat_of(user)
+    return [
+        LogLine(n, round_, seat, text, at, rules.redact(events, you, over))
+        for n, round_, seat, text, at, events, over in read_log(table.game.pk, after, table.game.version, last)
+    ]
