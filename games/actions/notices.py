@@ -221,7 +221,7 @@ def _turns(misses: int) -> str:
 
 def tell_day_taken(person: User, *, left: int, now: datetime) -> None:
     """Tell somebody that a day of vacation was taken instead of a miss, and how many are `left` this year."""
-    days = "1 is" if left == 1 else f"{left} are"
+    days = "1 day is" if left == 1 else f"{left} days are"
     text = f"Your time had run out, so you are on vacation for a day: your clocks stand still. {days} left this year."
     tell(None, [Intent(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
 

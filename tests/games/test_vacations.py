@@ -131,7 +131,7 @@ def test_a_day_is_taken_instead_of_a_miss_if_one_wants_that(alice: User, bob: Us
 def test_that_a_day_was_taken_is_told_each_time_and_while_it_lasts(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True, vacation_year=2026, vacation_used=26)
     running(alice, bob, deadline=NOON)
-    for days, are_left in enumerate(("1 is", "0 are")):
+    for days, are_left in enumerate(("1 day is", "0 days are")):
         swept(NOON + days * DAY)
         outbox.deliver(clock=lambda days=days: NOON + days * DAY)  # type: ignore[misc]  # a default to bind it
         sent = mail.outbox[-1]
