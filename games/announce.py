@@ -43,6 +43,11 @@ def person_group(user_id: int) -> str:
     return f"person.{user_id}"
 
 
+def person_news(user_id: int) -> None:
+    """Once the transaction is committed, have this person's open pages look again: staff have something to say."""
+    transaction.on_commit(partial(_tell, person_group(user_id), {"type": "person.news"}), robust=True)
+
+
 def shut_out(user_id: int) -> None:
     """Once the transaction is committed, have this person's sockets closed."""
     message = {"type": "person.shut_out"}

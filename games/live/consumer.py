@@ -98,6 +98,10 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
     async def game_changed(self, message: dict[str, Any]) -> None:
         await self.tell(message["version"])
 
+    async def person_news(self, message: dict[str, Any]) -> None:
+        """To hear of a version again is news that is no move: the page looks, and its header tells."""
+        await self.tell(self.version)
+
     async def person_shut_out(self, message: dict[str, Any]) -> None:
         await self.close(code=SHUT_OUT)
 

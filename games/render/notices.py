@@ -115,7 +115,7 @@ def _line(row: Notice, held: bool, now: datetime) -> Line:
     else:
         what, at = "waits until", words.moment(row.due_at, now)
         if row.due_at <= now:
-            what, at = "is next", ""
+            what, at = "goes out in a moment", ""
         if held and row.channel != SITE:
             what, at, why = "waits", "", HELD
     return Line(CHANNELS[row.channel], what, at, why, row.state == Notice.State.SENT)

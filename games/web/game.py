@@ -196,7 +196,7 @@ def _show(
         "notice_count": badges.notices,
     }
     if _wants_fragment(request):
-        context["csrf_token"] = get_token(request)
+        context |= {"csrf_token": get_token(request), "user": user}
         response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
         since = view.version if since is None else since
         told = rendering.announcements(view, lines, since=since, refusal=asked.refusal, now=now, ended=ended)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+from datetime import datetime
+from typing import Any, Final, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -44,10 +45,18 @@ def profile(request: HttpRequest, username: str) -> HttpResponse:
         "person": them,
         "itself": itself,
         "tally": profiles.tally_of(them),
-        "shared": [game_card(queries.view_of(table, reader), now) for table in shared],
+        "shared": [_shared_card(table, reader, now) for table in shared],
+        "most": profiles.SHOWN,
         "going": [game_card(queries.view_of(table, reader), now) for table in going if table.game.pk not in both],
     }
     return render(request, "people/person.html", context)
+
+
+def _shared_card(table: Table, reader: User | None, now: datetime) -> dict[str, Any]:
+    """A table of two is called the same as the next one with the same person: when it began tells them apart."""
+    card = game_card(queries.view_of(table, reader), now)
+    begun = timezone.localtime(table.game.started_at or table.game.created_at)
+    return card | {"people": f"{card['people']} · from {begun.day} {begun:%B %Y, %H:%M}"}
 
 
 def _closed(request: HttpRequest, them: User) -> HttpResponse:

@@ -14,12 +14,13 @@ from django.views.decorators.vary import vary_on_headers
 from games import bots
 from games import render as words
 from games.actions import lobby
-from games.queries import GameView, SeatView, Table
+from games.queries import GameView, SeatView, Table, conduct
 from games.refusals import Denied
 from games.web.answers import SeeOther
 from games.web.forms import NewTableForm
 from games.web.marks import marks
 from games.web.once import make_table
+from games.web.people import person
 
 Action = dict[str, Any]
 UNPROCESSABLE: Final = 422
@@ -74,6 +75,8 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
         for seat in view.seats
     ]
     people = [row for row in table.seats if row.user_id is not None and row.index != view.you]
+    user = person(request)
+    barred = is_open and view.you is None and user is not None and conduct.taken_off(table.game, user)
     invite_url = ""
     if is_open and view.you is not None:
         invite_url = request.build_absolute_uri(reverse("invite", args=[table.game.invite_key]))
@@ -83,13 +86,13 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
         "open": is_open,
         "name": words.table_name(view) if view.seats else "A closed table",
         "headline": words.headline(view, timezone.now()) if is_open else "This table was closed before it started.",
-        "detail": _detail(view, free) if is_open else "Everybody who sat here has left.",
+        "detail": _detail(view, free, barred=barred) if is_open else "Everybody who sat here has left.",
         "seats": taken + [{"name": "", "note": "waiting for somebody"}] * free,
         "invite_url": invite_url,
         "report_url": reverse("report", args=[view.id]) if people else "",
         "private": not view.public,
         "options": words.options_prose(view),
-        "actions": _actions(view, free) if is_open else [],
+        "actions": _actions(view, free) if is_open and not barred else [],
         "url": request.path,
         "refreshing": request.GET.get("refresh") != "off",
         "fragment_url": f"{reverse('game', args=[view.id])}?lobby=1",
@@ -97,7 +100,9 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
     }
 
 
-def _detail(view: GameView, free: int) -> str:
+def _detail(view: GameView, free: int, *, barred: bool) -> str:
+    if barred:
+        return "Staff took you off this table: you cannot sit down here again."
     if view.you is None:
         return "Sit down to play; the game starts when every seat is taken." if free else "Every seat is taken."
     if view.hosting and len(view.seats) > 1:

@@ -28,7 +28,6 @@ def test_two_players_pause_and_one_goes_on(new_page: Callable[..., Page], alice:
     one, other = new_page(alice), new_page(bob, java_script_enabled=False)
     for page in (one, other):
         page.goto(f"/games/{table.game.code}/")
-    one.get_by_text("Options of this table").click()
     one.locator("#pause > summary").click()
     one.get_by_role("button", name="Ask for a pause").click()
     expect(one.locator("#clock-note")).to_contain_text("bob has not agreed yet")

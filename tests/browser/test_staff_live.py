@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games.actions.moderation import people, tables
+from games.actions.moderation import cases, people, tables
 from games.actions.play import play_move
-from games.models import AuditEntry
+from games.models import AuditEntry, Case
 from games.queries import Table
 from tests.browser.test_staff import REASON, Pages, bob_goes_to, dealt, do, staff, to_dora
 from tests.conftest import Figure
@@ -69,6 +70,19 @@ def opened(page: Page, table: Table) -> Page:
         page.wait_for_timeout(20)
     page.evaluate("() => { window.stillHere = true; }")
     return page
+
+
+def test_an_open_page_shows_a_warning_and_the_answer_to_a_report(
+    new_page: Pages, dealt: Table, ann: User, alice: User
+) -> None:
+    player, now = opened(new_page(alice), dealt), timezone.now()
+    more: dict[str, Any] = {"by": ann, "reason": REASON, "now": now}
+    people.warn(person_id=alice.pk, **more)
+    expect(player.get_by_role("link", name="Read the warning")).to_be_visible(timeout=PATIENCE * 1000)
+    cases.report(code=dealt.game.code, reporter=alice, seat=1, kind="name", text="A rude name, I think.", now=now)
+    cases.close_case(case_id=Case.objects.get().pk, outcome="acted", answer="", **more)
+    expect(player.get_by_role("link", name="Read what came of it")).to_be_visible(timeout=PATIENCE * 1000)
+    assert player.evaluate("() => window.stillHere") is True
 
 
 def test_an_open_page_gives_way_to_the_reason_when_its_reader_is_suspended(

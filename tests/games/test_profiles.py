@@ -16,7 +16,7 @@ from games.models import Game, Report, Seat
 from games.queries import profiles
 from tests.conftest import logged_in
 from tests.support.pages import text_of
-from tests.support.tables import TWO_HANDS, table_after, table_at
+from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -161,6 +161,20 @@ def test_a_person_who_is_gone_leaves_a_name_without_a_page(as_alice: Client, ali
     page = as_alice.get(f"/games/{going.code}/")
     assert 'href="/people/bob/"' not in page.content.decode()
     assert "bob" in text_of(page)
+
+
+def test_tables_that_two_share_are_told_apart_and_the_list_says_where_it_stops(
+    as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in (1, 2):
+        game = table_at(TWO_HANDS, [alice, bob]).game
+        Game.objects.filter(pk=game.pk).update(started_at=NOON.replace(day=day))
+    page = text_of(as_alice.get("/people/bob/"))
+    assert "from 1 November 2026, 12:00" in page
+    assert "from 2 November 2026, 12:00" in page
+    assert "are listed" not in page
+    monkeypatch.setattr(profiles, "SHOWN", 2)
+    assert "Only 2 are listed" in text_of(as_alice.get("/people/bob/"))
 
 
 def test_many_tables_take_no_more_statements_than_one(

@@ -9,7 +9,7 @@ from typing import Final
 from django.db import transaction
 
 from accounts.models import User
-from games import queries
+from games import announce, queries
 from games.actions import mailbox, notices
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import end_suspensions
@@ -158,7 +158,10 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
         case = _case(case_id, by)
         case.closed_at, case.outcome, case.answer = now, outcome, answer
         case.save(update_fields=["closed_at", "outcome", "answer"])
-        User.objects.filter(reports__case=case).update(answered=True)
+        reporters = User.objects.filter(reports__case=case)
+        for reporter_id in reporters.distinct().values_list("pk", flat=True):
+            announce.person_news(reporter_id)
+        reporters.update(answered=True)
         notices.tell_settled(case, now=now)
         return record(Act.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
 

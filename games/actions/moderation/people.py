@@ -45,6 +45,7 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         Warned.objects.create(person=person, at=now, text=reason)
         person.warned = True
         person.save(update_fields=["warned"])
+        announce.person_news(person.pk)
         return record(Act.WARN, by=by, reason=reason, now=now, person=person)
 
 
