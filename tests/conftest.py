@@ -55,8 +55,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(
                 f"{count} TESTS SKIPPED, for want of {thing}. To run them: {how}", red=True, bold=True
             )
-    ended = [report for state in terminalreporter.stats.values() for report in state if hasattr(report, "when")]
-    figures = [said for report in ended for name, said in report.user_properties if name == "figure"]
+    ended = (report for state in terminalreporter.stats.values() for report in state)
+    told = [one for report in ended if isinstance(report, pytest.TestReport) for one in report.user_properties]
+    figures = [str(said) for name, said in told if name == "figure"]
     if figures:
         terminalreporter.section("figures")
         terminalreporter.write_line("\n".join(dict.fromkeys(figures)))

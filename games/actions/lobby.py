@@ -144,7 +144,7 @@ def _open_table(code: str, user: User | None, links: Collection[str] = ()) -> Ta
     table = queries.load(lock_game(code=code))
     if not queries.may_see(table, user, links):
         raise not_found()
-    if table.game.status in (Game.Status.OVER, Game.Status.VOID):
+    if table.game.ended:
         raise Denied("over", "The game is over.", version=table.game.version)
     return table
 
@@ -300,7 +300,7 @@ def rematch(*, code: str, user: User, now: datetime) -> Table:
         if not queries.may_see(table, user):
             raise not_found()
         queries.require_seat(table, user)
-        if game.status not in (Game.Status.OVER, Game.Status.VOID):
+        if not game.ended:
             raise Denied("forbidden", "A rematch can be asked for once the game is over.", version=game.version)
         Game.objects.filter(rematch_of=game, status=Game.Status.VOID).update(rematch_of=None)  # nobody waited for it
         again = Game.objects.filter(rematch_of=game).first()

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from ninja import Query, Status
 
+from accounts.adapter import LINKS
 from accounts.models import User
 from games import queries, rules
 from games.actions import agreements, lobby, play
@@ -28,7 +29,7 @@ def _user(request: HttpRequest) -> User:
 
 
 def _links(request: HttpRequest) -> list[str]:
-    links: list[str] = request.session.get("links", [])
+    links: list[str] = request.session.get(LINKS, [])
     return links
 
 

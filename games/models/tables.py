@@ -55,6 +55,8 @@ class Game(models.Model):
         OVER = "over", "Over"
         VOID = "void", "Void"
 
+    ENDED: Final = (Status.OVER, Status.VOID)
+
     PAUSED_BY_CONSENT: Final = "consent"
     """The reason of a pause that all players have agreed to; every other reason is staff's."""
     PAUSED_BY_RESTORE: Final = "restored"
@@ -137,6 +139,11 @@ class Game(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("game", args=[self.code])
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will ever be played here again: it was played to its end, or called off."""
+        return self.status in self.ENDED
 
     @property
     def terms(self) -> Pace:

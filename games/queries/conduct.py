@@ -54,7 +54,7 @@ def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
 
 def told_of_game(game: Game) -> QuerySet[AuditEntry]:
     """What people are told that staff did at this table, newest first: that hands were looked at once it is over."""
-    over = game.status in (Game.Status.OVER, Game.Status.VOID)
+    over = game.ended
     entries = AuditEntry.objects.filter(game_id=game.pk).order_by("-pk")
     return entries if over else entries.exclude(act=AuditEntry.Act.LOOK)
 

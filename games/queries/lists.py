@@ -62,13 +62,13 @@ def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
 def current_games_of(user: User) -> QuerySet[Game]:
     """What this person's front page lists, ordered as `games_of`: games going on, and ends not looked at."""
     going = Q(status=Game.Status.OPEN) | Q(status=Game.Status.PLAYING, seats__left=False)
-    ended = Q(status__in=(Game.Status.OVER, Game.Status.VOID), round__isnull=False, seats__seen__lt=F("version"))
+    ended = Q(status__in=Game.ENDED, round__isnull=False, seats__seen__lt=F("version"))
     return games_of(user).filter(pk__in=Game.objects.filter(going | ended, seats__user=user).values("pk"))
 
 
 def finished_games_of(user: User) -> QuerySet[Game]:
     """The games of this person that were played to an end or called off, the last one first."""
-    ended = Game.objects.filter(seats__user=user, status__in=(Game.Status.OVER, Game.Status.VOID), round__isnull=False)
+    ended = Game.objects.filter(seats__user=user, status__in=Game.ENDED, round__isnull=False)
     return ended.order_by(F("finished_at").desc(nulls_last=True), "-pk")
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from django.db.models import Prefetch
 
 from games import rules
-from games.models import Game, Move, Round
+from games.models import Move, Round
 from games.queries import Table
 from games.queries.replays import told_if_faulty
 from games.refusals import Denied
@@ -21,7 +21,7 @@ def record_of(table: Table) -> rules.Record:
         log is at fault.
     """
     game = table.game
-    if game.status not in (Game.Status.OVER, Game.Status.VOID) or table.round is None:
+    if not game.ended or table.round is None:
         raise Denied("not_found", "The record is published once the game is over.", version=game.version)
     moves = Prefetch("moves", queryset=Move.objects.order_by("n"))
     rounds = list(Round.objects.filter(game=game).prefetch_related(moves).order_by("number"))

@@ -85,6 +85,11 @@ class GameView:
         return [seat.name for seat in self.seats]
 
     @property
+    def ended(self) -> bool:
+        """Whether the game is over or was called off."""
+        return self.status in Game.ENDED
+
+    @property
     def turn(self) -> int | None:
         """The seat that must move, None when nobody must."""
         if self.status != "playing" or self.view is None or self.view.phase == "over":
@@ -173,7 +178,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         misses_allowed=game.misses_allowed,
         after_misses=game.after_misses,
         winner=game.winner,
-        looked=game.looked_at is not None and game.status in (Game.Status.OVER, Game.Status.VOID),
+        looked=game.looked_at is not None and game.ended,
         points=results[-1].points if results else None,
         results=results,
         commitment=round_.commitment if round_ else None,

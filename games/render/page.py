@@ -134,7 +134,7 @@ def may_leave(view: GameView) -> bool:
 
 
 def _over(view: GameView, again: Again | None) -> Context | None:
-    if view.status not in ("over", "void"):
+    if not view.ended:
         return None
     code = [view.id]
     label, note = _rematch(again)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -61,8 +62,8 @@ def due(deadline: datetime, now: datetime) -> str:
 
 
 def time_left(deadline: datetime, now: datetime) -> str:
-    """`45 s left`, `14 h left`; static/js/clock.js says the same."""
-    seconds = int((deadline - now).total_seconds())
+    """`45 s left`, `14 h left`, begun seconds counted; static/js/clock.js says the same."""
+    seconds = math.ceil((deadline - now).total_seconds())
     if seconds <= 0:
         return "time is up"
     return f"{duration(seconds)} left"
@@ -73,7 +74,7 @@ def duration(seconds: int) -> str:
     for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (3 * DAY, HOUR, "h")):
         if seconds < limit:
             return f"{seconds // unit} {word}"
-    return f"{round(seconds / DAY)} days"
+    return f"{math.floor(seconds / DAY + 0.5)} days"
 
 
 def table_name(view: GameView) -> str:

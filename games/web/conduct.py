@@ -6,19 +6,18 @@ from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
-from games import queries
 from games.actions.moderation import cases, people
 from games.queries import conduct
 from games.refusals import Denied
 from games.web import report_form
 from games.web.answers import SeeOther
-from games.web.people import links
+from games.web.people import links, table_for
 
 
 @login_required
@@ -53,10 +52,7 @@ def suspended(request: HttpRequest) -> HttpResponse:
 def report(request: HttpRequest, code: str) -> HttpResponse:
     """Say what somebody at a table did; `?seat=` chooses the person."""
     user = cast("User", request.user)
-    try:
-        table = queries.load_for(code, user, links(request))
-    except Denied as denied:
-        raise Http404(denied.message) from denied
+    table = table_for(request, code)
     data = request.POST if request.method == "POST" else None
     form = report_form.ReportForm(data, table=table, user=user, data_of=request.GET)
 

@@ -31,7 +31,7 @@ from games.render import Again, Asked, Ended
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.marks import mark
-from games.web.people import links, person
+from games.web.people import links, person, table_for
 from games.web.replay import no_replay
 
 View = Callable[[HttpRequest, str], HttpResponse]
@@ -65,18 +65,11 @@ def _or_reload(view: View) -> View:
     return handle
 
 
-def _table(request: HttpRequest, code: str) -> Table:
-    try:
-        return queries.load_for(code, person(request), links(request))
-    except Denied as denied:
-        raise Http404(denied.message) from denied
-
-
 @require_safe
 @_or_reload
 def game(request: HttpRequest, code: str) -> HttpResponse:
     """The game page, or its fragment for HTMX; the lobby while the table is open."""
-    table = _table(request, code)
+    table = table_for(request, code)
     if _wants_fragment(request) and "lobby" in request.GET and table.game.status != Game.Status.OPEN:
         # The lobby has neither the scripts nor the styles of a game.
         return HttpResponse(headers={"HX-Refresh": "true"})
@@ -137,7 +130,7 @@ def _refused(
     request: HttpRequest, code: str, denied: Denied, *, text: str, uno: bool, version: int | None
 ) -> HttpResponse:
     """The page as it is now with the reason on it; a play that lacks only its choice opens the chooser instead."""
-    table = _table(request, code)
+    table = table_for(request, code)
     sort = request.COOKIES.get(SORT_COOKIE, "")
     if denied.code in ("color_missing", "swap_missing"):
         card = text.removeprefix("play ")
@@ -222,7 +215,7 @@ def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended |
 
 def _again(table: Table, view: GameView, user: User | None) -> Again | None:
     """The rematch of a finished game, if somebody who sat there has asked for one and the reader sat there too."""
-    if view.you is None or view.status not in (Game.Status.OVER, Game.Status.VOID):
+    if view.you is None or not view.ended:
         return None
     again = queries.rematch_of(table)
     if again is None:
@@ -234,17 +227,17 @@ def _again(table: Table, view: GameView, user: User | None) -> Again | None:
 @require_POST
 def look_at_end(request: HttpRequest, code: str) -> HttpResponse:
     """Note that this person has seen how the game ended, and go home; the page itself asks for it where scripts run."""
-    seen.look(_table(request, code), person(request))
+    seen.look(table_for(request, code), person(request))
     return HttpResponse(status=204) if _wants_fragment(request) else SeeOther.to("home")
 
 
 @require_safe
 def log(request: HttpRequest, code: str) -> HttpResponse:
     """The whole log, as this reader may know it, with an address for every line."""
-    table = _table(request, code)
+    table = table_for(request, code)
     view = queries.view_of(table, person(request))
     lines = rendering.log_of(view, queries.log_of(table, person(request)), timezone.now())
-    over = view.status in (Game.Status.OVER, Game.Status.VOID)
+    over = view.ended
     context = {"code": code, "name": rendering.table_name(view), "lines": lines, "over": over}
     context["replay_url"] = reverse("replay", args=[code])
     context["players"] = [{"name": seat.name, "url": rendering.profile_url(seat.username)} for seat in view.seats]
@@ -255,7 +248,7 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
 @require_safe
 def record(request: HttpRequest, code: str) -> HttpResponse:
     """The record of a finished game, for anybody's own replay and verification."""
-    table = _table(request, code)
+    table = table_for(request, code)
     try:
         text = rules.print_record(records.record_of(table))
     except Denied as denied:

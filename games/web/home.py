@@ -56,7 +56,7 @@ def _groups(user: User, open_tables: list[dict[str, Any]], now: datetime) -> lis
     mine = [queries.view_of(table, user) for table in queries.with_tables(lists.current_games_of(user)[:LISTED])]
     turn = [game_card(view, now) for view in mine if view.my_turn]
     waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
-    ended = [game_card(view, now) for view in mine if view.status in ("over", "void")]
+    ended = [game_card(view, now) for view in mine if view.ended]
     return [
         {"id": "turn", "title": "Your turn", "games": turn, "urgent": True, "empty": "No game waits for you."},
         {"id": "wait", "title": "Waiting", "games": waiting},

@@ -47,7 +47,7 @@ def _begun(request: HttpRequest, found: Table) -> HttpResponse:
     context = {
         "name": words.table_name(view) if view.seats else "A closed table",
         "closed": closed,
-        "over": view.status in ("over", "void"),
+        "over": view.ended,
         "login_next": request.path,
     }
     return render(request, "games/invite.html", context)

@@ -1,4 +1,4 @@
-"""Who asks: a person, a guest, or a visitor with the links to tables opened so far; and what guests bring along."""
+"""Who asks, and what they may know of: a person, a guest, or a visitor with the links opened so far."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from typing import Final
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts.adapter import LEFT_GUEST, LINKS
 from accounts.models import User
 from accounts.queries import guest_numbered
+from games import queries
 from games.actions import lobby
-from games.queries import lists
+from games.queries import Table, lists
+from games.refusals import Denied
 from games.web.answers import SeeOther
 
 LINKS_KEPT: Final = 50
@@ -37,6 +39,17 @@ def remember_link(request: HttpRequest, code: str) -> None:
     """Let this browser see a table from now on."""
     kept = [known for known in links(request) if known != code]
     request.session[LINKS] = [*kept, code][-LINKS_KEPT:]
+
+
+def table_for(request: HttpRequest, code: str) -> Table:
+    """The table with this code, as of one moment.
+
+    :raises Http404: there is none, or whoever asks may not know of it.
+    """
+    try:
+        return queries.load_for(code, person(request), links(request))
+    except Denied as denied:
+        raise Http404(denied.message) from denied
 
 
 def left_guest(request: HttpRequest) -> User | None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from games import queries
 from games.queries import replays
 from games.refusals import Denied
 from games.render.replay import replay_of
-from games.web.people import links, person
+from games.web.people import person, table_for
 
 DIGITS = 9
 
@@ -24,10 +23,7 @@ DIGITS = 9
 def replay(request: HttpRequest, code: str) -> HttpResponse:
     """The game after `?n=` lines, in `?round=` where one ends and the next begins, seen from `?seat=` or from all."""
     user = person(request)
-    try:
-        table = queries.load_for(code, user, links(request))
-    except Denied as denied:
-        raise Http404(denied.message) from denied
+    table = table_for(request, code)
     try:
         step = replays.step_of(table, _number(request, "n") or 0, _number(request, "round"))
     except Denied as denied:

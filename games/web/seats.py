@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.views import redirect_to_login
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -23,7 +23,7 @@ from games.web import game as game_views
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.marks import marks
-from games.web.people import BACKEND, links, person
+from games.web.people import BACKEND, links, person, table_for
 
 
 @require_POST
@@ -58,7 +58,7 @@ def leave(request: HttpRequest, code: str) -> HttpResponse:
 @require_safe
 def resign(request: HttpRequest, code: str) -> HttpResponse:
     """Ask once more before somebody leaves a game that runs, and say what happens; its button is a move, `leave`."""
-    table = _table_for(request, code)
+    table = table_for(request, code)
     view = queries.view_of(table, person(request))
     if not words.may_leave(view):
         return redirect("game", code)
@@ -112,13 +112,6 @@ def rematch(request: HttpRequest, code: str) -> HttpResponse:
     return _done(request, code, lambda user: lobby.rematch(code=code, user=user, now=timezone.now()))
 
 
-def _table_for(request: HttpRequest, code: str) -> Table:
-    try:
-        return queries.load_for(code, person(request), links(request))
-    except Denied as denied:
-        raise Http404 from denied
-
-
 def _done(request: HttpRequest, code: str, act: Callable[[User], Table]) -> HttpResponse:
     """Do it and go to the table; if that is refused, show the table as it is now, and why."""
     user = person(request)
@@ -132,7 +125,7 @@ def _done(request: HttpRequest, code: str, act: Callable[[User], Table]) -> Http
 
 def _refused(request: HttpRequest, code: str, denied: Denied) -> HttpResponse:
     """The table as it is now, and why; it is not there for whoever may not know of it."""
-    table = _table_for(request, code)
+    table = table_for(request, code)
     view = queries.view_of(table, person(request))
     page = table_views.lobby_page if view.view is None else game_views.game_page
     return page(request, table, view, status=denied.status, refusal=denied)

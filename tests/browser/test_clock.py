@@ -16,6 +16,7 @@ from games.actions import clocks
 from games.actions.locks import lock_game
 from games.models import Game
 from games.queries import Table
+from tests.support.clock import TIMES_LEFT
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
 
@@ -74,3 +75,13 @@ def test_the_clock_plays_while_one_looks_on(new_page: Callable[..., Page], alice
     expect(page.get_by_role("heading", level=1)).to_contain_text("Your turn")
     expect(page.locator("#log")).to_contain_text("alice plays Yellow 3 (time ran out).", ignore_case=True)
     expect(page.get_by_text("missed 1 of 3 turns")).to_be_visible()
+
+
+def test_an_open_page_says_the_time_left_as_the_server_does(new_page: Callable[..., Page]) -> None:
+    page = new_page(None)
+    page.goto("/about/")
+    said = page.evaluate(
+        "async (times) => { const clock = await import('/static/js/clock.js'); return times.map(clock.timeLeft); }",
+        [seconds for seconds, _ in TIMES_LEFT],
+    )
+    assert said == [text for _, text in TIMES_LEFT]

@@ -20,6 +20,7 @@ from games.refusals import Denied
 from games.render import Asked, Ended
 from games.render.table import ScoreRow
 from games.rules import Event
+from tests.support.clock import TIMES_LEFT
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 NAMES = ("Ann", "Bob", "Chen", "Dora")
@@ -98,12 +99,8 @@ def test_times_are_the_reader_s_own() -> None:
         assert render.moment(NOW + timedelta(hours=4), NOW) == "Sun 01:00"
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(-1, "time is up"), (0, "time is up"), (1, "1 s left"), (119, "119 s left"), (120, "2 min left"),
-     (7199, "119 min left"), (7200, "2 h left"), (259_199, "71 h left"), (259_200, "3 days left")],
-)  # fmt: skip
-def test_the_time_left_is_said_in_the_unit_that_matters(seconds: int, text: str) -> None:
+@pytest.mark.parametrize(("seconds", "text"), TIMES_LEFT)
+def test_the_time_left_is_said_in_the_unit_that_matters(seconds: float, text: str) -> None:
     assert render.time_left(NOW + timedelta(seconds=seconds), NOW) == text
 
 

@@ -194,7 +194,7 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
     with _table(Act.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row, game = _row(table, seat), table.game
         person = _new_owner(table, username, by, now)
-        if game.status in (Game.Status.OVER, Game.Status.VOID):
+        if game.ended:
             raise Denied("over", "The game is over.", version=game.version)
         before, name = row.user, row.name
         if game.status == Game.Status.PLAYING:
