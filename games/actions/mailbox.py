@@ -11,6 +11,8 @@ from typing import Final
 import structlog
 from django.core.mail import get_connection
 from django.db import transaction
+from django.db.models import F, Q, Value
+from django.db.models.functions import Greatest, Least
 
 from accounts.models import User
 from games import emails, mail_links
@@ -22,8 +24,9 @@ from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, N
 log = structlog.get_logger(__name__)
 
 BATCH: Final = 100
-PUT_OFF: Final = timedelta(hours=1)
-"""How long a summary that could not be written is left alone."""
+FIRST_PUT_OFF: Final = timedelta(minutes=1)
+LONGEST_PUT_OFF: Final = timedelta(hours=1)
+"""How long a summary that could not be written is left alone: as long as it is late already, between these two."""
 KEPT: Final = timedelta(days=60)
 
 
@@ -44,11 +47,11 @@ def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, 
             and choices.get(f"{kind.name}.{channel}", channel in kind.channels) != (channel in kind.channels)
         }
         chosen.digest_hour = digest_hour
-        chosen.digest_at = next_digest(user.time_zone, digest_hour, now)
+        chosen.digest_at, chosen.digest_again_at = next_digest(user.time_zone, digest_hour, now), None
         wanted_anew = any(chosen.wants(kind, EMAIL) and not before[kind] for kind in KINDS)
         if wanted_anew or (digest_hour is not None and not had_digest):
             chosen.mail_key = new_mail_key()
-        chosen.save(update_fields=["choices", "digest_hour", "digest_at", "mail_key"])
+        chosen.save(update_fields=["choices", "digest_hour", "digest_at", "digest_again_at", "mail_key"])
         return chosen
 
 
@@ -62,10 +65,10 @@ def stop(*, token: str, everything: bool = False) -> Link:
         chosen = _locked(link.user_id)
         for kind in KINDS if everything else (link.what,):
             if kind == DIGEST:
-                chosen.digest_hour = chosen.digest_at = None
+                chosen.digest_hour = chosen.digest_at = chosen.digest_again_at = None
             else:
                 chosen.choices[f"{kind}.{EMAIL}"] = False
-        chosen.save(update_fields=["choices", "digest_hour", "digest_at"])
+        chosen.save(update_fields=["choices", "digest_hour", "digest_at", "digest_again_at"])
         return link
 
 
@@ -153,33 +156,36 @@ def write_digests(*, now: datetime) -> int:
 
     Each has a transaction of its own. One that fails is logged, put off, and keeps nobody else's.
     """
-    due = NoticeSettings.objects.filter(digest_at__lte=now).order_by("digest_at", "pk").values_list("pk", flat=True)
+    due = NoticeSettings.objects.filter(_is_due(now)).order_by("digest_at", "pk").values_list("pk", flat=True)
     return sum(_write_digest(pk, now) for pk in list(due[:BATCH]))
 
 
+def _is_due(now: datetime) -> Q:
+    return Q(digest_at__lte=now) & (Q(digest_again_at=None) | Q(digest_again_at__lte=now))
+
+
 def _write_digest(pk: int, now: datetime) -> bool:
-    due = NoticeSettings.objects.filter(pk=pk, digest_at__lte=now)
+    due = NoticeSettings.objects.filter(_is_due(now), pk=pk)
     try:
         with transaction.atomic():
             row = due.select_for_update(skip_locked=True, of=("self",)).select_related("user").first()
             return row is not None and _sum_up(row, now)
     except Exception:
         log.exception("a summary was not written", settings=pk)
-        due.update(digest_at=now + PUT_OFF)
+        late = Value(now) - F("digest_at")
+        due.update(digest_again_at=Value(now) + Least(Greatest(late, FIRST_PUT_OFF), LONGEST_PUT_OFF))
         return False
 
 
 def _sum_up(row: NoticeSettings, now: datetime) -> bool:
     """Write this person's summary and set the next one's hour; False if the hour was that of another time zone."""
-    zone = row.user.time_zone
-    on_time = row.digest_at is not None and row.digest_at == next_digest(
-        zone, row.digest_hour, row.digest_at - timedelta(seconds=1)
-    )
-    row.digest_at = next_digest(zone, row.digest_hour, now)
-    row.save(update_fields=["digest_at"])
-    if not on_time:  # the person has moved to another time zone since
+    zone, hour = row.user.time_zone, row.digest_at
+    on_time = hour is not None and hour == next_digest(zone, row.digest_hour, hour - timedelta(seconds=1))
+    row.digest_at, row.digest_again_at = next_digest(zone, row.digest_hour, now), None
+    row.save(update_fields=["digest_at", "digest_again_at"])
+    if hour is None or not on_time:  # the person has moved to another time zone since
         return False
-    day = now.astimezone(zoneinfo.ZoneInfo(zone)).date().toordinal()
+    day = hour.astimezone(zoneinfo.ZoneInfo(zone)).date().toordinal()  # late, it is still that of its own day
     Notice.objects.bulk_create(
         [Notice(user=row.user, version=day, kind=DIGEST, channel=EMAIL, created_at=now, due_at=now, since=now)],
         ignore_conflicts=True,

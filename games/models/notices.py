@@ -154,13 +154,15 @@ class NoticeSettings(models.Model):
     """What one person wants to be told, and how; without a row everything is as `KINDS` has it.
 
     `choices` maps `kind.channel` to yes or no where that differs from the kind's own. `digest_hour` is in the person's
-    time zone, `digest_at` the next time it comes. `bounced` is the address that mails came back from.
+    time zone, `digest_at` the next time it comes; once it could not be written then, `digest_again_at` says when that
+    is tried again. `bounced` is the address that mails came back from.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_settings")
     choices = models.JSONField(default=dict, blank=True)
     digest_hour = models.PositiveSmallIntegerField(null=True, blank=True, validators=[MaxValueValidator(23)])
     digest_at = models.DateTimeField(null=True, blank=True)
+    digest_again_at = models.DateTimeField(null=True, blank=True)
     mail_key = models.CharField(max_length=16, default=new_mail_key, editable=False)
     bounced = models.EmailField(blank=True, default="")
     bounced_at = models.DateTimeField(null=True, blank=True)

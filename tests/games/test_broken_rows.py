@@ -10,7 +10,7 @@ from django.core import mail
 from django.core.cache import cache
 
 from accounts.models import User
-from games import queries
+from games import mail_links, queries
 from games.actions import judgement, mailbox, notices, outbox
 from games.models import Game, Notice, NoticeSettings
 from tests.conftest import logged_in, person
@@ -127,20 +127,70 @@ def test_a_summary_leaves_out_a_broken_game(alice: User, bob: User) -> None:
     assert mail.outbox[-1].subject == "1 game waits for you."
 
 
-def test_a_summary_that_cannot_be_written_keeps_no_other_and_is_put_off(
+def test_a_summary_that_cannot_be_written_keeps_no_other_and_comes_once_it_can(
     alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     for user in (alice, bob):
         mailbox.choose(user=user, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+    on_turn(alice, bob)
+    Notice.objects.all().delete()
 
     assert mailbox.write_digests(now=NOON + HOUR) == 1
     assert Notice.objects.get().user == bob
-    assert NoticeSettings.objects.get(user=alice).digest_at == NOON + HOUR + mailbox.PUT_OFF
     assert "a summary was not written" in caplog.text
     User.objects.filter(pk=alice.pk).update(time_zone="UTC")
-    assert mailbox.write_digests(now=NOON + 2 * HOUR) == 0
-    assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 25 * HOUR
+    assert mailbox.write_digests(now=NOON + HOUR) == 0
+    assert mailbox.write_digests(now=NOON + HOUR + MINUTE) == 1
+    assert deliver(NOON + HOUR + MINUTE) == [alice.email]
+    chosen = NoticeSettings.objects.get(user=alice)
+    assert (chosen.digest_at, chosen.digest_again_at) == (NOON + 25 * HOUR, None)
+
+
+def test_a_summary_that_cannot_be_written_is_tried_ever_less_often(alice: User) -> None:
+    mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+    hour, waits = NOON + HOUR, []
+    now = hour
+    while now < hour + DAY:
+        mailbox.write_digests(now=now)
+        again = NoticeSettings.objects.get(user=alice).digest_again_at
+        assert again is not None
+        assert mailbox.write_digests(now=again - timedelta(seconds=1)) == 0
+        waits.append((again - now) / MINUTE)
+        now = again
+
+    assert waits[:8] == [1, 1, 2, 4, 8, 16, 32, 60]
+    assert set(waits[8:]) == {60}
+
+
+def test_a_summary_of_the_evening_that_comes_after_midnight_does_not_stand_for_the_next(alice: User) -> None:
+    mailbox.choose(user=alice, choices={}, digest_hour=23, now=NOON)
+    User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+    evening, written = NOON + 11 * HOUR, 0
+    for minutes in range(0, 90, 10):
+        written += mailbox.write_digests(now=evening + minutes * MINUTE)
+    User.objects.filter(pk=alice.pk).update(time_zone="UTC")
+    written += mailbox.write_digests(now=evening + 3 * HOUR)
+    written += mailbox.write_digests(now=evening + DAY)
+
+    assert written == Notice.objects.filter(kind="digest").count() == 2
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: bool) -> None:
+    chosen = mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+    mailbox.write_digests(now=NOON + HOUR)
+    if stop:
+        link = mail_links.address_of(mail_links.STOP, user_id=alice.pk, what="digest", key=chosen.mail_key)
+        mailbox.stop(token=link.rstrip("/").rsplit("/", 1)[-1])
+    else:
+        mailbox.choose(user=alice, choices={}, digest_hour=14, now=NOON + HOUR)
+
+    chosen.refresh_from_db()
+    assert chosen.digest_again_at is None
+    assert chosen.digest_at == (None if stop else NOON + 2 * HOUR)
 
 
 def test_mails_that_cannot_be_begun_are_tried_again_soon(
