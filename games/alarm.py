@@ -18,28 +18,40 @@ PATIENCE: Final = 30.0
 """Seconds that the trouble must have lasted in the eyes of this process: a site that starts is not in trouble."""
 EVERY: Final = 300.0
 """It is said again no sooner than after so many seconds."""
+FORGETS: Final = 3 * PATIENCE
+"""Seconds without a look after which the trouble of then is another one: longer than an alarm's minute."""
 
 
 def look() -> str:
-    """What is wrong with the clocks, or nothing. Two queries; it is said in the log if it lasts."""
-    trouble = backlog.trouble(backlog.database_time(), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS))
-    _alarm.note(trouble, at=time.monotonic())
-    return trouble
+    """What is wrong with the sweep, or nothing. Two queries. What lasts is logged, and that games' clocks fail, too."""
+    found = backlog.trouble(backlog.database_time(), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS))
+    at = time.monotonic()
+    _sweep.note(found.sweep, at=at)
+    _games.note(found.failing, at=at)
+    return found.sweep
 
 
 @dataclass(slots=True)
 class _Alarm:
+    """Says `event` in the log, with what is wrong under the name `what`."""
+
+    event: str
+    what: str
     since: float | None = None
+    looked: float | None = None
     said: float | None = None
 
-    def note(self, trouble: str, *, at: float) -> None:
-        if not trouble:
+    def note(self, wrong: str | int, *, at: float) -> None:
+        if not wrong or (self.looked is not None and at - self.looked > FORGETS):
             self.since = self.said = None
+        self.looked = at
+        if not wrong:
             return
         self.since = at if self.since is None else self.since
         if at - self.since >= PATIENCE and (self.said is None or at - self.said >= EVERY):
             self.said = at
-            log.error("the clocks do not act", sweep=trouble, seconds=round(at - self.since))
+            log.error(self.event, **{self.what: wrong}, seconds=round(at - self.since))
 
 
-_alarm: Final = _Alarm()
+_sweep: Final = _Alarm("the clocks do not act", "sweep")
+_games: Final = _Alarm("games' clocks fail", "games")

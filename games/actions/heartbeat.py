@@ -72,6 +72,14 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
         return Beat(may_act=row.given_from is None and now - row.at <= grace, skew=skew)
 
 
+def note_tried(*, through: datetime) -> None:
+    """Note that the clock has tried to play every turn whose time was over by then, by the database's time.
+
+    So that a game that fails each time is told from clocks that do not act at all.
+    """
+    Heartbeat.objects.filter(pk=1).update(tried_through=through)
+
+
 _LAST: Final = """
 SELECT h.at, h.given_from IS NOT NULL, statement_timestamp()
 FROM (VALUES (1)) AS one (id) LEFT JOIN games_heartbeat h USING (id)

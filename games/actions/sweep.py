@@ -13,7 +13,7 @@ from django.db import transaction
 
 from games import announce, queries
 from games.actions import chance, timeouts
-from games.actions.heartbeat import PULSE, beat
+from games.actions.heartbeat import PULSE, beat, note_tried
 from games.models import Game
 from games.models.rows import claim_due, claim_game, read_windows
 
@@ -39,7 +39,7 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
     """Let every clock act whose time has passed, at most `most`, and ask for the bots and deals that are overdue.
 
     Any number of sweeps may run at once: each takes games that no other holds. A game that fails is logged, passed over
-    and tried again by the next sweep.
+    and tried again by the next sweep; how far it got is noted if some were overdue for long.
     """
     grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
     beaten = clock()
@@ -47,7 +47,8 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
         beaten = clock()  # each beat gives the time of an outage back to some more games
     skew = pulse.skew
     swept = Swept(asked=_ask_for_bots(clock(), skew))
-    for claim in _claims(lambda: clock() + skew):
+    due = _Overdue()
+    for claim in _claims(lambda: clock() + skew, due):
         now = clock()
         if now - beaten >= PULSE:
             # The machine may have slept since the last game: what came due meanwhile is nobody's fault.
@@ -61,6 +62,8 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
         swept.failed += not acted
         if swept.acted >= most:  # those that fail are passed over, however many they are
             break
+    if due.some_are_late and due.tried_through is not None:
+        note_tried(through=due.tried_through)
     return swept
 
 
@@ -83,7 +86,7 @@ def _ask_for_bots(now: datetime, skew: timedelta) -> int:
 Claim = Callable[[datetime], Game | None]
 
 
-def _claims(moment: Callable[[], datetime]) -> Iterator[Claim]:
+def _claims(moment: Callable[[], datetime], due: _Overdue) -> Iterator[Claim]:
     """Ways to lock the next due game, one at a time: callout windows first, then turns, the longest overdue first.
 
     `moment` is now, by the database's clock.
@@ -92,7 +95,6 @@ def _claims(moment: Callable[[], datetime]) -> Iterator[Claim]:
     while games := read_windows(moment(), last, BATCH):
         yield from map(_claim_of, games)
         last = games[-1]
-    due = _Overdue()
     while not due.exhausted:
         yield due.claim
 
@@ -102,18 +104,24 @@ def _claim_of(game_id: int) -> Claim:
 
 
 class _Overdue:
-    """The games whose turn has run out, each claimed once, so that one that fails cannot hold up the others."""
+    """The games whose turn has run out, each claimed once, so that one that fails cannot hold up the others.
+
+    All that were due by `tried_through` have been claimed; `some_are_late` if one had been due for longer than a pulse:
+    those that work are claimed sooner.
+    """
 
     def __init__(self) -> None:
         self._after = (datetime(1, 1, 1, tzinfo=UTC), 0)
-        self.exhausted = False
+        self.exhausted = self.some_are_late = False
+        self.tried_through: datetime | None = None
 
     def claim(self, moment: datetime) -> Game | None:
         game = claim_due(moment, self._after)
         if game is None or game.deadline is None:
-            self.exhausted = True
+            self.exhausted, self.tried_through = True, moment
             return None
-        self._after = (game.deadline, game.pk)
+        self._after, self.tried_through = (game.deadline, game.pk), game.deadline
+        self.some_are_late |= moment - game.deadline > PULSE
         return game
 
 

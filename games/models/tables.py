@@ -218,13 +218,16 @@ class Heartbeat(models.Model):
 
     `at` is when a sweep last ran. After an outage `given_from` and `given_to` are its ends, and the time between them
     is being given back to the games, in the order of their numbers: `given_through` is the last that has got it.
-    While that goes on no clock acts. `home` tells this database from every copy of it, so that a restore is noticed.
+    While that goes on no clock acts. `tried_through`: every turn whose time was over by then the clock has tried to
+    play; it is noted while some are late, those of games that fail among them. `home` tells this database from every
+    copy of it, so that a restore is noticed.
     """
 
     at = models.DateTimeField(null=True)
     given_from = models.DateTimeField(null=True)
     given_to = models.DateTimeField(null=True)
     given_through = models.BigIntegerField(default=0)
+    tried_through = models.DateTimeField(null=True)
     home = models.CharField(max_length=48, blank=True, default="")
 
     class Meta:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 from io import StringIO
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,7 +17,8 @@ from pytest_django.fixtures import Settings
 import nomercy
 from accounts.models import User
 from games import alarm
-from games.models import Game, Heartbeat, Notice, Outbox
+from games.actions import sweep
+from games.models import Game, Heartbeat, Notice, Outbox, Round
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +46,6 @@ def test_a_sweep_that_is_away_is_told(client: Client) -> None:
 
 
 def test_a_sweep_that_runs_and_lets_no_clock_act_is_told(client: Client, alice: User, bob: User) -> None:
-    """A game that fails each time, or all of them: their deadlines stay."""
     swept(3)
     now = timezone.now()
     game = table_at(TWO_HANDS, [alice, bob], deadline=now - timedelta(seconds=100)).game
@@ -55,26 +57,97 @@ def test_a_sweep_that_runs_and_lets_no_clock_act_is_told(client: Client, alice: 
     assert client.get("/readyz").status_code == 200
 
 
+def broken_table(alice: User, bob: User, *, overdue: int) -> Game:
+    game = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() - timedelta(seconds=overdue)).game
+    Round.objects.filter(game=game).update(discard_pile="nonsense")
+    return game
+
+
+def test_a_game_that_fails_each_time_leaves_the_site_ready(client: Client, alice: User, bob: User) -> None:
+    broken_table(alice, bob, overdue=1000)
+    swept(3)
+    assert client.get("/readyz").json()["parts"]["sweep"] == "late"
+    assert sweep.sweep(clock=timezone.now) == sweep.Swept(failed=1)
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["parts"]["sweep"]) == (200, "ok")
+    with pytest.raises(CommandError, match=r"^clocks of single games fail \(the log says which\)\.$"):
+        health()
+
+
+def test_beside_a_game_that_fails_clocks_that_do_not_act_are_told(client: Client, alice: User, bob: User) -> None:
+    """What the sweep has tried before says nothing of what came due since."""
+    broken_table(alice, bob, overdue=1000)
+    swept(3)
+    Heartbeat.objects.update(tried_through=timezone.now() - timedelta(seconds=200))
+    assert client.get("/readyz").status_code == 200
+    table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() - timedelta(seconds=150))
+    assert client.get("/readyz").json()["parts"]["sweep"] == "late"
+    sweep.sweep(clock=timezone.now)
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_sweep_that_is_cut_short_has_tried_no_more_than_it_has(client: Client, alice: User, bob: User) -> None:
+    broken_table(alice, bob, overdue=1000)
+    for overdue in (300, 200):
+        table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() - timedelta(seconds=overdue))
+    swept(3)
+    assert sweep.sweep(clock=timezone.now, most=1) == sweep.Swept(acted=1, failed=1)
+    assert client.get("/readyz").json()["parts"]["sweep"] == "late"
+    sweep.sweep(clock=timezone.now, most=1)
+    assert client.get("/readyz").status_code == 200
+
+
+def test_games_that_fail_are_counted_in_the_log(
+    client: Client,
+    alice: User,
+    bob: User,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("_sweep", "_games"):
+        known = getattr(alarm, name)
+        monkeypatch.setattr(alarm, name, alarm._Alarm(known.event, known.what))
+    broken_table(alice, bob, overdue=1000)
+    swept(3)
+    sweep.sweep(clock=timezone.now)
+    caplog.clear()
+    for at in (1000.0, 1040.0):
+        monkeypatch.setattr(alarm, "time", SimpleNamespace(monotonic=lambda at=at: at))
+        alarm.look()
+    said = [record.msg for record in caplog.records if isinstance(record.msg, dict)]
+    assert [(one["event"], one["games"], one["seconds"]) for one in said] == [("games' clocks fail", 1, 40)]
+
+
 def test_a_dead_worker_is_told_in_the_log_of_the_others(caplog: pytest.LogCaptureFixture) -> None:
     """Though nobody is late: not while a site starts, nor at each look."""
-    seen = alarm._Alarm()
-    looks = [(1000, "away"), (1029, "away"), (1030, "away"), (1329, "away"), (1330, "late"), (1400, ""), (1401, "away")]
-    for at, trouble in looks:
-        seen.note(trouble, at=float(at))
-    said = [record.msg for record in caplog.records if isinstance(record.msg, dict)]
+    looks = [(1000, "away"), (1029, "away"), *((at, "away") for at in range(1030, 1330, 30)), (1330, "late")]
+    said = said_after([*looks, (1400, ""), (1401, "away")], caplog)
     assert [(one["level"], one["sweep"], one["seconds"]) for one in said] == [
         ("error", "away", 30),
         ("error", "late", 330),
     ]
 
 
+def said_after(looks: list[tuple[int, str]], caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    seen = alarm._Alarm("the clocks do not act", "sweep")
+    for at, trouble in looks:
+        seen.note(trouble, at=float(at))
+    return [record.msg for record in caplog.records if isinstance(record.msg, dict)]
+
+
+def test_two_blips_days_apart_are_no_outage(caplog: pytest.LogCaptureFixture) -> None:
+    days = 3 * 24 * 3600
+    assert said_after([(1000, "away"), (days, "away"), (days + 29, "away")], caplog) == []
+    assert [one["seconds"] for one in said_after([(1000, "away"), (1060, "away")], caplog)] == [60]
+
+
 def test_an_alarm_that_asks_is_enough_to_have_it_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    monkeypatch.setattr(alarm._Alarm, "note", lambda self, trouble, at: seen.append(trouble))
+    seen: list[tuple[str, str | int]] = []
+    monkeypatch.setattr(alarm._Alarm, "note", lambda self, wrong, at: seen.append((self.what, wrong)))
     for ago in (500, 3):
         swept(ago)
         client.get("/readyz")
-    assert seen == ["away", ""]
+    assert seen == [("sweep", "away"), ("games", 0), ("sweep", ""), ("games", 0)]
 
 
 def test_a_process_whose_clock_is_wrong_sees_no_outage(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

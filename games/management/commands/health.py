@@ -21,17 +21,19 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
         grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
-        found = backlog(now)
+        found = backlog(now, grace=grace)
         swept = "never" if found.sweep is None else f"{_time(found.sweep)} ago"
         self._line("last sweep", swept + (", giving back the time it was away" if found.giving_back else ""))
         self._line("turns overdue", f"{found.clocks.count}, the longest by {_time(found.clocks.longest)}")
+        self._line("clocks failing", str(found.late.failing))
         self._line("bots overdue", f"{found.bots.count}, the longest by {_time(found.bots.longest)}")
         self._line("notices overdue", f"{found.notices.count}, the longest by {_time(found.notices.longest)}")
         self._line("mail", "goes out" if found.held_since is None else f"held since {found.held_since:%F %T} UTC")
         self._line("games stopped", str(found.stopped))
         late = {
             "the sweep does not run": found.sweep is None or found.sweep > grace,
-            "clocks do not act": found.clocks.longest > grace,
+            "clocks do not act": found.late.untried > 0,
+            "clocks of single games fail (the log says which)": found.late.failing > 0,
             "bots do not move": found.bots.longest > grace,
             "notices are not sent": found.notices.longest > LATE and found.held_since is None,
         }
