@@ -1,9 +1,18 @@
-"""The sign-up form as allauth's view uses it (ACCOUNT_FORMS); `accounts.forms.SignUpForm` is what it asks besides."""
+"""The forms that take a mail address, as allauth's views use them (ACCOUNT_FORMS).
+
+`accounts.forms.SignUpForm` is what signing up asks besides.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import SignupForm
+from allauth.account.forms import AddEmailForm, SignupForm
+from django import forms
+from django.core.validators import validate_email
+
+from accounts.addresses import validate_address
 
 
 class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships no types
@@ -12,6 +21,23 @@ class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships n
     Whose it is settles who confirms it: see `AccountAdapter.send_confirmation_mail` and `accounts.backends`.
     """
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _take_what_mail_reaches(self.fields["email"])
+
     def validate_unique_email(self, value: str) -> str:
         taken: str = get_adapter().validate_unique_email(value)
         return taken
+
+
+class AnotherAddress(AddEmailForm):  # type: ignore[misc]  # allauth ships no types
+    """Adds an address to an account."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _take_what_mail_reaches(self.fields["email"])
+
+
+def _take_what_mail_reaches(email: forms.Field) -> None:
+    """Let the site's own check stand for Django's, which it makes too: of two sentences one would be wrong."""
+    email.validators = [validate_address if check is validate_email else check for check in email.validators]

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Greatest, Least
 
+from accounts.addresses import spellings
 from accounts.models import User
 from games import emails, mail_links
 from games.actions import letters
@@ -115,16 +116,20 @@ def ask_whether_it_works(*, user: User, now: datetime) -> bool:
 
 
 def mark_bounced(*, address: str, now: datetime) -> int:
-    """Mails to this address come back: hold all mail to it. Gives the number of people whose address it is."""
-    people = User.objects.filter(email__iexact=address) | User.objects.filter(emailaddress__email__iexact=address)
-    count = 0
-    for user_id in people.values_list("pk", flat=True).distinct():
+    """Mails to this address come back: hold all mail to it. Gives the number of people whose address it is.
+
+    Its domain may be spelled as people do (`bücher.de`) or as mail servers do (`xn--bcher-kva.de`).
+    """
+    found: dict[int, str] = {}
+    for spelling in spellings(address):
+        people = User.objects.filter(email__iexact=spelling) | User.objects.filter(emailaddress__email__iexact=spelling)
+        found |= dict.fromkeys(people.values_list("pk", flat=True), spelling)
+    for user_id, spelling in found.items():
         with transaction.atomic():
             chosen = _locked(user_id)
-            chosen.bounced, chosen.bounced_at = address, now
+            chosen.bounced, chosen.bounced_at = spelling, now
             chosen.save(update_fields=["bounced", "bounced_at"])
-        count += 1
-    return count
+    return len(found)
 
 
 def read(*, user: User, now: datetime, up_to: int) -> int:

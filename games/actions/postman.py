@@ -43,9 +43,11 @@ TOO_BIG: Final = 552
 def send(mails: Sequence[Letter], *, clock: Callable[[], datetime], until: datetime) -> None:
     """Send these mails over one connection, the first of them and what can be begun `until` then.
 
-    What is left is given back as it was, also if the server fails: then it is left alone for a while.
+    What is left is given back as it was, also if the server fails: then it is left alone for a while, ever longer until
+    a connection to it is opened.
     """
     connection: BaseEmailBackend = get_connection(timeout=PATIENCE)
+    reached = False
     try:
         for n, (rows, message) in enumerate(mails):
             now, left = clock(), [row for rest, _ in mails[n:] for row in rest]
@@ -54,10 +56,13 @@ def send(mails: Sequence[Letter], *, clock: Callable[[], datetime], until: datet
                 break
             if message is None:
                 _try_later(rows, now)
-            elif not _send_one(connection, rows, message, clock):
+            elif _send_one(connection, rows, message, clock):
+                reached = True
+            else:
                 _server_failed(left, clock())
                 return
-        Outbox.objects.filter(pk=1, failures__gt=0).update(failures=0, retry_at=None)
+        if reached:
+            Outbox.objects.filter(pk=1, failures__gt=0).update(failures=0, retry_at=None)
     finally:
         _close(connection)
 
@@ -76,12 +81,14 @@ def _send_one(
     try:
         connection.send_messages([message])
     except Exception as error:  # noqa: BLE001  # whatever it is, the others go out
-        return _not_sent(connection, rows, error, clock())
+        return _not_sent(connection, rows, message, error, clock())
     _move(rows, Notice.State.SENT, clock())
     return True
 
 
-def _not_sent(connection: BaseEmailBackend, rows: list[Notice], error: Exception, now: datetime) -> bool:
+def _not_sent(
+    connection: BaseEmailBackend, rows: list[Notice], message: EmailMultiAlternatives, error: Exception, now: datetime
+) -> bool:
     """Write down what became of a mail that the server has not taken; False if the server failed, not only this mail.
 
     The server did not say that it has the mail, so it is ours to send, under the same Message-ID. But the fault may lie
@@ -91,7 +98,7 @@ def _not_sent(connection: BaseEmailBackend, rows: list[Notice], error: Exception
         log.error("mail server refuses the sender", code=error.smtp_code)
         return False  # and so it would any mail
     if isinstance(error, SMTPRecipientsRefused):
-        _refused(rows, error, now)
+        _refused(rows, message.to[0], error, now)
     else:
         _try_later(rows, now)
     _close(connection)
@@ -126,9 +133,9 @@ def _move(rows: list[Notice], state: str, now: datetime, reason: Reason | Litera
     )
 
 
-def _refused(rows: list[Notice], refused: SMTPRecipientsRefused, now: datetime) -> None:
+def _refused(rows: list[Notice], address: str, refused: SMTPRecipientsRefused, now: datetime) -> None:
     """The server does not take mail for this address: it is no good, or the server means something else."""
-    address, (code, said) = next(iter(refused.recipients.items()))
+    code, said = next(iter(refused.recipients.values()))  # keyed by the address as it goes over the wire
     if is_about_the_address(code, said):
         _move(rows, Notice.State.FAILED, now, "refused")
         mark_bounced(address=address, now=now)

@@ -4,12 +4,14 @@ import re
 from zoneinfo import available_timezones
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth import get_user
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
 from accounts import actions
+from accounts.addresses import spellings
 from accounts.models import ApiToken, User
 from tests.conftest import api_token, logged_in
 
@@ -205,6 +207,52 @@ def test_logging_out_takes_a_click(as_alice: Client) -> None:
     assert "_auth_user_id" in as_alice.session
     assert as_alice.post("/accounts/logout/").status_code == 302
     assert "_auth_user_id" not in as_alice.session
+
+
+NO_MAIL_GETS_THERE = "Mail from here does not reach an address with such letters before the @"
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("älice@example.org", NO_MAIL_GETS_THERE),
+        ("ali\u017fe@example.org", NO_MAIL_GETS_THERE),  # a long s: Django's own check takes it for an s
+        ("alice at home", "Enter a valid email address."),
+    ],
+)
+def test_an_address_that_mail_cannot_reach_is_refused(
+    client: Client, as_alice: Client, address: str, sentence: str
+) -> None:
+    pages = [
+        Client().post("/accounts/signup/", SIGN_UP | {"email": address}).content.decode(),
+        as_alice.post("/accounts/email/", {"action_add": "", "email": address}).content.decode(),
+    ]
+    for page in pages:
+        assert sentence in page
+        assert ("Enter a valid email address." in page) == (sentence != NO_MAIL_GETS_THERE)
+        assert f'value="{address}"' in page
+    assert not User.objects.filter(username=SIGN_UP["username"]).exists()
+    assert not EmailAddress.objects.filter(email=address).exists()
+
+
+def test_an_address_may_have_any_letters_after_the_at(as_alice: Client, alice: User) -> None:
+    as_alice.post("/accounts/email/", {"action_add": "", "email": "alice@bücher.de"})
+    assert EmailAddress.objects.filter(user=alice, email="alice@bücher.de").exists()
+    assert mail.outbox[-1].recipients() == ["alice@bücher.de"]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("a@bücher.de", {"a@bücher.de", "a@xn--bcher-kva.de"}),
+        ("a@xn--bcher-kva.de", {"a@bücher.de", "a@xn--bcher-kva.de"}),
+        ("a@example.org", {"a@example.org"}),
+        ("a@b..c", {"a@b..c"}),
+        ("nobody", {"nobody"}),
+    ],
+)
+def test_a_domain_has_a_spelling_for_people_and_one_for_mail_servers(given: str, expected: set[str]) -> None:
+    assert set(spellings(given)) == expected
 
 
 def test_a_forgotten_password_is_reset_by_mail(client: Client, alice: User) -> None:

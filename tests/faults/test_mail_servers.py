@@ -159,6 +159,27 @@ def test_a_relay_that_is_set_up_wrongly_for_an_evening_loses_no_mail(
     assert not NoticeSettings.objects.exclude(bounced="").exists()
 
 
+def test_an_address_with_a_domain_of_other_letters_is_marked_as_its_owner_spells_it(
+    server: MailServer, two: tuple[User, User]
+) -> None:
+    alice, _ = two
+    User.objects.filter(pk=alice.pk).update(email="alice@bücher.de")
+    server.refuses["alice@xn--bcher-kva.de"] = "550 5.1.1 No such user"
+    deliver()
+
+    assert NoticeSettings.objects.get(user=alice).bounced == "alice@bücher.de"
+    assert (mail_of(alice).state, mail_of(alice).reason) == ("failed", "refused")
+    on_turn(alice, two[1])
+    deliver()
+    assert Notice.objects.filter(user=alice, state="waiting", reason="bounced").exists()
+
+
+def test_a_report_spells_a_domain_as_mail_servers_do(alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(email="alice@bücher.de")
+    assert mailbox.mark_bounced(address="Alice@XN--bcher-kva.de", now=NOON) == 1
+    assert NoticeSettings.objects.get(user=alice).bounced.casefold() == "alice@bücher.de"
+
+
 # How long, and how many
 
 
@@ -232,4 +253,20 @@ def test_when_nothing_is_to_be_sent_the_server_is_not_waited_for(server: MailSer
     deliver(DUE + MINUTE)
 
     assert [mail["To"] for mail in server.mails] == [alice.email]
+    assert Outbox.objects.get().failures == 0
+
+
+def test_mails_that_cannot_be_made_say_nothing_of_the_server(
+    server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Outbox.objects.create(pk=1, failures=3, retry_at=DUE)
+    with monkeypatch.context() as broken:
+        broken.setattr(letters, "readers_of", lambda people: 1 / 0)
+        deliver()
+    box = Outbox.objects.get()
+    assert (box.failures, box.retry_at) == (3, DUE + postman.LONGEST_SERVER_WAIT)
+    assert outbox.claim(now=DUE + MINUTE, channel="email") == ([], 0)
+
+    deliver(DUE + postman.LONGEST_SERVER_WAIT)
+    assert {mail["To"] for mail in server.mails} == {user.email for user in two}
     assert Outbox.objects.get().failures == 0
