@@ -361,14 +361,17 @@ def move_seats(*, guest: User, user: User) -> Moved:
     """
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
-        closed = games.filter(pk__in=conduct.closed_to(user))
-        moved, kept = 0, closed.count()
-        for game in games.exclude(pk__in=closed).order_by("pk").select_for_update(of=("self",), no_key=True):
+        locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
+        closed = set(conduct.closed_to(user))  # asked under the locks: a look at hands takes the game's
+        moved = 0
+        for game in locked:
+            if game.pk in closed:
+                continue
             moved += Seat.objects.filter(game=game, user=guest).update(user=user, name=user.name)
             Game.objects.filter(pk=game.pk, host=guest).update(host=user)
             announce.after_commit(game)
         _move_invitations(guest, user)
-        return Moved(moved, kept)
+        return Moved(moved, sum(game.pk in closed for game in locked))
 
 
 def _move_invitations(guest: User, user: User) -> None:

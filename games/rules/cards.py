@@ -81,7 +81,6 @@ _SYMBOLS: Final = {
         Symbol("W10", "Wild Draw Ten", "draw", 50, ("next_owes",), value=10, asks="color"),
     )
 }
-
 """In the order in which hands are sorted."""
 
 _RANKS: Final = {text: rank for rank, text in enumerate(_SYMBOLS)}

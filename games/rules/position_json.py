@@ -29,7 +29,6 @@ _FIELDS: Final = (
     "reshuffles",
     "winner",
     "points",
-    "absent",
 )
 _NEEDED: Final = ("hands", "turn", "discard_pile")
 
@@ -37,10 +36,11 @@ _NEEDED: Final = ("hands", "turn", "discard_pile")
 def position_to_json(position: Position) -> dict[str, object]:
     """Return the output form: hands and set-aside cards sorted, everything a JSON value.
 
-    ``absent`` is written only where somebody left in an earlier round: NOTATION's fields are those of one round.
+    Its fields are those of one round, so who left in an earlier one (``absent``) is not among them: read back, they
+    count as out in this round (SCORE-2; docs/decisions/0010).
     """
     pending, points = position.pending, position.points
-    written: dict[str, object] = {
+    return {
         "hands": [sorted(hand) for hand in position.hands],
         "out": sorted(position.out),
         "turn": position.turn,
@@ -59,9 +59,6 @@ def position_to_json(position: Position) -> dict[str, object]:
         "winner": position.winner,
         "points": list(points) if isinstance(points, tuple) else points,
     }
-    if position.absent:
-        written["absent"] = sorted(position.absent)
-    return written
 
 
 def position_from_json(obj: object, options: Options) -> Position:
@@ -114,7 +111,6 @@ class _Reader:
             reshuffles=self._count(self._obj.get("reshuffles", 0), "reshuffles"),
             winner=self._winner(),
             points=self._points(),
-            absent=sorted(self._seats("absent")),
         )
 
     def _list(self, name: str) -> list[object]:
@@ -222,12 +218,12 @@ def _check_seats(position: Position, options: Options) -> None:
     for seat in (*position.declared, *position.exposed):
         if len(position.hands[seat]) != 1:
             raise BadInput(f"Seat {seat} does not hold one card.")
-    both = set(position.declared) & set(position.exposed)
-    _require(not both, "A seat cannot both have called UNO and owe the call.")
-    _require(set(position.absent) <= set(position.out), "Who left in an earlier round (absent) must be out.")
-    resting = position.turn in position.out or position.turn in position.going_out
-    _require(not resting, f"Seat {position.turn} cannot be on turn.")
-    _require(over or len(position.still_in()) >= MIN_PLAYERS, "With one player left in, the round is over.")
+    if set(position.declared) & set(position.exposed):
+        raise BadInput("A seat cannot both have called UNO and owe the call.")
+    if position.turn in position.out or position.turn in position.going_out:
+        raise BadInput(f"Seat {position.turn} cannot be on turn.")
+    if not over and len(position.still_in()) < MIN_PLAYERS:
+        raise BadInput("With one player left in, the round is over.")
 
 
 def _check_phase(position: Position) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -15,9 +16,9 @@ from psycopg.errors import DeadlockDetected
 
 from accounts.models import User
 from games import queries
-from games.actions import lobby
+from games.actions import lobby, timeouts
 from games.actions.locks import lock_game
-from games.actions.moderation import cases
+from games.actions.moderation import accounts, cases
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
 from games.models import Case, Game, Move, Notice, Report, Round, Seat
@@ -200,6 +201,47 @@ def test_a_report_and_a_move_do_not_wait_for_each_other(alice: User, bob: User) 
         mover(code, alice, "play r5", 0),
     )
     assert Notice.objects.filter(game=table.game, user=bob, kind="turn").exists()
+
+
+def test_a_rename_and_a_miss_of_the_same_person_make_no_ring(alice: User, bob: User, ann: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON)
+    Seat.objects.filter(game=table.game, index=0).update(misses=2)
+    names = {"username": "alina", "display_name": ""}
+    failed: list[Exception] = []
+
+    def rename() -> None:
+        try:
+            accounts.rename(person_id=alice.pk, by=ann, reason="Asked for by herself", now=NOON, **names)
+        except Exception as error:  # noqa: BLE001  # told by the thread that waits for it
+            failed.append(error)
+        finally:
+            connection.close()
+
+    renaming = threading.Thread(target=rename)
+    with transaction.atomic():
+        assert timeouts.run_out(game_id=table.game.pk, now=NOON)  # her third: a notice, whose reader is looked at last
+        renaming.start()
+        wait_until(lambda: bool(failed) or somebody_waits_for_a_lock())
+    renaming.join()
+    assert failed == []
+    assert Notice.objects.filter(game=table.game, user=alice, kind="bot_took_over").exists()
+    assert Seat.objects.get(game=table.game, index=0).name == "alina"
+
+
+def somebody_waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(cursor.fetchone() != (0,))
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_a_ring_of_waiters_is_answered_as_busy() -> None:

@@ -286,10 +286,23 @@ def test_a_name_that_was_taken_comes_back_at_no_seat(mo: User, ann: User, alice:
         people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=NOON)
     else:
         accounts.rename(person_id=alice.pk, by=ann, username="alice", display_name="", reason=REASON, now=NOON)
-    User.objects.get(pk=alice.pk).delete()
     names = Seat.objects.filter(index=0).order_by("game").values_list("name", flat=True)
     assert list(names) == ["alice"] * 3
+    accounts.rename(person_id=alice.pk, by=ann, username="alina", display_name="", reason=REASON, now=NOON)
+    User.objects.get(pk=alice.pk).delete()
+    assert list(names.all()) == ["alina"] * 3
     assert Seat.objects.get(game=others, index=1).name == "Rude Word"  # whoever that was
+
+
+def test_a_seat_that_another_left_to_a_bot_since_keeps_that_name(mo: User, ann: User, alice: User, bob: User) -> None:
+    charlie = User.objects.create_user("charlie")
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    tables.remove(game_id=game.pk, by=mo, seat=0, bot=True, reason=REASON, now=NOON)
+    tables.move_seat(game_id=game.pk, by=ann, seat=0, username="charlie", reason=REASON, now=NOON)
+    tables.remove(game_id=game.pk, by=mo, seat=0, bot=True, reason=REASON, now=NOON)
+    assert charlie.name == Seat.objects.get(game=game, index=0).name
+    accounts.rename(person_id=alice.pk, by=ann, username="alina", display_name="", reason=REASON, now=NOON)
+    assert Seat.objects.get(game=game, index=0).name == "charlie"
 
 
 def test_a_muted_guest_signs_up_when_the_mute_ends(mo: User) -> None:

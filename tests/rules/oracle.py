@@ -406,11 +406,10 @@ class Oracle:
         table.phase, table.winner, table.turn = "over", winner, winner
         table.pending, table.drawn, table.exposed, table.going_out = None, None, [], []
         worth = [sum(card_points(card) for card in hand) for hand in table.hands]
-        knocked_out = set(table.out) - set(table.absent)  # LEAVE-1: a leaver counts in the round of leaving only
         if self.options.scoring == "penalty":  # each loser scores the own hand, 250 if out
-            table.points = [0 if s == winner else 250 if s in knocked_out else worth[s] for s in self.seats()]
+            table.points = [0 if s == winner else 250 if s in table.out else worth[s] for s in self.seats()]
         else:  # SCORE-1, SCORE-2
-            table.points = sum(worth[seat] for seat in self.still_in() if seat != winner) + 250 * len(knocked_out)
+            table.points = sum(worth[seat] for seat in self.still_in() if seat != winner) + 250 * len(table.out)
 
 
 def card_points(card: str) -> int:

@@ -62,7 +62,6 @@ class Table:
     reshuffles: int = 0
     winner: int | None = None
     points: int | list[int] | None = None
-    absent: list[int] = field(default_factory=list)
 
 
 # --- cards and decks -------------------------------------------------------------------------------------------------
@@ -263,7 +262,6 @@ def table_from_json(value: object, options: Options) -> Table:
         exposed=seats_of(given.get("exposed", []), "exposed", players),
         going_out=seats_of(given.get("going_out", []), "going_out", players),
         reshuffles=whole(given.get("reshuffles", 0), "reshuffles", 0),
-        absent=seats_of(given.get("absent", []), "absent", players),
     )
     if table.direction not in (1, -1):
         raise BadInputError("direction is neither 1 nor -1")
@@ -306,8 +304,6 @@ def check_hands(table: Table, options: Options) -> None:
         raise BadInputError("a seat has called and can still be caught")
     if table.going_out and table.pending is None:
         raise BadInputError("going_out without pending")
-    if set(table.absent) - set(table.out):
-        raise BadInputError("a seat left in an earlier round but is not out")
 
 
 def check_phase(table: Table) -> None:
@@ -358,7 +354,6 @@ def table_to_json(table: Table) -> dict[str, object]:
         "reshuffles": table.reshuffles,
         "winner": table.winner,
         "points": list(table.points) if isinstance(table.points, list) else table.points,
-        **({"absent": sorted(table.absent)} if table.absent else {}),
     }
 
 

@@ -91,7 +91,6 @@ def random_position(rng: random.Random, options: Options) -> Json:
     position: Json = {
         "hands": hands,
         "out": out,
-        "absent": rng.sample(out, rng.randint(0, len(out))),
         "turn": rng.choice(playing),
         "direction": rng.choice([1, -1]),
         "draw_pile": random_cards(rng, options, rng.choice([0, 0, 1, 2, rng.randint(3, 9), rng.randint(10, 60)])),
@@ -237,7 +236,7 @@ OPTION_VALUES: list[object] = [
 ]  # fmt: skip
 POSITION_FIELDS = [
     "hands", "out", "turn", "direction", "draw_pile", "discard_pile", "set_aside", "color", "pending",
-    "phase", "drawn", "declared", "exposed", "going_out", "reshuffles", "winner", "points", "absent", "extra",
+    "phase", "drawn", "declared", "exposed", "going_out", "reshuffles", "winner", "points", "extra",
 ]  # fmt: skip
 REQUEST_FIELDS = ["options", "seed", "moves", "position", "players", "extra"]
 OPTION_FIELDS = [*sorted(set(Options.__dataclass_fields__) - {"classic"}), "preset", "extra"]
@@ -268,7 +267,7 @@ def change_a_field(rng: random.Random, request: Json) -> None:
 def twist(rng: random.Random, position: Json) -> None:
     """Make a position impossible in the way of NOTATION's list, or nearly."""
     seat = rng.randrange(len(position["hands"]))
-    name = rng.choice(["out", "declared", "exposed", "going_out", "absent"])
+    name = rng.choice(["out", "declared", "exposed", "going_out"])
     kind = rng.choice(["flag", "fill", "empty", "turn", "color", "phase", "drawn", "over"])
     if kind == "flag":
         position[name] = [*position.get(name, []), seat]

@@ -97,8 +97,6 @@ BAD_LINES = {
     "out and on turn": position(hands=[*TWO, []], out=[2], turn=2),
     "one left in": position(hands=[["r5"], []], out=[1]),
     "still in with no card": position(hands=[["r5"], []]),
-    "absent but still in": position(hands=[*TWO, ["g3"]], absent=[2]),
-    "absent that is no list of seats": position(hands=[*TWO, []], out=[2], absent=2),
     "an empty discard pile": position(discard_pile=[]),
     "a turn that is no seat": position(turn=2),
     "a turn below nought": position(turn=-1),

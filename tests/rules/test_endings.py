@@ -163,15 +163,6 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
         {"points": 505},
         out=[1, 3],
     ),
-    case(
-        "SCORE-2 LEAVE-1",
-        "nothing for one who left in an earlier round",
-        "r5 / - / g2 g3 / -",
-        "0 play r5",
-        {"points": 255, "absent": [1]},
-        out=[1, 3],
-        absent=[1],
-    ),
 )
 def test_it_ends_a_round_as_the_rulebook_says(row: Case) -> None:
     check(row)

@@ -50,10 +50,10 @@ def rename(*, person_id: int, by: User, username: str, display_name: str, reason
                 _set_name(person, field, name)
         try:
             with transaction.atomic():
+                forget_name(person)
                 person.save(update_fields=["username", "display_name"])
         except IntegrityError:
             raise Denied("malformed", "Somebody else goes by this name.") from None
-        forget_name(person)
         return entry
 
 

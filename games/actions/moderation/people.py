@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import OuterRef, Subquery
 
 from accounts.models import FOR_GOOD, User
 from games import announce
@@ -72,21 +72,22 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
         entry = record(Act.MUTE, by=by, reason=reason, now=now, person=person, days=days)
         person.muted_until = now + timedelta(days=days)
         person.display_name = ""
-        person.save(update_fields=["muted_until", "display_name"])
         forget_name(person)
+        person.save(update_fields=["muted_until", "display_name"])
         return entry
 
 
 def forget_name(person: User) -> None:
-    """Let no seat bring back the name that staff took: it shows where the account is gone, or a bot sits for good."""
+    """Let no seat bring back the name that staff take: it shows where the account is gone, or a bot sits for good.
+
+    To be called before the person is saved: who moves holds seats and asks for the person only when committing, so a
+    changed username that waited for seats would wait in a ring.
+    """
     Seat.objects.filter(user=person).update(name=person.name)
-    left_to_bots = Seat.objects.filter(
-        user=None,
-        game__audit_entries__act=Act.REMOVE,
-        game__audit_entries__person_id=person.pk,
-        name=F("game__audit_entries__person_name"),
-    )
-    left_to_bots.update(name=person.name)
+    removed = AuditEntry.objects.filter(act=Act.REMOVE, seat__isnull=False)
+    last = removed.filter(game=OuterRef("game"), seat=OuterRef("index")).order_by("-pk").values("person_id")[:1]
+    theirs = Seat.objects.filter(user=None, game__in=removed.filter(person_id=person.pk).values("game"))
+    theirs.alias(last=Subquery(last)).filter(last=person.pk).update(name=person.name)
 
 
 def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
