@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from accounts.rest import Rest
 from accounts.rows import columns, prepared, reader
 from games import rules
+from games.models.notices import KINDS
 from games.models.play import Hand, Round
 from games.models.tables import Game, Seat
 
@@ -253,13 +254,13 @@ def count_turns(user_id: int) -> int:
 
 _BADGES: Final = f"""
 SELECT ({_TURNS}), (SELECT count(*) FROM games_notice
-WHERE user_id = %s AND channel = 'site' AND state = 'sent' AND read_at IS NULL)
+WHERE user_id = %s AND channel = 'site' AND state = 'sent' AND read_at IS NULL AND kind = ANY(%s))
 """  # noqa: S608  # a statement of ours in another
 
 
 def count_badges(user_id: int) -> tuple[int, int]:
-    """In how many games this person must move now, and how many notices are unread."""
+    """In how many games this person must move now, and how many notices are unread, of kinds that a page shows."""
     with prepared() as cursor:
-        cursor.execute(_BADGES, [user_id, user_id])
+        cursor.execute(_BADGES, [user_id, user_id, list(KINDS)])
         turns, notices = cursor.fetchone()
     return int(turns), int(notices)

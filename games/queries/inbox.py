@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,7 @@ from django.db import Error
 
 from games import queries
 from games.models import Game
-from games.models.notices import SITE, Notice, NoticeSettings, Outbox
+from games.models.notices import CHANNELS, KINDS, SITE, Notice, NoticeSettings, Outbox
 from games.queries import Table, lists
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Told:
 
 def told_to(user: User) -> list[Told]:
     """What this person was told lately, or would have been, newest first. At most five queries."""
-    rows = list(Notice.objects.filter(user=user).order_by("-pk")[:LISTED])
+    rows = _known(Notice.objects.filter(user=user).order_by("-pk")[:LISTED])
     tables = tables_of({row.game_id for row in rows if row.game_id is not None})
     groups: dict[tuple[int | None, int, str, int], list[Notice]] = {}
     for row in rows:
@@ -99,7 +99,20 @@ def settings_of(user: User) -> NoticeSettings:
 def news_of_the_day(user: User, now: datetime) -> Sequence[Notice]:
     """What happened to this person within a day and is not read yet, newest first."""
     rows = Notice.objects.filter(user=user, channel=SITE, created_at__gte=now - A_DAY, read_at=None)
-    return list(rows.filter(state=Notice.State.SENT).exclude(text="").order_by("-pk")[:MOST_NEWS])
+    return _known(rows.filter(state=Notice.State.SENT).exclude(text="").order_by("-pk")[:MOST_NEWS])
+
+
+def _known(rows: Iterable[Notice]) -> list[Notice]:
+    """Those that this release can tell of; what a later one has written, before the site went back, is passed over."""
+    known, strange = [], set()
+    for row in rows:
+        if row.kind in KINDS and row.channel in CHANNELS:
+            known.append(row)
+        else:
+            strange.add(f"{row.kind} by {row.channel}")
+    if strange:
+        log.warning("notices of another release are passed over", kinds=sorted(strange))
+    return known
 
 
 def anything_to_sum_up(user: User, now: datetime) -> bool:

@@ -62,9 +62,10 @@ def open_one(request: HttpRequest, number: int) -> HttpResponse:
     notice = mailbox.open_notice(user=cast("User", request.user), number=number, now=timezone.now())
     if notice is None:
         raise Http404
-    return (
-        SeeOther(notice.game.get_absolute_url()) if notice.game else SeeOther.to(KINDS[notice.kind].page or "notices")
-    )
+    if notice.game:
+        return SeeOther(notice.game.get_absolute_url())
+    kind = KINDS.get(notice.kind)  # a later release may have written it, before the site went back
+    return SeeOther.to((kind and kind.page) or "notices")
 
 
 @login_required

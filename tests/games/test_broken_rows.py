@@ -13,6 +13,7 @@ from accounts.models import User
 from games import mail_links, queries
 from games.actions import judgement, mailbox, notices, outbox
 from games.models import Game, Notice, NoticeSettings
+from games.queries import lists
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -191,6 +192,37 @@ def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: boo
     chosen.refresh_from_db()
     assert chosen.digest_again_at is None
     assert chosen.digest_at == (None if stop else NOON + 2 * HOUR)
+
+
+def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, caplog: pytest.LogCaptureFixture) -> None:
+    game, browser = on_turn(alice, bob), logged_in(alice)
+    for kind in ("of_tomorrow", "caught"):
+        notices.tell(game, [notices.Intent(alice.pk, "caught", f"This is {kind}.")], now=NOON)
+        deliver(NOON)
+        Notice.objects.filter(text=f"This is {kind}.").update(kind=kind)
+    strange = Notice.objects.get(kind="of_tomorrow", channel="site")
+    page = browser.get("/notices/?all=1").content.decode()
+
+    assert "This is caught." in page
+    assert "of_tomorrow" not in page
+    assert "of_tomorrow by site" in caplog.text
+    assert lists.badges_of(alice).notices == 1
+    assert browser.post(f"/notices/{strange.pk}/open/").headers["Location"] == game.get_absolute_url()
+    Notice.objects.filter(pk=strange.pk).update(game=None)
+    assert browser.post(f"/notices/{strange.pk}/open/").headers["Location"] == "/notices/"
+
+
+def test_a_summary_leaves_out_a_notice_of_a_later_release(alice: User, bob: User) -> None:
+    game = on_turn(alice, bob)
+    notices.tell(game, [notices.Intent(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
+    deliver(NOON)
+    Notice.objects.filter(kind="caught").update(kind="of_tomorrow")
+    mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    mailbox.write_digests(now=NOON + HOUR)
+    deliver(NOON + HOUR)
+
+    (summary,) = [message for message in mail.outbox if "waits for you" in message.subject]
+    assert "of tomorrow" not in str(summary.body)
 
 
 def test_mails_that_cannot_be_begun_are_tried_again_soon(
