@@ -6,14 +6,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 from django.utils import timezone
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.moderation import accounts, people, tables, watch
+from games.actions.moderation import accounts, cases, people, tables, watch
 from games.actions.play import play_move
 from games.models import BrowserMark, Case, Game, Move, Report, Seat
 from games.queries import Table
+from games.refusals import Denied
 from games.web.forms import NewTableForm
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -223,6 +225,49 @@ def test_two_accounts_at_one_table_in_one_browser_open_a_case_about_each(alice: 
     assert watch.watch(now=timezone.now()) == 0
     Case.objects.update(closed_at=timezone.now())
     assert watch.watch(now=timezone.now()) == 0
+
+
+def shared_browser(alice: User, bob: User, *, at: datetime, mark: str = "one") -> Game:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    for user in (alice, bob):
+        watch.mark_browser(code=game.code, user_id=user.pk, mark=mark, now=at)
+    return game
+
+
+def test_marks_that_are_made_anew_open_no_settled_case_again(alice: User, bob: User) -> None:
+    """They are forgotten after a month; the next move in a long game makes them anew."""
+    game = shared_browser(alice, bob, at=NOON)
+    assert watch.watch(now=NOON) == 2
+    Case.objects.update(closed_at=NOON + timedelta(days=1))
+    later = NOON + timedelta(days=31)
+    assert watch.forget_marks(now=later) == 2
+    for user in (alice, bob):
+        watch.mark_browser(code=game.code, user_id=user.pk, mark="one", now=later)
+    assert watch.watch(now=later) == 0
+    shared_browser(alice, bob, at=later)
+    assert watch.watch(now=later) == 2  # another table is something new
+
+
+@pytest.mark.parametrize("fault", [Denied("malformed", "This guest is gone."), IntegrityError("no such game")])
+def test_a_finding_that_cannot_be_reported_holds_up_no_other(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception
+) -> None:
+    """As when a guest goes between the query and the report."""
+    shared_browser(alice, bob, at=NOON)
+    lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 12, seat=0)
+    real = cases.report_sign
+
+    def report_sign(**given: Any) -> bool:
+        if given["sign"] == "timeouts" or given["person_id"] == alice.pk:
+            raise fault
+        return real(**given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(watch, "report_sign", report_sign)
+        assert watch.watch(now=NOON) == 1
+    assert Case.objects.get().person == bob
+    assert ("a finding was not reported" in caplog.text) == isinstance(fault, IntegrityError)
+    assert watch.watch(now=NOON) == 2
 
 
 @pytest.mark.parametrize("fragment", [True, False])

@@ -5,10 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import structlog
 from django.db import connection
 
 from games.actions.moderation.cases import report_sign
 from games.models import BrowserMark, Case, Report
+from games.refusals import Denied
+
+log = structlog.get_logger(__name__)
 
 DAYS: Final = timedelta(days=7)
 MARKS_KEPT: Final = timedelta(days=30)
@@ -89,7 +93,8 @@ GROUP BY l.user_id HAVING count(*) >= %(many)s
 
 
 # Tables where several people who sit there now have moved or sat down in one browser; for each of them whose last case
-# of the kind was settled before the newest of those marks.
+# of the kind was settled before the newest of those marks. What a case has said of a table once, settled or not, is not
+# said again: a mark that was forgotten and is made anew shows nothing new.
 _BROWSERS: Final = """
 WITH shared AS (
     SELECT m.game_id, array_agg(m.user_id) AS people, max(m.at) AS at,
@@ -102,7 +107,7 @@ SELECT DISTINCT ON (p.user_id, g.game_id) p.user_id, g.game_id, g.names FROM sha
 WHERE g.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = p.user_id AND c.kind = %(kind)s),
                       '-infinity')
   AND NOT EXISTS (SELECT 1 FROM games_report r JOIN games_case c ON c.id = r.case_id
-                  WHERE c.person_id = p.user_id AND c.kind = %(kind)s AND c.closed_at IS NULL
+                  WHERE c.person_id = p.user_id AND c.kind = %(kind)s
                     AND r.game_id = g.game_id AND r.sign = %(sign)s)
 ORDER BY p.user_id, g.game_id, g.at
 """
@@ -139,7 +144,14 @@ def _found(sql: str, now: datetime, kind: Case.Kind, **more: int | str) -> list[
 
 
 def _say(user_id: int, kind: Case.Kind, sign: Report.Sign, game_id: int, text: str, now: datetime) -> bool:
-    return report_sign(person_id=user_id, kind=kind, sign=sign, game_id=game_id, text=text, now=now)
+    """Says whether that is new. One that fails is logged and passed over: the next watch finds it again."""
+    try:
+        return report_sign(person_id=user_id, kind=kind, sign=sign, game_id=game_id, text=text, now=now)
+    except Denied:
+        return False  # a guest who is gone by now
+    except Exception as error:  # noqa: BLE001  # whatever it is, the other findings wait
+        log.error("a finding was not reported", sign=sign, game=game_id, error=type(error).__name__)  # noqa: TRY400  # a traceback may name people
+        return False
 
 
 _MARK: Final = """
