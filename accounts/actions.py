@@ -55,11 +55,16 @@ def create_person(*, username: str) -> User:
     return person
 
 
-def choose_time_zone(*, user: User, zone: str) -> None:
+def choose_time_zone(*, user: User, zone: str, now: datetime) -> None:
     """Tell times to this person in this zone from now on. Raises ValidationError for one there is not."""
     validate_time_zone(zone)
-    user.time_zone = zone
-    user.save(update_fields=["time_zone"])
+    _move_nights(user, zone, now)
+    user.save(update_fields=["time_zone", "quiet_since"])
+
+
+def _move_nights(user: User, zone: str, now: datetime) -> None:
+    if user.time_zone != zone:
+        user.time_zone, user.quiet_since = zone, now
 
 
 def end_guesthood(*, user: User) -> None:
@@ -78,23 +83,25 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
         user.display_name, user.muted_until = known.display_name, known.muted_until
         if name != known.display_name and known.muted(now):
             raise Muted
-        _save_profile(user=user, name=name, time_zone=time_zone)
+        _save_profile(user=user, name=name, time_zone=time_zone, now=now)
 
 
-def _save_profile(*, user: User, name: str, time_zone: str) -> None:
+def _save_profile(*, user: User, name: str, time_zone: str, now: datetime) -> None:
     user.display_name = name
-    user.time_zone = time_zone
+    _move_nights(user, time_zone, now)
     user.clean_fields(exclude={field.name for field in User._meta.fields} - {"display_name", "time_zone"})
     if user.display_name and queries.name_taken(user.display_name, but=user):
         raise NameTaken
     try:
         with transaction.atomic():
-            user.save(update_fields=["display_name", "time_zone"])
+            user.save(update_fields=["display_name", "time_zone", "quiet_since"])
     except IntegrityError:
         raise NameTaken from None
 
 
-def update_rest(*, user_id: int, quiet_from: time | None, quiet_to: time | None, auto_vacation: bool) -> None:
+def update_rest(
+    *, user_id: int, quiet_from: time | None, quiet_to: time | None, auto_vacation: bool, now: datetime
+) -> None:
     """Set the quiet hours (both ends or neither), and whether vacation is taken by itself. Raises ValidationError."""
     if (quiet_from is None) != (quiet_to is None):
         raise ValidationError("Give both ends of your quiet hours, or leave both empty.", code="one_end")
@@ -105,8 +112,10 @@ def update_rest(*, user_id: int, quiet_from: time | None, quiet_to: time | None,
             code="too_long",
         )
     user = User.objects.get(pk=user_id)
+    if (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to):
+        user.quiet_since = now
     user.quiet_from, user.quiet_to, user.auto_vacation = quiet_from, quiet_to, auto_vacation
-    user.save(update_fields=["quiet_from", "quiet_to", "auto_vacation"])
+    user.save(update_fields=["quiet_from", "quiet_to", "quiet_since", "auto_vacation"])
 
 
 def create_token(*, user: User, name: str, now: datetime) -> str:

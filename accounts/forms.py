@@ -6,6 +6,7 @@ from allauth.core import context
 from django import forms
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 
 from accounts import actions
@@ -60,7 +61,7 @@ class SignUpForm(forms.Form):
     def signup(self, request: HttpRequest, user: User) -> None:
         """Called by allauth for the account just made; whoever does not choose keeps what a guest had chosen."""
         if zone := self.cleaned_data["time_zone"]:
-            actions.choose_time_zone(user=user, zone=zone)
+            actions.choose_time_zone(user=user, zone=zone, now=timezone.now())
 
 
 def _choose_from(form: forms.Form, stored: str) -> None:

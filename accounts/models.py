@@ -17,8 +17,9 @@ FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
 class User(AbstractUser):
     """A person or a guest. A guest has no password and becomes a person by signing up, with all games kept.
 
-    Between `quiet_from` and `quiet_to`, in `time_zone`, no deadline falls. `vacation_from` and `vacation_until` are the
-    ends of the vacation that runs, or of the last one; `vacation_used` days of the year `vacation_year` are gone.
+    Between `quiet_from` and `quiet_to`, in `time_zone`, no deadline falls; `quiet_since` says when these were changed
+    last. `vacation_from` and `vacation_until` are the ends of the vacation that runs, or of the last one;
+    `vacation_used` days of the year `vacation_year` are gone.
 
     `suspended_until` and `muted_until` are what staff decided last; `FOR_GOOD` has no end. `warned`: there is a warning
     that this person has not acknowledged. `answered`: staff have settled a report of theirs, which they have not seen.
@@ -33,6 +34,7 @@ class User(AbstractUser):
     is_guest = models.BooleanField(default=False)
     quiet_from = models.TimeField(null=True, blank=True)
     quiet_to = models.TimeField(null=True, blank=True)
+    quiet_since = models.DateTimeField(null=True, blank=True, editable=False)
     vacation_from = models.DateTimeField(null=True, blank=True)
     vacation_until = models.DateTimeField(null=True, blank=True)
     vacation_year = models.PositiveSmallIntegerField(default=0)
@@ -71,6 +73,7 @@ class User(AbstractUser):
             self.vacation_from,
             self.vacation_until,
             self.auto_vacation,
+            self.quiet_since,
         )
 
     def suspended(self, now: datetime) -> bool:

@@ -10,6 +10,9 @@ from zoneinfo import ZoneInfo
 LONGEST_QUIET: Final = timedelta(hours=12)
 """Quiet hours last no longer, and move the deadline of one turn by no more in all."""
 
+SET_BEFORE: Final = timedelta(days=1)
+"""So long before the deadline of a turn that runs quiet hours must be set to move it."""
+
 
 def quiet_length(start: time, end: time) -> timedelta:
     """How long the quiet hours from `start` to `end` last; equal ends are the whole day."""
@@ -21,7 +24,8 @@ def quiet_length(start: time, end: time) -> timedelta:
 class Rest:
     """One person's vacation and quiet hours.
 
-    The vacation may lie in the past. With `auto_vacation` a day of vacation is taken instead of a miss.
+    The vacation may lie in the past. With `auto_vacation` a day of vacation is taken instead of a miss. `quiet_since`
+    is when the quiet hours, or the zone that they are in, were changed last.
     """
 
     zone: str
@@ -30,6 +34,7 @@ class Rest:
     vacation_from: datetime | None
     vacation_until: datetime | None
     auto_vacation: bool = False
+    quiet_since: datetime | None = None
 
     def away(self, now: datetime) -> bool:
         """Whether this person is on vacation."""
@@ -54,6 +59,17 @@ class Rest:
             if start <= moment < end:
                 return end
         return moment
+
+    def aim(self, deadline: datetime, *, turn_since: datetime | None) -> datetime:
+        """The deadline of a turn that has run since `turn_since`, moved out of the quiet hours.
+
+        Hours that were changed during the turn move it only if it lies `SET_BEFORE` after the change, or more: they are
+        for sleeping, not for one more evening to think.
+        """
+        changed = self.quiet_since
+        if changed is None or (turn_since is not None and turn_since >= changed) or deadline >= changed + SET_BEFORE:
+            return self.quiet_end(deadline)
+        return deadline
 
 
 def _instant(day: date, at: time, zone: ZoneInfo) -> datetime:

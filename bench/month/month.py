@@ -80,6 +80,7 @@ class Month:
             quiet_from=BED if sleeps else None,
             quiet_to=RISE if sleeps else None,
             auto_vacation=character.automatic,
+            now=START,
         )
         return Person(User.objects.get(pk=user.pk), character, ZoneInfo(zone), sleeps)
 

@@ -34,16 +34,18 @@ def follow_everybody(*, now: datetime) -> int:
         | Q(user__vacation_until__isnull=False) & ~Q(game__rested_until=F("user__vacation_until"))
     )
     rows = resting.order_by("game_id").values_list(
-        "game_id", "game__deadline", "game__rested_until", "user__time_zone", "user__quiet_from", "user__quiet_to",
-        "user__vacation_from", "user__vacation_until",
+        "game_id", "game__deadline", "game__turn_since", "game__rested_until", "user__time_zone", "user__quiet_from",
+        "user__quiet_to", "user__vacation_from", "user__vacation_until", "user__auto_vacation", "user__quiet_since",
     )  # fmt: skip
-    return _follow([row[0] for row in rows.iterator() if _follows_not(*row[1:3], Rest(*row[3:]))], now)
+    return _follow([row[0] for row in rows.iterator() if _follows_not(*row[1:4], Rest(*row[4:]))], now)
 
 
-def _follows_not(deadline: datetime | None, rested_until: datetime | None, rest: Rest) -> bool:
+def _follows_not(
+    deadline: datetime | None, turn_since: datetime | None, rested_until: datetime | None, rest: Rest
+) -> bool:
     if deadline is None:
         return False
-    return rest.quiet_end(deadline) != deadline or rest.vacation_until not in (None, rested_until)
+    return rest.aim(deadline, turn_since=turn_since) != deadline or rest.vacation_until not in (None, rested_until)
 
 
 def _running() -> QuerySet[Seat]:

@@ -136,12 +136,13 @@ def rested(game: Game, seat: Seat, now: datetime) -> TurnClock:
 def aimed(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClock:
     """This clock of the seat's turn, its deadline moved out of the player's quiet hours, and its reminder set.
 
-    Quiet hours give one turn no more than `LONGEST_QUIET` in all; `quiet_given` are the seconds it has got already.
+    Quiet hours set during the turn move no deadline that is near (`Rest.aim`), and all of them give one turn no more
+    than `LONGEST_QUIET`; `quiet_given` are the seconds it has got already.
     """
     assert clock.deadline is not None
     deadline, given = clock.deadline, clock.quiet_given
     if seat.rest is not None and not game.terms.live:
-        gift = seat.rest.quiet_end(deadline) - deadline
+        gift = seat.rest.aim(deadline, turn_since=clock.turn_since) - deadline
         gift = min(gift, LONGEST_QUIET - timedelta(seconds=given))
         deadline, given = deadline + gift, given + int(gift.total_seconds())
     clock = replace(clock, deadline=deadline, quiet_given=given)

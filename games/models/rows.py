@@ -102,7 +102,8 @@ _PULSE: Final = """
 _SHOWN: Final = (
     f"{_BESIDE}, {_PULSE}, {columns(Hand, 'h')}, {columns(Seat, 's')}, {columns(Round, 'r')},"
     " COALESCE(NULLIF(u.display_name, ''), u.username, s.name),"
-    " u.username, u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation"
+    " u.username, u.time_zone, u.quiet_from, u.quiet_to, u.vacation_from, u.vacation_until, u.auto_vacation,"
+    " u.quiet_since"
 )
 _HANDS: Final = (
     f"{_SHOWN} FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
@@ -164,13 +165,13 @@ def _loaded(rows: Sequence[Sequence[Any]]) -> Loaded:
     seat_width, read_seat = reader(Seat)
     _, read_round = reader(Round)
     said, results = [row[0] for row in rows], json.loads(rows[0][1] or "[]")
-    round_ = read_round(rows[0][3 + width + seat_width : -8])
+    round_ = read_round(rows[0][3 + width + seat_width : -9])
     hands = []
     for row in rows:
         hand = read_hand(row[3 : 3 + width])
         hand.seat = read_seat(row[3 + width : 3 + width + seat_width])
-        hand.seat.name, hand.seat.username = row[-8], row[-7] or ""
-        hand.seat.rest = Rest(*row[-6:]) if hand.seat.user_id is not None else None
+        hand.seat.name, hand.seat.username = row[-9], row[-8] or ""
+        hand.seat.rest = Rest(*row[-7:]) if hand.seat.user_id is not None else None
         hand.round = round_
         hands.append(hand)
     return Loaded(hands, said, [(number, winner, points) for number, winner, points in results], rows[0][2])

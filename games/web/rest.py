@@ -22,6 +22,11 @@ from games.refusals import Denied
 from games.web.answers import SeeOther
 
 UNPROCESSABLE = 422
+SAVED = (
+    "Saved. From your next turn on your deadlines keep out of these hours;"
+    " those of turns that run already do if they are a day away or more."
+)
+NO_HOURS = "Saved. You have no quiet hours: deadlines stay where they fall."
 
 
 @login_required
@@ -41,15 +46,15 @@ def rest(request: HttpRequest) -> HttpResponse:
     user = cast("User", request.user)
     if request.method != "POST":
         return _page(request, user)
-    form = RestForm(request.POST)
+    form, now = RestForm(request.POST), timezone.now()
     if form.is_valid():
         try:
-            actions.update_rest(user_id=user.pk, **form.cleaned_data)
+            actions.update_rest(user_id=user.pk, **form.cleaned_data, now=now)
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            follow_rest(user_id=user.pk, now=timezone.now())
-            messages.success(request, "Saved. The deadlines of your turns keep out of these hours.")
+            follow_rest(user_id=user.pk, now=now)
+            messages.success(request, SAVED if form.cleaned_data["quiet_from"] is not None else NO_HOURS)
             return SeeOther.to("rest")
     return _page(request, user, rest_form=form)
 

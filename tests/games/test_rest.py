@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, time, timedelta
 from importlib import import_module
@@ -13,9 +13,10 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from accounts import actions
 from accounts.models import User
 from games.actions import clocks, rest, sweep, vacations
-from games.models import Game, Heartbeat
+from games.models import Game, Heartbeat, Seat
 from games.queries import Table
 from tests.support.clocks import HOUR, MINUTE, SECOND, locked, move, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
@@ -170,8 +171,52 @@ def test_new_quiet_hours_move_the_deadlines_that_run(alice: User, bob: User) -> 
     assert now_of(his).game.deadline == NOON + 2 * HOUR
 
 
+def sleep(user: User, *, at: datetime = NOON) -> None:
+    actions.update_rest(user_id=user.pk, quiet_from=time(13), quiet_to=time(16), auto_vacation=False, now=at)
+
+
+def fly_to_tokyo(user: User, *, at: datetime = NOON) -> None:
+    """Where it is 22:00 at 13:00 UTC."""
+    User.objects.filter(pk=user.pk).update(quiet_from=time(22), quiet_to=time(1))
+    user.refresh_from_db()
+    actions.update_profile(user=user, display_name="", time_zone="Asia/Tokyo", now=at)
+
+
+@pytest.mark.parametrize("change", [sleep, fly_to_tokyo])
+def test_hours_that_change_shortly_before_a_deadline_do_not_put_it_off(
+    alice: User, bob: User, change: Callable[[User], None]
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON - HOUR)
+    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 26 * HOUR, turn_since=NOON - HOUR)
+    change(alice)
+    assert rest.follow_rest(user_id=alice.pk, now=NOON) == 1
+    assert rest.follow_everybody(now=NOON + HOUR) == 0
+    assert now_of(later).game.deadline == NOON + 28 * HOUR
+    assert swept(NOON + 2 * HOUR) == sweep.Swept(acted=1)
+    assert log_of(table) != []
+
+
+def test_they_count_from_the_next_turn_on(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR, turn_since=NOON - HOUR)
+    Game.objects.update(pace="custom", custom_pace={"bank": 3600, "increment": 3600, "cap": 7200, "callout": 10})
+    Seat.objects.filter(index=0).update(bank=3600)
+    sleep(alice)
+    move(table, bob, "play r4", at=NOON + MINUTE)
+    assert now_of(table).game.deadline == NOON + 4 * HOUR
+
+
+def test_saving_the_same_hours_again_changes_nothing(alice: User, bob: User) -> None:
+    sleep(alice, at=NOON - HOUR)
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON - MINUTE)
+    sleep(alice)
+    alice.refresh_from_db()
+    actions.update_profile(user=alice, display_name="", time_zone=alice.time_zone, now=NOON)
+    assert rest.follow_everybody(now=NOON) == 1
+    assert now_of(table).game.deadline == NOON + 4 * HOUR
+
+
 def test_the_page_of_time_off_moves_them_at_once(alice: User, bob: User, as_alice: Client) -> None:
-    deadline = (timezone.now() + DAY).replace(minute=30, second=0, microsecond=0)
+    deadline = (timezone.now() + 2 * DAY).replace(minute=30, second=0, microsecond=0)
     table = table_at(TWO_HANDS, [alice, bob], deadline=deadline, turn_since=timezone.now())
     hour = deadline.hour
     form = {"quiet_from": f"{hour:02}:00", "quiet_to": f"{(hour + 1) % 24:02}:00"}
@@ -180,7 +225,7 @@ def test_the_page_of_time_off_moves_them_at_once(alice: User, bob: User, as_alic
 
 
 def test_a_new_time_zone_of_the_account_page_moves_them_at_once(alice: User, bob: User, as_alice: Client) -> None:
-    deadline = (timezone.now() + DAY).replace(hour=12, minute=30, second=0, microsecond=0)
+    deadline = (timezone.now() + 2 * DAY).replace(hour=12, minute=30, second=0, microsecond=0)
     table = table_at(TWO_HANDS, [alice, bob], deadline=deadline, turn_since=timezone.now())
     User.objects.filter(pk=alice.pk).update(quiet_from=time(21), quiet_to=time(22))
     refused = as_alice.post("/accounts/me/", {"display_name": "", "time_zone": "Asia/Nowhere"})
