@@ -160,7 +160,8 @@ def _serve(stack: ExitStack) -> None:
     from nomercy.asgi import application
 
     stack.enter_context(Workers())
-    server = _server(application, ready=lambda: print(_welcome(address), flush=True))
+    welcome = _welcome(address, settings.EMAIL_HOST)
+    server = _server(application, ready=lambda: print(welcome, flush=True))
     asyncio.run(_run(server, listening))
 
 
@@ -236,14 +237,15 @@ async def _run(server: "Server", listening: socket.socket) -> None:
         ServerLoopLayer.loop = None
 
 
-def _welcome(address: str) -> str:
+def _welcome(address: str, mail_host: str) -> str:
+    mail = f"goes out through {mail_host}" if mail_host else "is shown here and kept in var/mail/"
     return f"""
   No Mercy is at {address}
 
   Play now   one click on the front page, no account needed
   Sign up    {address}/accounts/signup/
   Staff      .venv/bin/python manage.py createsuperuser, then {address}/admin/
-  Mail       is shown here and kept in var/mail/
+  Mail       {mail}
 
   Ctrl-C stops everything.
 """

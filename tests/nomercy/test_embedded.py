@@ -86,13 +86,19 @@ def launch(checkout: Path, port: int, **more: str) -> subprocess.Popen[str]:
 def start(checkout: Path, port: int, **more: str) -> subprocess.Popen[str]:
     """The same, up and answering."""
     process = launch(checkout, port, **more)
+    welcome(process)
+    return process
+
+
+def welcome(process: subprocess.Popen[str]) -> str:
+    """What it says when it is up, and before."""
     assert process.stdout is not None
-    said = []
+    said = ""
     for line in process.stdout:
-        said.append(line)
+        said += line
         if "Ctrl-C stops everything" in line:
-            return process
-    raise AssertionError("".join(said))
+            return said
+    raise AssertionError(said)
 
 
 def run(checkout: Path, port: int, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -135,7 +141,8 @@ def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout:
         refused.stderr == f"Port {port} is taken by another program; choose another, like PORT={port + 1} script/run.\n"
     )
 
-    first = start(checkout, port)
+    first = launch(checkout, port)
+    assert "  Mail       is shown here and kept in var/mail/\n" in welcome(first)
     assert health(port)["status"] == "ok"
     second = run(checkout, port, "-m", "nomercy.embedded")
     assert second.returncode == 1
@@ -188,8 +195,9 @@ def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
     controller = serve(mail_server)
     with free_port() as port:
         pass
-    process = start(checkout, port, EMAIL_URL=f"smtp://127.0.0.1:{controller.port}")
+    process = launch(checkout, port, EMAIL_URL=f"smtp://127.0.0.1:{controller.port}")
     try:
+        assert "  Mail       goes out through 127.0.0.1\n" in welcome(process)
         made = run(checkout, port, "manage.py", "shell", "--verbosity", "0", "--command", TELL)
         assert made.returncode == 0, made.stderr
         until = time.monotonic() + 60

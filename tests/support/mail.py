@@ -14,6 +14,7 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
+from django.core.mail.backends.smtp import EmailBackend
 
 TAKEN = "250 OK"
 
@@ -65,6 +66,13 @@ class _Hooks:
         if said.startswith("250"):
             mail_server.taken.append(envelope)
         return said
+
+
+class PatientBackend(EmailBackend):
+    """Waits for an answer longer than any test, and not so long that its claim is stale (`games.actions.outbox`)."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"timeout": 240})
 
 
 def parsed(content: bytes) -> EmailMessage:
