@@ -14,7 +14,7 @@ def validate_address(value: str) -> None:
     Other letters than ASCII before the @ need a mail server that speaks SMTPUTF8 (RFC 6531) and a sender that does,
     which Django's is not: it would write to a mailbox that does not exist.
     """
-    before, at, _ = value.rpartition("@")
+    before, at, domain = value.rpartition("@")
     if at and not before.isascii():
         raise ValidationError(
             "Mail from here does not reach an address with such letters before the @: give one with none but a to z,"
@@ -22,6 +22,10 @@ def validate_address(value: str) -> None:
             code="letters",
         )
     validate_email(value)
+    try:
+        domain.encode("idna")
+    except UnicodeError:
+        raise ValidationError(validate_email.message, code=validate_email.code) from None
 
 
 def spellings(address: str) -> list[str]:

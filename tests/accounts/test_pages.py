@@ -218,6 +218,8 @@ NO_MAIL_GETS_THERE = "Mail from here does not reach an address with such letters
         ("älice@example.org", NO_MAIL_GETS_THERE),
         ("ali\u017fe@example.org", NO_MAIL_GETS_THERE),  # a long s: Django's own check takes it for an s
         ("alice at home", "Enter a valid email address."),
+        (f"alice@{'ü' * 61}.de", "Enter a valid email address."),  # on the wire it is longer than a domain may be
+        ("alice@\u0627a.de", "Enter a valid email address."),  # no domain is written in both directions
     ],
 )
 def test_an_address_that_mail_cannot_reach_is_refused(
