@@ -20,6 +20,7 @@ from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from accounts.models import User
@@ -146,29 +147,33 @@ chance = st.integers(0, 2**32).map(random.Random)
 def walks_of(visitors: dict[str, Visitor], answered: Counter[int]) -> type[RuleBasedStateMachine]:
     """Walks of these visitors through the site; counts how often each status was answered."""
 
-    who, fragment, spoil = st.sampled_from(sorted(visitors)), st.booleans(), st.booleans()
-
     class Walk(RuleBasedStateMachine):
-        @rule(who=who, rng=chance, fragment=fragment)
-        def follow(self, who: str, rng: random.Random, fragment: bool) -> None:
-            """Open a link of the page one is on, or begin anew."""
-            here = [link for link in visitors[who].page.links if not urlsplit(link).netloc]
-            self._get(who, rng.choice(rng.choice((here or START, START))), fragment=fragment)
+        @rule(
+            who=st.sampled_from(sorted(visitors)),
+            what=st.sampled_from(("follow", "follow", "send", "send", "make up")),
+            rng=chance,
+            fragment=st.booleans(),
+            spoil=st.booleans(),
+            words=st.tuples(noise, noise),
+        )
+        def step(
+            self, who: str, what: str, rng: random.Random, fragment: bool, spoil: bool, words: tuple[str, str]
+        ) -> None:
+            """One request; one rule for all kinds, as Hypothesis leaves out rules for whole walks."""
+            if what == "send" and visitors[who].page.forms:
+                self._send(who, rng, words if spoil else (), fragment=fragment)
+            elif what == "make up":
+                address = rng.choice(ADDRESSES).format(rng.choice((*codes(), quote(words[0]))))
+                self._get(who, address, fragment=fragment)
+            else:
+                here = [link for link in visitors[who].page.links if not urlsplit(link).netloc]
+                self._get(who, rng.choice(rng.choice((here or START, here or START, START))), fragment=fragment)
 
-        @rule(who=who, rng=chance, fragment=fragment, word=noise)
-        def make_up(self, who: str, rng: random.Random, fragment: bool, word: str) -> None:
-            """Open an address with a table's code in it, or anything else."""
-            self._get(who, rng.choice(ADDRESSES).format(rng.choice((*codes(), quote(word)))), fragment=fragment)
-
-        @rule(who=who, rng=chance, fragment=fragment, spoil=spoil, words=st.tuples(noise, noise))
-        def send(self, who: str, rng: random.Random, fragment: bool, spoil: bool, words: tuple[str, str]) -> None:
-            """Send a form of the page one is on, as it is or with up to two of its fields changed."""
-            if not (forms := visitors[who].page.forms):
-                return
-            method, address, fields = rng.choice(forms)
+        def _send(self, who: str, rng: random.Random, words: tuple[str, ...], *, fragment: bool) -> None:
+            """Send a form of the page one is on, with as many of its fields changed as there are words, at most."""
+            method, address, fields = rng.choice(visitors[who].page.forms)
             filled = {name: rng.choice(values) for name, values in fields.items()}
-            if spoil:
-                filled |= {rng.choice(list(fields) or ["next"]): word for word in words}
+            filled |= {rng.choice(list(fields) or ["next"]): word for word in words}
             self._answered(visitors[who].ask(method, address, filled, fragment=fragment))
 
         def _get(self, who: str, address: str, *, fragment: bool) -> None:
@@ -218,7 +223,8 @@ def visitors(alice: User, bob: User, charlie: User, mo: User) -> dict[str, Visit
 def test_visitors_who_do_anything_break_nothing(visitors: dict[str, Visitor], figure: Figure) -> None:
     answered = walk(visitors, REQUESTS)
     figure(f"{sum(answered.values())} requests, seed {SEED}: {dict(sorted(answered.items()))}")
-    assert {200, 403, 404, 422} <= answered.keys()
+    assert {200, 403, 404} <= answered.keys()
+    assert answered[200] > answered.total() / 4
     assert faulty_games() == {}
 
 
@@ -239,5 +245,5 @@ def test_the_walk_sees_a_get_that_changes_a_game(visitors: dict[str, Visitor], m
         return honest(*arguments, **named)
 
     monkeypatch.setattr(queries, "view_of", careless)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, Flaky)):  # Hypothesis tries again, and nothing is as it was before
         walk(visitors, 200)
