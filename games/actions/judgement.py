@@ -24,6 +24,7 @@ from games.models.notices import (
     INVITED,
     KINDS,
     SEAT_MOVED,
+    TAKEN_OUT,
     TURN,
     Notice,
     Reason,
@@ -49,6 +50,11 @@ class Verdict:
 
     reason: Reason | Literal[""] = ""
     until: datetime | None = None
+
+
+SAID_ANYWAY: Final = frozenset({SEAT_MOVED, BOT_TOOK_OVER, TAKEN_OUT})
+"""Told also to who looks: whose seat is gone sees a page that says so by what it lacks only, and whoever missed turns
+was not there, whatever the mark of an open page says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +116,7 @@ def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:
         return verdict
     if row.kind == DEADLINE and (table.game.deadline is None or int(table.game.deadline.timestamp()) != row.mark):
         return Verdict("later")
-    # Whose seat is gone looks at a page that only says so by what it lacks.
-    if row.kind != SEAT_MOVED and (row.game_id, row.user_id) in facts.looking:
+    if row.kind not in SAID_ANYWAY and (row.game_id, row.user_id) in facts.looking:
         return Verdict("looking")
     if row.kind == TURN and row.channel == EMAIL and (row.user_id, row.game_id) in facts.reminded:
         return Verdict("reminded")

@@ -103,6 +103,12 @@ def works_again(*, token: str, now: datetime) -> Link:
         return link
 
 
+def look_again_at_night(*, user: User, now: datetime) -> int:
+    """Mail that waits for the end of quiet hours is looked at again, as they are other hours now; gives how many."""
+    waiting = Notice.objects.filter(user=user, state=Notice.State.WAITING, reason="night")
+    return waiting.update(due_at=now)
+
+
 def ask_whether_it_works(*, user: User, now: datetime) -> bool:
     """Send a mail with such a link to this person's address; False if the mail server cannot be reached."""
     reader = letters.readers_of({user}).get(user.pk)

@@ -97,6 +97,14 @@ class GameView:
         return self.view.turn
 
     @property
+    def bot_for_me(self) -> bool:
+        """Whether a bot plays for the reader, who can take the seat back; not once the only round is lost for it."""
+        if self.status != "playing" or self.you is None:
+            return False
+        seat = self.seats[self.you]
+        return seat.owner and not seat.left and not (seat.out and not self.target)
+
+    @property
     def my_turn(self) -> bool:
         """Whether the reader must move: not while the game is paused, nor while a bot plays for them."""
         return self.you is not None and self.turn == self.you and not self.paused and not self.seats[self.you].bot

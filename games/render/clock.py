@@ -22,7 +22,7 @@ def clock_of(view: GameView) -> Context | None:
         return None
     has_say = view.you is not None and votes(view.seats[view.you])
     context = _paused(view, has_say=has_say) if view.paused else _asked(view, has_say=has_say)
-    if view.you is not None and view.seats[view.you].owner and not view.seats[view.you].left:
+    if view.bot_for_me:
         # Nothing else can be done before.
         return {
             "notice": "A bot plays for you.",

@@ -21,8 +21,12 @@ _sentence = lru_cache(maxsize=8192)(rules.sentence)
 
 
 def sentences(view: GameView, line: LogLine) -> list[str]:
+    """What a line did. Events say when the clock did it, but for a stack that it took: the line's move does."""
     names = tuple(view.names)
-    return [_sentence(event, view.you, names) for event in line.events]
+    said = [_sentence(event, view.you, names) for event in line.events]
+    if said and line.text == "clock take":
+        said[0] = f"{said[0].removesuffix('.')} (time ran out)."
+    return said
 
 
 class LogRow(NamedTuple):
@@ -84,10 +88,10 @@ def announcements(
         if line.n <= since:
             continue
         moved, others = True, others or line.seat != view.you
-        for event in line.events:
+        for event, said in zip(line.events, sentences(view, line), strict=True):
             whom = ALARMS.get(event.kind)
             alarm = whom is not None and view.you is not None and getattr(event, whom) == view.you
-            (assertive if alarm else polite).append(rules.sentence(event, view.you, view.names))
+            (assertive if alarm else polite).append(said)
     if (others and view.my_turn) or (view.turn is None and (others or moved)):
         assertive.append(headline(view, now))
     return {"polite": polite, "assertive": assertive}

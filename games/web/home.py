@@ -95,8 +95,7 @@ def _what(view: GameView, now: datetime) -> str:
     if sentence.startswith(YOUR_TURN):
         what = sentence.removeprefix(YOUR_TURN)
         sentence = what[:1].upper() + what[1:]
-    kept = view.status == "playing" and view.you is not None and view.seats[view.you].owner
-    if kept:
+    if view.bot_for_me:
         return "A bot plays for you." if view.turn == view.you else f"A bot plays for you. {sentence}"
     return sentence
 

@@ -16,7 +16,7 @@ from accounts import actions, views
 from accounts.forms import RestForm, VacationForm
 from accounts.models import User
 from accounts.queries import vacation_days_left
-from games.actions import vacations
+from games.actions import mailbox, vacations
 from games.actions.rest import follow_rest
 from games.refusals import Denied
 from games.web.answers import SeeOther
@@ -35,7 +35,9 @@ def me(request: HttpRequest) -> HttpResponse:
     """The account page. What POST saves may be another time zone: one's nights are others then."""
     answer: HttpResponse = views.me(request)
     if request.method == "POST" and isinstance(answer, HttpResponseRedirect):
-        follow_rest(user_id=cast("User", request.user).pk, now=timezone.now())
+        user = cast("User", request.user)
+        follow_rest(user_id=user.pk, now=timezone.now())
+        mailbox.look_again_at_night(user=user, now=timezone.now())
     return answer
 
 
@@ -54,6 +56,7 @@ def rest(request: HttpRequest) -> HttpResponse:
             form.add_error(None, error)
         else:
             follow_rest(user_id=user.pk, now=now)
+            mailbox.look_again_at_night(user=user, now=now)
             messages.success(request, SAVED if form.cleaned_data["quiet_from"] is not None else NO_HOURS)
             return SeeOther.to("rest")
     return _page(request, user, rest_form=form)

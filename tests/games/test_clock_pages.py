@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import queries
-from games.actions import agreements, clocks, lobby
+from games.actions import agreements, clocks, lobby, timeouts
 from games.actions.locks import lock_game
 from games.models import Game, Seat
 from games.queries import Table
@@ -112,6 +112,21 @@ def test_the_owner_takes_a_seat_back_by_one_button(table: Table, as_alice: Clien
     assert press(as_alice, table, "take-back") == 303
     assert "Your turn: " in page(as_alice, table)
     assert Seat.objects.get(game=table.game, index=0).bot == ""
+
+
+def test_a_seat_that_is_out_of_the_only_round_is_not_to_be_taken_back(alice: User, bob: User, as_alice: Client) -> None:
+    here = table_at({**TWO_HANDS, "hands": [[], *TWO_HANDS["hands"]], "turn": 1, "out": [0]}, [alice, bob, "careful"])
+    Seat.objects.filter(game=here.game, index=0).update(bot="careful")
+    assert "A bot plays for you." not in page(as_alice, here)
+    Game.objects.filter(pk=here.game.pk).update(target=500)
+    assert "A bot plays for you." in page(as_alice, here)
+
+
+def test_a_stack_that_the_clock_took_is_marked_in_the_log(alice: User, bob: User, as_bob: Client) -> None:
+    owed = {**TWO_HANDS, "discard_pile": ["r+2"], "pending": {"total": 2, "value": 2}}
+    here = table_at(owed, [alice, bob], deadline=NOON)
+    assert timeouts.run_out(game_id=here.game.pk, now=NOON)
+    assert "draws 2 cards and loses the turn (time ran out)." in page(as_bob, here)
 
 
 def test_misses_and_vacations_are_shown_to_all(table: Table, alice: User, as_bob: Client) -> None:

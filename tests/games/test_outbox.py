@@ -96,6 +96,17 @@ def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, rea
     assert len(mails) == (0 if reason else 1)
 
 
+def test_that_a_bot_took_over_is_told_though_the_mark_of_a_look_lasts(table: Table, alice: User) -> None:
+    """A look lasts longer than a turn of the Live pace."""
+    Notice.objects.all().delete()
+    Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
+    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    presence.look(game_id=table.game.pk, user_id=alice.pk)
+
+    assert len(deliver(NOON)) == 1
+    assert set(states().values()) == {("sent", "")}
+
+
 @pytest.mark.parametrize("change", [{"user": None}, {"left": True}], ids=["given away", "out of the game"])
 def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, change: dict[str, object]) -> None:
     Notice.objects.all().delete()
@@ -233,6 +244,14 @@ def test_in_the_night_a_turn_mail_waits_for_the_morning(table: Table, alice: Use
     assert deliver() == []
     assert states() == {"site": ("sent", ""), "email": ("waiting", "night")}
     assert len(deliver(NOON + 6 * HOUR)) == 1
+
+
+def test_what_waits_for_the_morning_goes_out_when_there_is_no_night_any_more(alice: User, table: Table) -> None:
+    quiet(alice, time(18))
+    assert deliver() == []
+    answer = logged_in(alice).post("/accounts/me/rest/", {"quiet_from": "", "quiet_to": ""}, follow=True)
+    assert "Saved." in answer.content.decode()
+    assert len(deliver(timezone.now() + MINUTE)) == 1
 
 
 def test_in_the_night_a_turn_that_ends_in_the_morning_is_told_at_once(table: Table, alice: User) -> None:
