@@ -17,8 +17,7 @@ def validate_address(value: str) -> None:
     before, at, domain = value.rpartition("@")
     if at and not before.isascii():
         raise ValidationError(
-            "Mail from here does not reach an address with such letters before the @: give one with none but a to z,"
-            " digits and signs there. After the @ all letters are welcome.",
+            "Give an address that has only a to z, digits and signs before the @: mail from here reaches no other.",
             code="letters",
         )
     validate_email(value)

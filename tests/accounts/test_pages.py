@@ -209,7 +209,9 @@ def test_logging_out_takes_a_click(as_alice: Client) -> None:
     assert "_auth_user_id" not in as_alice.session
 
 
-NO_MAIL_GETS_THERE = "Mail from here does not reach an address with such letters before the @"
+NO_MAIL_GETS_THERE = (
+    "Give an address that has only a to z, digits and signs before the @: mail from here reaches no other."
+)
 
 
 @pytest.mark.parametrize(
