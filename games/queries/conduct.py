@@ -69,6 +69,11 @@ def sat_at(game: Game, user: User) -> bool:
     return AuditEntry.objects.filter(_taken_from(user), game_id=game.pk).exists()
 
 
+def lost_seat(code: str, user: User) -> bool:
+    """Whether staff have taken a seat at the table with this code away from this person."""
+    return AuditEntry.objects.filter(_taken_from(user), game_code=code).exists()
+
+
 def sat_in_games_of(case: Case, user: User) -> bool:
     """Whether this person sits or sat in a game that the case is about."""
     games = Report.objects.filter(case=case).values("game")

@@ -6,6 +6,7 @@ from typing import Final
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -15,11 +16,12 @@ from accounts.models import User
 from accounts.queries import guest_numbered
 from games import queries
 from games.actions import lobby
-from games.queries import Table, lists
+from games.queries import Table, conduct, lists
 from games.refusals import Denied
 from games.web.answers import SeeOther
 
 LINKS_KEPT: Final = 50
+SEAT_TAKEN: Final = "Staff took your seat at this table, so you cannot see it any more. The bell says what they did."
 BACKEND: Final = "accounts.backends.ByUsername"
 """What a guest is logged in by."""
 
@@ -45,10 +47,14 @@ def table_for(request: HttpRequest, code: str) -> Table:
     """The table with this code, as of one moment.
 
     :raises Http404: there is none, or whoever asks may not know of it.
+    :raises PermissionDenied: staff took this person's seat there away, which is said.
     """
+    user = person(request)
     try:
-        return queries.load_for(code, person(request), links(request))
+        return queries.load_for(code, user, links(request))
     except Denied as denied:
+        if user is not None and conduct.lost_seat(code, user):
+            raise PermissionDenied(SEAT_TAKEN) from denied
         raise Http404(denied.message) from denied
 
 

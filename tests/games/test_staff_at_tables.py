@@ -368,6 +368,9 @@ def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: Use
     page = logged_in(alice).get("/notices/").content.decode()
     assert "Staff gave your seat to dora." in page
     assert table.game.code not in page
+    closed = logged_in(alice).get(f"/games/{table.game.code}/")
+    assert (closed.status_code, "Staff took your seat at this table" in closed.content.decode()) == (403, True)
+    assert logged_in(person("charlie")).get(f"/games/{table.game.code}/").status_code == 404
 
 
 def test_a_seat_that_is_given_away_and_given_back_at_once_is_told_as_it_is_now(
