@@ -29,6 +29,7 @@ class StaffSite(AdminSite):
     site_title = "No Mercy staff"
     site_header = "No Mercy: staff"
     index_title = "Staff"
+    enable_nav_sidebar = False  # the lists need its room
 
     def has_permission(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and used_second_factor(request)

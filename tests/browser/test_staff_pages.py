@@ -6,12 +6,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
+from django.contrib import admin
+from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page
 
 from accounts.models import User
 from games.actions.moderation import cases, people, tables
+from games.actions.notices import Intent, tell
 from games.models import Appeal, AuditEntry, Case
+from games.models.notices import KINDS
 from games.queries import Table
 from tests.browser.test_axe import VIEWS, violations
 from tests.browser.test_staff import REASON, dealt, staff
@@ -20,6 +24,8 @@ __all__ = ["dealt", "staff"]  # the fixtures of that module
 
 SAID = "They let us wait for three days in each of our games, and then left."
 WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+CUT = """() => [...document.querySelectorAll(".results, .staff-wide")]
+  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => `${box.scrollWidth} px in ${box.clientWidth}`)"""
 
 
 class Desk(NamedTuple):
@@ -94,3 +100,25 @@ def test_axe_finds_nothing_on_the_pages_of_the_staff_and_none_is_wider_than_the_
         staff.set_viewport_size({"width": width, "height": 900})
         assert violations(staff, preload=False) == [], f"{name}, {scheme}, at {width} px"
         assert staff.evaluate(WIDER) <= 0, f"{name} at {width} px"
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_no_list_and_no_table_of_the_staff_is_wider_than_its_box(
+    staff: Page, desk: Desk, ann: User, width: int
+) -> None:
+    now, game = timezone.now(), desk.table.game
+    User.objects.filter(pk=ann.pk).update(is_superuser=True)
+    User.objects.filter(pk=desk.bob.pk).update(username="w" * 60, display_name="W" * 30)
+    tables.forgive(game_id=game.pk, seat=1, by=ann, reason="Word upon word. " * 30, now=now)
+    tell(game, [Intent(desk.bob.pk, kind, "Something happened.") for kind in KINDS], now=now)
+    lists = [f"{of.app_label}_{of.model_name}" for of in (model._meta for model in admin.site._registry)]
+    assert {"games_auditentry", "games_game", "games_notice"} <= set(lists)
+    pages = [reverse(f"admin:{name}_changelist") for name in lists]
+    rows = {"games_game": game.pk, "games_case": desk.case.pk, "accounts_user": desk.bob.pk}
+    pages += [reverse(f"admin:{name}_change", args=[row]) for name, row in rows.items()]
+    staff.set_viewport_size({"width": width, "height": 900})
+    cut = {}
+    for page in pages:
+        staff.goto(page)
+        cut[page] = staff.evaluate(CUT)
+    assert cut == {page: [] for page in pages}
