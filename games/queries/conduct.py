@@ -133,16 +133,19 @@ def record_of(person: User, now: datetime, *, reader: int | None) -> ConductReco
 
 
 def _settled(outcome: str, reader: int | None) -> Subquery:
-    """How many cases that the reporter of a report has reported in ended like this, but for those about the reader."""
+    """How many other cases that the reporter of a report has reported in ended like this, but for those about the
+    reader.
+    """
     reported = Report.objects.filter(reporter=OuterRef("reporter"), case__outcome=outcome).order_by()
-    cases = reported.exclude(case__person_id=reader)
+    cases = reported.exclude(case=OuterRef("case")).exclude(case__person_id=reader)
     return Subquery(cases.values("reporter").annotate(n=Count("case", distinct=True)).values("n"))
 
 
 def _with_record(reports: QuerySet[Report], reader: int | None) -> QuerySet[Report]:
     """Each report with its reporter's record: `acted` and `nothing`, and the `trust` that follows, 1 for a newcomer.
 
-    What came of a case about the reader is left out: or the change would tell the reader who had reported.
+    What came of the report's own case is no part of it, or closing a case would change what stood behind it; nor what
+    came of a case about the reader: the change would tell the reader who had reported.
     """
     return reports.annotate(
         acted=Coalesce(_settled(Case.Outcome.ACTED, reader), 0),

@@ -187,6 +187,24 @@ def test_one_person_with_many_games_weighs_as_one(alice: User, bob: User, mo: Us
     assert weights == {"bob": (pytest.approx(1.0), 10), "mo": (pytest.approx(2.0), 2)}
 
 
+@pytest.mark.parametrize("outcome", ["acted", "nothing"])
+def test_what_came_of_a_case_changes_the_weight_and_the_records_of_others_and_not_its_own(
+    table: Table, mo: User, alice: User, outcome: str
+) -> None:
+    case = cases.report(**said(table, alice)).case
+    close(case, mo, outcome=outcome)
+    other = cases.report(**said(table_at(TWO_HANDS, [alice, person("dora")]), alice)).case
+
+    def record(of: Case) -> tuple[Any, int, int]:
+        weighed: Any = conduct.with_weight(Case.objects.filter(pk=of.pk), reader=None)
+        report: Any = conduct.reports_of(of, reader=None).get()
+        return weighed.get().weight, report.acted, report.nothing
+
+    assert record(case) == (pytest.approx(1.0), 0, 0)
+    expected = (4 / 3, 1, 0) if outcome == "acted" else (2 / 3, 0, 1)
+    assert record(other) == (pytest.approx(expected[0]), *expected[1:])
+
+
 def test_the_queue_shows_open_cases_and_a_case_is_taken_and_closed_there(table: Table, mo: User, alice: User) -> None:
     cases.report(**said(table, alice))
     case, browser = Case.objects.get(), staff_browser(mo)
