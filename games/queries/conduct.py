@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -57,6 +58,15 @@ def told_of_game(game: Game) -> QuerySet[AuditEntry]:
     over = game.ended
     entries = AuditEntry.objects.filter(game_id=game.pk).order_by("-pk")
     return entries if over else entries.exclude(act=AuditEntry.Act.LOOK)
+
+
+def names_in(entries: Iterable[AuditEntry]) -> dict[int, str]:
+    """What the people whom these entries are about, or took a seat from, go by now; who is gone is missing.
+
+    An entry's own name is the one of its time, which staff may have taken since.
+    """
+    people = {number for entry in entries for number in (entry.person_id, entry.details.get("before_id")) if number}
+    return {person.pk: person.name for person in User.objects.filter(pk__in=people)} if people else {}
 
 
 def _taken_from(user: User) -> Q:

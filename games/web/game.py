@@ -241,7 +241,8 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     context = {"code": code, "name": rendering.table_name(view), "lines": lines, "over": over}
     context["replay_url"] = reverse("replay", args=[code])
     context["players"] = [{"name": seat.name, "url": rendering.profile_url(seat.username)} for seat in view.seats]
-    context["staff"] = conduct.told_of_game(table.game)
+    told = conduct.told_of_game(table.game)
+    context["staff"] = rendering.deeds_of(told, conduct.names_in(told))
     return render(request, "games/log.html", context)
 
 

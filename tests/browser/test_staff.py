@@ -76,14 +76,19 @@ def to_dora(page: Page) -> None:
 
 AT_THE_TABLE = (
     ("pause", "Pause a game", None, "paused"),
-    ("resume", "Resume a game", None, "What staff did"),
-    ("extend", "Extend a clock", None, "Extend a clock"),
-    ("forgive", "Forgive a miss", lambda page: page.locator("#id_seat").select_option("1"), "Forgive a miss"),
-    ("void_round", "Void a round", None, "Void a round"),
-    ("void_game", "Void a game", None, "Void a game"),
-    ("remove", "Remove a player", bob_goes_to("goes to a bot"), "Remove a player"),
+    ("resume", "Resume a game", None, "Staff let the game go on."),
+    ("extend", "Extend a clock", None, "more for the turn"),
+    (
+        "forgive",
+        "Forgive a miss",
+        lambda page: page.locator("#id_seat").select_option("1"),
+        "missed turn off bob’s count",
+    ),
+    ("void_round", "Void a round", None, "Staff made round 1 void"),
+    ("void_game", "Void a game", None, "Staff ended the game without a winner."),
+    ("remove", "Remove a player", bob_goes_to("goes to a bot"), "Staff took bob off the table: a bot has"),
     ("remove", "Remove a player", bob_goes_to("is out"), "bob has left the game"),
-    ("move_seat", "Give a seat to somebody else", to_dora, "dora"),
+    ("move_seat", "Give a seat to somebody else", to_dora, "Staff gave bob’s seat to dora."),
     ("look", "Look at hands", None, None),
 )
 
@@ -108,7 +113,7 @@ def test_an_act_at_a_table(
     player = new_page(alice)
     player.goto(f"/games/{dealt.game.code}/{'' if act == 'pause' else 'log/'}")
     if seen is None:
-        expect(player.locator("main")).not_to_contain_text("Look at hands")
+        expect(player.locator("main")).not_to_contain_text("looked at")
     else:
         expect(player.locator("main")).to_contain_text(seen)
     expect(player.locator("main")).not_to_contain_text(REASON)

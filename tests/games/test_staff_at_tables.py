@@ -477,10 +477,10 @@ def test_hands_are_looked_at_and_the_players_told_once_the_game_is_over(
     assert not any(card in str(entry.details) for hand in hands for card in hand)
     browser = logged_in(alice)
     log, page = f"/games/{dealt.game.code}/log/", f"/games/{dealt.game.code}/"
-    assert "Look at hands" not in browser.get(log).content.decode()
+    assert "Staff looked at the hands." not in browser.get(log).content.decode()
     assert "Staff looked at hands" not in browser.get(page).content.decode()
     tables.void_game(**act(dealt, ann))
-    assert "Look at hands" in browser.get(log).content.decode()
+    assert "Staff looked at the hands." in browser.get(log).content.decode()
     assert "Staff looked at hands" in browser.get(page).content.decode()
     assert REASON not in browser.get(log).content.decode()
 
@@ -601,6 +601,6 @@ def test_the_players_read_in_the_log_what_staff_did_but_not_why(dealt: Table, mo
     tables.extend(**act(dealt, mo, minutes=90))
     body = logged_in(alice).get(f"/games/{dealt.game.code}/log/").content.decode()
     assert "What staff did" in body
-    assert "Extend a clock" in body
+    assert "Staff gave alice 90 minutes more for the turn. After move 7." in body
     assert REASON not in body
     assert [entry.act for entry in conduct.told_of_game(dealt.game)] == ["extend"]

@@ -158,7 +158,8 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         person = row.user
         if person is None or row.left:
             raise Denied("forbidden", "No person sits there any more.", version=game.version)
-        entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, bot=bot)
+        details = {"bot": bot} if game.status == Game.Status.PLAYING else {}
+        entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, user=person, now=now)
             notices.tell_unseated(game, person, "Staff took you off this table.", mark=entry.pk, now=now)
