@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Collection
+from datetime import datetime
+from typing import Annotated, Any, Protocol
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -31,6 +33,16 @@ def _user(request: HttpRequest) -> User:
 def _links(request: HttpRequest) -> list[str]:
     links: list[str] = request.session.get(LINKS, [])
     return links
+
+
+class _Act(Protocol):
+    def __call__(self, *, code: str, user: User, now: datetime, links: Collection[str]) -> queries.Table: ...
+
+
+def _acted(act: _Act, request: HttpRequest, code: str) -> dict[str, Any]:
+    """Do this at the table, and answer with the table as the asker may see it."""
+    user = _user(request)
+    return game_json(queries.view_of(act(code=code, user=user, now=timezone.now(), links=_links(request)), user))
 
 
 @api.get("/me", response=Me, summary="Who am I")
@@ -75,23 +87,17 @@ def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
 
 @api.post("/games/{code}/join", response={200: GameOut, **REFUSED}, summary="Sit down")
 def join_game(request: HttpRequest, code: str) -> dict[str, Any]:
-    user = _user(request)
-    table = lobby.join(code=code, user=user, now=timezone.now(), links=_links(request))
-    return game_json(queries.view_of(table, user))
+    return _acted(lobby.join, request, code)
 
 
 @api.post("/games/{code}/leave", response={200: GameOut, **REFUSED}, summary="Get up, before the start")
 def leave_game(request: HttpRequest, code: str) -> dict[str, Any]:
-    user = _user(request)
-    table = lobby.leave_table(code=code, user=user, now=timezone.now(), links=_links(request))
-    return game_json(queries.view_of(table, user))
+    return _acted(lobby.leave_table, request, code)
 
 
 @api.post("/games/{code}/start", response={200: GameOut, **REFUSED}, summary="Start (the host)")
 def start_game(request: HttpRequest, code: str) -> dict[str, Any]:
-    user = _user(request)
-    table = lobby.start(code=code, user=user, now=timezone.now(), links=_links(request))
-    return game_json(queries.view_of(table, user))
+    return _acted(lobby.start, request, code)
 
 
 @api.get("/games/{code}/clock", response={200: ClockOut, **REFUSED}, summary="The table's clock")
@@ -102,23 +108,17 @@ def get_clock(request: HttpRequest, code: str) -> dict[str, Any]:
 
 @api.post("/games/{code}/pause", response={200: GameOut, **REFUSED}, summary="Ask for a pause, or agree to one")
 def pause_game(request: HttpRequest, code: str) -> dict[str, Any]:
-    user = _user(request)
-    table = agreements.ask_pause(code=code, user=user, now=timezone.now(), links=_links(request))
-    return game_json(queries.view_of(table, user))
+    return _acted(agreements.ask_pause, request, code)
 
 
 @api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Want no pause any more")
 def resume_game(request: HttpRequest, code: str) -> dict[str, Any]:
-    user = _user(request)
-    table = agreements.go_on(code=code, user=user, now=timezone.now(), links=_links(request))
-    return game_json(queries.view_of(table, user))
+    return _acted(agreements.go_on, request, code)
 
 
 @api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Play my seat again, not the bot")
 def take_back_seat(request: HttpRequest, code: str) -> dict[str, Any]:
-    user = _user(request)
-    table = agreements.take_back(code=code, user=user, now=timezone.now(), links=_links(request))
-    return game_json(queries.view_of(table, user))
+    return _acted(agreements.take_back, request, code)
 
 
 @api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")
