@@ -101,6 +101,7 @@ class ApiToken(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = "API token"
         ordering = ["-created_at", "-pk"]
 
     def __str__(self) -> str:

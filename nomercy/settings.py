@@ -116,7 +116,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
-    "allauth.mfa",
+    "nomercy.apps.SecondFactorConfig",
     "channels",
     "csp",
     "django_htmx",

@@ -47,7 +47,12 @@ def test_staff_without_a_second_factor_are_led_to_set_one_up_and_then_get_in(mo:
     wrong = browser.post("/accounts/2fa/totp/activate/", {"code": "abcdef"})
     assert wrong.status_code == 200
     assert browser.get("/admin/").status_code == 302
-    assert browser.post("/accounts/2fa/totp/activate/", {"code": totp(secret)}).status_code == 302
+    assert f'<output id="authenticator_secret" class="to-copy">{secret}</output>' in page.content.decode()
+    done = browser.post("/accounts/2fa/totp/activate/", {"code": totp(secret)}, follow=True)
+    assert done.redirect_chain[-1][0] == "/accounts/2fa/recovery-codes/"
+    for shown in (done, browser.get("/accounts/2fa/")):
+        assert 'href="/admin/">To the staff pages</a>' in shown.content.decode()
+    assert "each of these codes lets you in once" in done.content.decode()
     assert browser.get("/admin/").status_code == 200
     assert Authenticator.objects.filter(user=mo).count() == 2  # and recovery codes
 
