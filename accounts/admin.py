@@ -12,6 +12,7 @@ class ApiTokenAdmin(ReadOnly):
     list_display = ("name", "user", "created_at", "last_used_at")
     fields = ("name", "user", "created_at", "last_used_at")
     search_fields = ("user__username", "name")
+    search_help_text = "The username of its owner, or the name of the token."
 
 
 @admin.register(Authenticator)
@@ -22,3 +23,4 @@ class AuthenticatorAdmin(ReadOnly):
     list_filter = ("type",)
     fields = ("user", "type", "created_at", "last_used_at")
     search_fields = ("user__username",)
+    search_help_text = "The username."

@@ -11,15 +11,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.timesince import timesince
 
 from accounts.read_only import ReadOnly
 from games.actions.moderation import cases
 from games.actions.moderation.audit import check_person
-from games.admin.acts import Act, ActPage, NoReasonForm, ReasonForm, act_page, buttons, refusal_of
+from games.admin.acts import Act, ActPage, NoReasonForm, ReasonForm, act_page, buttons, may, refusal_of
 from games.models import Appeal, Case
 from games.models.moderation import REASON_LENGTH
 from games.queries import conduct
+from games.render.words import waited
 
 
 class OutcomeForm(ReasonForm):
@@ -132,6 +132,7 @@ class CaseAdmin(ReadOnly):
     list_display = ("person", "kind", "weight", "said", "age", "holder", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = ("person__username", "person__display_name", "=reports__game__code")
+    search_help_text = "The username or the name of whom it is about, or all of a game's code."
     list_select_related = ("person", "holder")
     ordering = ("opened_at",)
 
@@ -151,7 +152,7 @@ class CaseAdmin(ReadOnly):
 
     @admin.display(description="age", ordering="opened_at")
     def age(self, case: Case) -> str:
-        return timesince(case.opened_at, timezone.now(), depth=1)
+        return waited(case.opened_at, timezone.now(), depth=1)
 
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:case_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_case_act")
@@ -188,6 +189,7 @@ class AppealAdmin(ReadOnly):
     list_display = ("person", "at", "decision", "decided_at")
     list_filter = (State,)
     search_fields = ("suspension__person__username",)
+    search_help_text = "The username of whoever appeals."
     list_select_related = ("suspension__person",)
     ordering = ("at",)
 
@@ -221,5 +223,6 @@ class AppealAdmin(ReadOnly):
             "appeal": appeal,
             "refusal": refusal_of(check_person, appeal.suspension.person, by=request.user) if open_ else "",
             "acts": buttons(request, APPEAL_PAGES, "games_appeal_act", appeal.pk) if open_ else [],
+            "notes": ["Only an admin decides appeals."] if open_ and not may(request.user, Act.DECIDE_APPEAL) else [],
         }
         return render(request, "admin/staff/appeal.html", context)

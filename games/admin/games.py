@@ -84,6 +84,7 @@ class GameAdmin(ReadOnly):
     list_display = ("code", "people", "state", "moves", "pace", "deadline", "created_at")
     list_filter = (Ailing, "status", "pace", Public)
     search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")
+    search_help_text = "All of a game's code, or the username or the name of somebody at the table."
     ordering = ("-pk",)
     show_full_result_count = False
 

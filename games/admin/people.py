@@ -206,6 +206,7 @@ class PersonAdmin(ReadOnly):
     list_display = ("username", "goes_by", "account", "since")
     list_filter = (Account,)
     search_fields = ("username", "display_name", "=email")
+    search_help_text = "The username, the name at the table, or all of an email address."
     ordering = ("username",)
 
     @admin.display(description="name at the table", ordering="display_name")

@@ -11,6 +11,7 @@ from games.admin.columns import ABOUT, AFTER_MOVE, BY, DEALER, GAME, SEAT, WHEN,
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 from games.models.notices import REPORT_SETTLED
 from games.queries import conduct
+from games.render.notices import WHY
 
 
 @admin.register(AuditEntry)
@@ -20,6 +21,7 @@ class AuditEntryAdmin(ReadOnly):
     list_display = ("when", "act", "by", "about", "table", "after", "seat_number", "reason")
     list_filter = ("act", "at")
     search_fields = ("=game_code", "person_name", "actor_name", "reason")
+    search_help_text = "All of a game's code, or words of the reason, or of the name of whom it is about or who did it."
     fields = ("when", "act", "by", "reason", "about", "table", "after", "seat_number", "details")
     readonly_fields = ("when", "by", "about", "table", "after", "seat_number")
     date_hierarchy = "at"
@@ -37,6 +39,7 @@ class RoundAdmin(ReadOnly):
     dealer_seat, winner_seat = staticmethod(DEALER), staticmethod(WINNER)
     list_display = ("game", "number", "started_at", "ended_at", "winner_seat", "points")
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
+    search_help_text = "All of a game's code, a name at the table, or all of a username."
     list_select_related = ("game",)
     fields = (
         "game",
@@ -61,6 +64,7 @@ class MoveAdmin(ReadOnly):
     seat_number = staticmethod(SEAT)
     list_display = ("game", "n", "round", "seat_number", "text", "at")
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
+    search_help_text = "All of a game's code, a name at the table, or all of a username."
     list_select_related = ("game", "round")
     fields = ("game", "n", "round", "seat_number", "text", "at")
     readonly_fields = ("seat_number",)
@@ -75,16 +79,22 @@ class NoticeAdmin(ReadOnly):
     Not that a report was settled: a member of staff whom it was about would read here who had reported.
     """
 
-    list_display = ("user", "kind", "channel", "game", "state", "reason", "created_at", "since")
+    list_display = ("user", "kind", "channel", "game", "state", "why", "created_at", "since")
     list_filter = ("state", "channel", "kind")
     search_fields = ("=game__code", "user__username", "user__display_name")
+    search_help_text = "All of a game's code, or the username or the name of whoever is told."
     list_select_related = ("user", "game")
     fields = (
-        "user", "kind", "channel", "game", "version", "state", "reason",
+        "user", "kind", "channel", "game", "version", "state", "why",
         "created_at", "due_at", "since", "tries", "read_at",
     )  # fmt: skip
+    readonly_fields = ("why",)
     ordering = ("-pk",)
     show_full_result_count = False
+
+    @admin.display(description="why, as they read it", ordering="reason")
+    def why(self, notice: Notice) -> str:
+        return WHY.get(notice.reason, notice.reason) or "–"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Notice]:
         notices: QuerySet[Notice] = super().get_queryset(request).exclude(kind=REPORT_SETTLED)
@@ -95,6 +105,7 @@ class NoticeAdmin(ReadOnly):
 class ReportAdmin(ReadOnly):
     list_display = ("at", "case", "reporter", "sign", "game")
     search_fields = ("=game__code", "reporter__username", "case__person__username")
+    search_help_text = "All of a game's code, or the username of who reported or of whom it is about."
     list_select_related = ("case__person", "reporter", "game")
     fields = ("case", "reporter", "sign", "game", "at", "text", "seen_at")
     ordering = ("-pk",)
@@ -109,6 +120,7 @@ class ReportAdmin(ReadOnly):
 class SuspensionAdmin(ReadOnly):
     list_display = ("person", "at", "until", "lifted_at", "reason")
     search_fields = ("person__username", "person__display_name")
+    search_help_text = "The username or the name of the person."
     list_select_related = ("person",)
     fields = ("person", "at", "until", "lifted_at", "reason")
     ordering = ("-pk",)
@@ -118,6 +130,7 @@ class SuspensionAdmin(ReadOnly):
 class WarnedAdmin(ReadOnly):
     list_display = ("person", "at", "acknowledged_at", "text")
     search_fields = ("person__username", "person__display_name")
+    search_help_text = "The username or the name of the person."
     list_select_related = ("person",)
     fields = ("person", "at", "text", "acknowledged_at")
     ordering = ("-pk",)

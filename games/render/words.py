@@ -10,6 +10,7 @@ from typing import Final
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.timesince import timesince
 
 from games import rules
 from games.queries import GameView
@@ -67,6 +68,11 @@ def time_left(deadline: datetime, now: datetime) -> str:
     if seconds <= 0:
         return "time is up"
     return f"{duration(seconds)} left"
+
+
+def waited(since: datetime, now: datetime, *, depth: int = 2) -> str:
+    """How long something waits, in words: `3 days, 4 hours`, `less than a minute`."""
+    return timesince(since, now, depth=depth) if now - since >= timedelta(minutes=1) else "less than a minute"
 
 
 def duration(seconds: int) -> str:

@@ -1,6 +1,7 @@
 """What the staff pages add to Django's own templates."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from django import template
@@ -9,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from games.queries.desk import desk_of
+from games.render import words
 
 register = template.Library()
 
@@ -18,6 +20,12 @@ def desk(context: template.Context) -> dict[str, Any]:
     """``{% desk %}``: what waits for the member of staff who looks."""
     now = timezone.now()
     return {"desk": desk_of(context["user"], now=now), "now": now}
+
+
+@register.filter
+def waited(since: datetime, now: datetime) -> str:
+    """``{{ case.opened_at|waited:now }}``: how long it waits, in words."""
+    return words.waited(since, now)
 
 
 @register.filter

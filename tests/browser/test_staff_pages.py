@@ -122,3 +122,11 @@ def test_no_list_and_no_table_of_the_staff_is_wider_than_its_box(
         staff.goto(page)
         cut[page] = staff.evaluate(CUT)
     assert cut == {page: [] for page in pages}
+
+
+def test_the_acts_on_a_page_are_buttons_of_one_height(staff: Page, desk: Desk) -> None:
+    Case.objects.update(holder=None)
+    staff.goto(f"/admin/games/case/{desk.case.pk}/change/")
+    heights = "(all) => all.map((one) => one.getBoundingClientRect().height)"
+    taken, closed = staff.locator(".staff-acts .button").evaluate_all(heights)
+    assert taken == closed >= 24

@@ -11,6 +11,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
@@ -85,6 +86,35 @@ def test_the_first_page_says_what_waits_and_leads_there(
         assert as_mo.get(f"/admin/games/{query}").context["cl"].result_count == 1, query
     with django_assert_max_num_queries(12):
         as_mo.get("/admin/")
+
+
+def test_what_has_just_come_waits_less_than_a_minute(as_mo: Client, alice: User) -> None:
+    Case.objects.create(person=alice, kind="name", opened_at=timezone.now())
+    assert "The oldest waits less than a minute." in as_mo.get("/admin/").content.decode()
+    assert "less than a minute</td>" in as_mo.get("/admin/games/case/").content.decode()
+
+
+def test_the_staff_pages_call_things_by_their_names_and_no_crumb_says_games_twice(ann: User) -> None:
+    User.objects.filter(pk=ann.pk).update(is_superuser=True)
+    browser = staff_browser(ann)
+    index = browser.get("/admin/").content.decode()
+    assert ">API tokens</a>" in index
+    assert "Second factors" in index
+    assert "MFA" not in index
+    crumbs = browser.get("/admin/games/game/").content.decode().split('<div class="breadcrumbs">')[1].split("</div>")[0]
+    assert crumbs.count("Games") == 1
+
+
+def test_every_search_box_says_what_it_searches(ann: User) -> None:
+    User.objects.filter(pk=ann.pk).update(is_superuser=True)
+    browser, searched = staff_browser(ann), 0
+    for model, of in admin.site._registry.items():
+        body = browser.get(
+            reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        ).content.decode()
+        assert ('id="searchbar_helptext">' in body) == bool(of.search_fields), model
+        searched += bool(of.search_fields)
+    assert searched > 8
 
 
 def test_staff_pages_speak_of_people_count_seats_from_one_and_have_our_icon(
@@ -172,7 +202,8 @@ def test_notices_are_found_by_code_and_name_and_say_what_became_of_them(
     mail = Notice.objects.get(user=alice, channel="email")
     page = as_mo.get(f"/admin/games/notice/{mail.pk}/change/").content.decode()
     assert "Not sent" in page
-    assert "off" in page
+    assert "This is switched off in your notice settings." in page
+    assert "This is switched off in your notice settings." in as_mo.get("/admin/games/notice/").content.decode()
     assert "canary" not in page
     assert as_mo.post(f"/admin/games/notice/{mail.pk}/change/", {"state": "waiting"}).status_code == 403
 

@@ -308,6 +308,14 @@ def test_an_appeal_lifts_no_other_suspension_than_its_own(ann: User, alice: User
     assert alice.suspended(now) == newer
 
 
+def test_the_page_of_an_appeal_says_to_a_moderator_who_decides_it(mo: User, ann: User, appeal: Appeal) -> None:
+    page, said = f"/admin/games/appeal/{appeal.pk}/change/", "Only an admin decides appeals."
+    assert said in staff_browser(mo).get(page).content.decode()
+    body = staff_browser(ann).get(page).content.decode()
+    assert said not in body
+    assert "Decide an appeal" in body
+
+
 def test_a_moderator_decides_no_appeal(mo: User, appeal: Appeal) -> None:
     arguments = {"lift": True, "answer": "We looked at it again.", "reason": REASON, "now": NOON}
     refused("forbidden", cases.decide_appeal, appeal_id=appeal.pk, by=mo, **arguments)
