@@ -43,7 +43,7 @@ ACTS: tuple[tuple[str, str, Fill], ...] = (
 
 def shown(page: Page) -> str:
     """What the page says of the game, but for the minutes that pass meanwhile."""
-    return re.sub(r"\d+ minutes?", "minutes", page.locator("main").inner_text())
+    return re.sub(r"\d+ (minutes?|days|h|min|s)\b", "a while", page.locator("main").inner_text())
 
 
 def seconds_until_changed(page: Page, before: str, since: float) -> float:
