@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 from django.conf import settings
 
+from games.models.rows import database_time
 from games.queries import backlog
 
 log = structlog.get_logger(__name__)
@@ -24,7 +25,7 @@ FORGETS: Final = 3 * PATIENCE
 
 def look() -> str:
     """What is wrong with the sweep, or nothing. Two queries. What lasts is logged, and that games' clocks fail, too."""
-    found = backlog.trouble(backlog.database_time(), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS))
+    found = backlog.trouble(database_time(), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS))
     at = time.monotonic()
     _sweep.note(found.sweep, at=at)
     _games.note(found.failing, at=at)

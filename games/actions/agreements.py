@@ -6,12 +6,12 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-import structlog
 from django.db import transaction
 
 from games import announce, queries
 from games.actions import clocks, mailbox, notices
 from games.actions.locks import lock_game
+from games.actions.steps import for_each_game
 from games.models import Game
 from games.models.notices import BOT_TOOK_OVER
 from games.queries import Table
@@ -19,8 +19,6 @@ from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
     from accounts.models import User
-
-log = structlog.get_logger(__name__)
 
 
 def ask_pause(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
@@ -65,14 +63,8 @@ def end_old_pauses(*, now: datetime) -> int:
     begun = now - Game.LONGEST_PAUSE
     paused = Game.objects.filter(status=Game.Status.PLAYING, paused_at__lte=begun)
     due = paused.filter(paused_reasons__contains=[Game.PAUSED_BY_CONSENT]).order_by("pk")
-    ended = 0
-    for game_id in list(due.values_list("pk", flat=True)):
-        try:
-            ended += _end_old_pause(game_id, begun, now)
-        except Exception as error:  # noqa: BLE001  # whatever it is
-            # One broken game must not keep all others standing still. Never the traceback's values: they hold hands.
-            log.error("an old pause was not ended", game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
-    return ended
+    games = list(due.values_list("pk", flat=True))
+    return for_each_game(games, lambda pk: _end_old_pause(pk, begun, now), failed="an old pause was not ended")
 
 
 def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:

@@ -42,6 +42,9 @@ FAULT_WAIT: Final = timedelta(minutes=1)
 """Before the second look at a notice that cannot be judged; doubled each time."""
 MOST_LOOKS: Final = 12
 """The last of them is nearly three days after the first."""
+SAID_ANYWAY: Final = frozenset({SEAT_MOVED, BOT_TOOK_OVER, TAKEN_OUT})
+"""Told also to who looks: whose seat is gone sees a page that says so by what it lacks only, and whoever missed turns
+was not there, whatever the mark of an open page says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,6 @@ class Verdict:
 
     reason: Reason | Literal[""] = ""
     until: datetime | None = None
-
-
-SAID_ANYWAY: Final = frozenset({SEAT_MOVED, BOT_TOOK_OVER, TAKEN_OUT})
-"""Told also to who looks: whose seat is gone sees a page that says so by what it lacks only, and whoever missed turns
-was not there, whatever the mark of an open page says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,9 @@ MAX_PAUSE: Final = 10.0
 MOST_MISSES: Final = 10
 
 
+TAKEN_OFF: Final = "Staff took you off this table: you cannot sit down here again."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
     """What a new table is made of. `options` override the preset's; `bot_pause` is in seconds.
@@ -180,8 +183,7 @@ def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -
         if table.seat_of(user) is not None:
             raise Denied("already_seated", "You sit at this table already.", version=game.version)
         if conduct.taken_off(game, user):
-            message = "Staff took you off this table: you cannot sit down here again."
-            raise Denied("forbidden", message, version=game.version)
+            raise Denied("forbidden", TAKEN_OFF, version=game.version)
         seat = _person(game, _free_seat(table), user)
         seat.save()
         _seat(table, seat, user, now)

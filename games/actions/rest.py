@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-import structlog
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
@@ -13,10 +12,9 @@ from accounts.rest import Rest
 from games import queries
 from games.actions import clocks
 from games.actions.locks import lock_game
+from games.actions.steps import for_each_game
 from games.actions.timing import moved
 from games.models import Game, Seat
-
-log = structlog.get_logger(__name__)
 
 
 def follow_rest(*, user_id: int, now: datetime) -> int:
@@ -55,15 +53,8 @@ def _running() -> QuerySet[Seat]:
 
 
 def _follow(games: Iterable[int], now: datetime) -> int:
-    """Each game is a transaction of its own; one that fails is logged and passed over."""
-    count = 0
-    for game_id in games:
-        try:
-            count += _follow_one(game_id, now)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the vacation has begun and the other games wait
-            # Never the traceback's values: they hold hands.
-            log.error("a clock did not follow its player's rest", game=game_id, error=type(error).__name__)  # noqa: TRY400
-    return count
+    """Each game is a transaction of its own: the vacation has begun, and one that fails keeps no other."""
+    return for_each_game(games, lambda pk: _follow_one(pk, now), failed="a clock did not follow its player's rest")
 
 
 def _follow_one(game_id: int, now: datetime) -> bool:

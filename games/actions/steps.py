@@ -1,8 +1,8 @@
-"""Tasks of several steps that have nothing to do with each other."""
+"""Tasks of several steps, or of many games, that have nothing to do with each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import structlog
 
@@ -23,3 +23,18 @@ def run_all(**steps: Callable[[], object]) -> None:
             failed.append(error)
     if failed:
         raise ExceptionGroup(f"{len(failed)} of {len(steps)} steps failed", failed)
+
+
+def for_each_game(games: Iterable[int], act: Callable[[int], bool], *, failed: str) -> int:
+    """Do this at each game, by its number; gives how often it had something to do.
+
+    One that fails is logged as `failed` and passed over: one broken game keeps no other. Never with the traceback,
+    whose values hold hands.
+    """
+    count = 0
+    for game_id in games:
+        try:
+            count += act(game_id)
+        except Exception as error:  # noqa: BLE001  # whatever it is
+            log.error(failed, game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
+    return count

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from django.db import connection
+
 from accounts.rest import Rest
 from accounts.rows import columns, prepared, reader
 from games import rules
@@ -51,6 +53,14 @@ def claim_game(game_id: int) -> Game | None:
     return _one_game(_GAME + _WHERE["pk"] + " FOR NO KEY UPDATE SKIP LOCKED", [game_id])
 
 
+def database_time() -> datetime:
+    """The moment by the database's clock: a process whose own is wrong makes no outage."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        moment: datetime = cursor.fetchone()[0]
+    return moment
+
+
 def ahead(asked_at: datetime, moment: datetime) -> timedelta:
     """How far the database's clock, which showed `moment` when it was asked, is ahead of this process's."""
     return moment - asked_at
@@ -59,9 +69,7 @@ def ahead(asked_at: datetime, moment: datetime) -> timedelta:
 def ask_ahead() -> timedelta:
     """How far the database's clock is ahead of this process's, where no other statement tells."""
     asked_at = datetime.now(UTC)
-    with prepared() as cursor:
-        cursor.execute("SELECT statement_timestamp()")
-        return ahead(asked_at, cursor.fetchone()[0])
+    return ahead(asked_at, database_time())
 
 
 def _one_game(statement: str, parameters: list[Any]) -> Game | None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, Min, Q, QuerySet
 
 from games.models import Game, Heartbeat, Notice, Outbox
@@ -64,14 +63,6 @@ def backlog(now: datetime, *, grace: timedelta) -> Backlog:
 def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
     found = rows.aggregate(count=Count("pk"), first=Min(column))
     return Overdue(found["count"], timedelta() if found["first"] is None else now - found["first"])
-
-
-def database_time() -> datetime:
-    """The moment by the database's clock: a process whose own is wrong makes no outage."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT statement_timestamp()")
-        moment: datetime = cursor.fetchone()[0]
-    return moment
 
 
 def sweep_age(now: datetime) -> timedelta | None:

@@ -55,9 +55,8 @@ def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
 
 def told_of_game(game: Game) -> QuerySet[AuditEntry]:
     """What people are told that staff did at this table, newest first: that hands were looked at once it is over."""
-    over = game.ended
     entries = AuditEntry.objects.filter(game_id=game.pk).order_by("-pk")
-    return entries if over else entries.exclude(act=AuditEntry.Act.LOOK)
+    return entries if game.ended else entries.exclude(act=AuditEntry.Act.LOOK)
 
 
 def names_in(entries: Iterable[AuditEntry]) -> dict[int, str]:
@@ -74,14 +73,9 @@ def _taken_from(user: User) -> Q:
     return Q(act=acts.REMOVE, person_id=user.pk) | Q(act=acts.MOVE_SEAT, details__before_id=user.pk)
 
 
-def sat_at(game: Game, user: User) -> bool:
-    """Whether staff have taken a seat at this table away from this person, who has seen its hand."""
-    return AuditEntry.objects.filter(_taken_from(user), game_id=game.pk).exists()
-
-
 def lost_seat(code: str, user: User) -> bool:
-    """Whether staff have taken a seat at the table with this code away from this person."""
-    return AuditEntry.objects.filter(_taken_from(user), game_code=code).exists()
+    """Whether staff have taken a seat at the table with this code away from this person, who has seen its hand."""
+    return AuditEntry.objects.filter(_taken_from(user), game__code=code).exists()
 
 
 def sat_in_games_of(case: Case, user: User) -> bool:

@@ -243,8 +243,7 @@ def rematch_of(table: Table) -> Game | None:
 def unseen_end(table: Table, user: User | None) -> bool:
     """Whether this game is over and this person, who sat there, has not looked at its end."""
     index = table.seat_of(user)
-    over = table.game.ended
-    return over and index is not None and table.seats[index].seen < table.game.version
+    return table.game.ended and index is not None and table.seats[index].seen < table.game.version
 
 
 def require_seat(table: Table, user: User) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import cast
 
 from django.contrib import messages
@@ -35,10 +36,14 @@ def me(request: HttpRequest) -> HttpResponse:
     """The account page. What POST saves may be another time zone: one's nights are others then."""
     answer: HttpResponse = views.me(request)
     if request.method == "POST" and isinstance(answer, HttpResponseRedirect):
-        user = cast("User", request.user)
-        follow_rest(user_id=user.pk, now=timezone.now())
-        mailbox.look_again_at_night(user=user, now=timezone.now())
+        _follow(cast("User", request.user), timezone.now())
     return answer
+
+
+def _follow(user: User, now: datetime) -> None:
+    """Let clocks and waiting mail go by this person's nights as they are now."""
+    follow_rest(user_id=user.pk, now=now)
+    mailbox.look_again_at_night(user=user, now=now)
 
 
 @login_required
@@ -55,8 +60,7 @@ def rest(request: HttpRequest) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            follow_rest(user_id=user.pk, now=now)
-            mailbox.look_again_at_night(user=user, now=now)
+            _follow(user, now)
             messages.success(request, SAVED if form.cleaned_data["quiet_from"] is not None else NO_HOURS)
             return SeeOther.to("rest")
     return _page(request, user, rest_form=form)

@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 from games import bots
 from games import render as words
 from games.actions import lobby
+from games.actions.lobby import TAKEN_OFF
 from games.queries import GameView, SeatView, Table, conduct
 from games.refusals import Denied
 from games.web.answers import SeeOther
@@ -102,7 +103,7 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
 
 def _detail(view: GameView, free: int, *, barred: bool) -> str:
     if barred:
-        return "Staff took you off this table: you cannot sit down here again."
+        return TAKEN_OFF
     if view.you is None:
         return "Sit down to play; the game starts when every seat is taken." if free else "Every seat is taken."
     if view.hosting and len(view.seats) > 1:

@@ -53,7 +53,7 @@ def check_outside(table: Table, *, by: User) -> None:
 
     :raises Denied: `forbidden`.
     """
-    if table.seat_of(by) is not None or conduct.sat_at(table.game, by):
+    if table.seat_of(by) is not None or conduct.lost_seat(table.game.code, by):
         message = "You sit or sat at this table, where you are a player like any other: ask another member of staff."
         raise Denied("forbidden", message, version=table.game.version)
 
