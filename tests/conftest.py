@@ -154,6 +154,15 @@ def ann(db: None) -> User:
     return staff("ann", "admin")
 
 
+@pytest.fixture
+def root(db: None) -> User:
+    """The superuser: nobody may do or ask more."""
+    user = person("root")
+    user.is_staff = user.is_superuser = True
+    user.save(update_fields=["is_staff", "is_superuser"])
+    return user
+
+
 def staff(name: str, role: str) -> User:
     """A member of staff with this role."""
     user = person(name)

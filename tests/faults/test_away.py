@@ -7,7 +7,8 @@ import json
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
+from functools import partial
 from http.client import HTTPConnection
 from urllib.parse import urlencode, urlsplit
 
@@ -28,6 +29,7 @@ from games.actions import lobby
 from games.models import Game, Move
 from games.queries.verify import faults_of
 from tests.conftest import Figure, logged_in
+from tests.support import waiting
 from tests.support.stack import RunningStack, stack
 
 pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
@@ -73,12 +75,7 @@ def post(running: RunningStack, path: str, browser: Client, **form: object) -> t
         connection.close()
 
 
-def until(what: str, is_so: Callable[[], bool]) -> None:
-    """Wait for other processes, by looking again and again."""
-    end = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}"
-        time.sleep(0.05)
+until = partial(waiting.until, patience=PATIENCE)
 
 
 def test_pages_come_back_and_show_the_newest_when_redis_or_uvicorn_is_killed(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -16,6 +15,7 @@ from games.actions import notices
 from games.models import Game, Heartbeat, Notice
 from games.queries import Table
 from nomercy.processes import MAIL, QUEUES
+from tests.support import waiting
 from tests.support.mail import MailServer, serve
 from tests.support.stack import stack
 from tests.support.tables import TWO_HANDS, table_at
@@ -26,12 +26,7 @@ PATIENCE = 45.0
 HOUR = timedelta(hours=1)
 
 
-def until(true: str, check: Callable[[], object]) -> None:
-    """Wait for other processes, by asking them again and again."""
-    end = time.monotonic() + PATIENCE
-    while not check():
-        assert time.monotonic() < end, f"not {true} within {PATIENCE} s"
-        time.sleep(0.05)
+until = partial(waiting.until, patience=PATIENCE)
 
 
 def tell_a_turn(user: User, other: User | str) -> Table:

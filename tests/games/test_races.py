@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -25,6 +24,7 @@ from games.models import Case, Game, Move, Notice, Report, Round, Seat
 from games.refusals import Denied, waited_too_long
 from games.rules import legal_moves
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -221,7 +221,7 @@ def test_a_rename_and_a_miss_of_the_same_person_make_no_ring(alice: User, bob: U
     with transaction.atomic():
         assert timeouts.run_out(game_id=table.game.pk, now=NOON)  # her third: a notice, whose reader is looked at last
         renaming.start()
-        wait_until(lambda: bool(failed) or somebody_waits_for_a_lock())
+        until("in the way of each other", lambda: failed or somebody_waits_for_a_lock())
     renaming.join()
     assert failed == []
     assert Notice.objects.filter(game=table.game, user=alice, kind="bot_took_over").exists()
@@ -235,13 +235,6 @@ def somebody_waits_for_a_lock() -> bool:
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         )
         return bool(cursor.fetchone() != (0,))
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def test_a_ring_of_waiters_is_answered_as_busy() -> None:

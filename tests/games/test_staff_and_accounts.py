@@ -26,15 +26,6 @@ from tests.support.tables import NOON, TWO_HANDS, table_at
 REASON = "Asked for by mail, and checked"
 
 
-@pytest.fixture
-def root(db: None) -> User:
-    """The superuser."""
-    user = person("root")
-    user.is_staff = user.is_superuser = True
-    user.save(update_fields=["is_staff", "is_superuser"])
-    return user
-
-
 def refused(code: str, act: Callable[..., Any], **arguments: Any) -> str:
     before = AuditEntry.objects.count()
     with pytest.raises(Denied) as denied:

@@ -37,14 +37,6 @@ ON_PEOPLE: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 FOR_SUPERUSERS = {"set_role", "drop_factor"}
 
 
-@pytest.fixture
-def root(db: None) -> User:
-    user = person("root")
-    user.is_staff = user.is_superuser = True
-    user.save(update_fields=["is_staff", "is_superuser"])
-    return user
-
-
 def refused(act: Callable[..., Any], **arguments: Any) -> str:
     before = AuditEntry.objects.count()
     with pytest.raises(Denied) as denied:

@@ -10,8 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -28,6 +28,7 @@ from accounts.models import User
 from nomercy.place import CHECKOUT
 from nomercy.processes import COMMANDS
 from tests.conftest import logged_in
+from tests.support import waiting
 from tests.support.ports import free_port
 from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
@@ -45,13 +46,7 @@ def status_of(url: str) -> int:
         connection.close()
 
 
-def until(true: str, check: object) -> None:
-    """Wait for other processes, by asking them again and again."""
-    assert callable(check)
-    end = time.monotonic() + PATIENCE
-    while not check():
-        assert time.monotonic() < end, f"not {true} within {PATIENCE} s"
-        time.sleep(0.05)
+until = partial(waiting.until, patience=PATIENCE)
 
 
 async def first_message(running: RunningStack, code: str, cookie: str) -> object:

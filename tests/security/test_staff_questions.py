@@ -18,7 +18,6 @@ from django.test import Client, RequestFactory
 from accounts.models import User
 from accounts.read_only import ReadOnly
 from games.models import Game, Round
-from tests.conftest import person
 from tests.support.codes import staff_browser
 from tests.support.tables import table_after
 
@@ -34,15 +33,6 @@ SECRET: Final = {
     "games.Notice": {"text"},
 }
 """Columns that no list of the staff shows, sorts by or searches in; but a whole address finds its owner."""
-
-
-@pytest.fixture
-def root(db: None) -> User:
-    """The superuser: nobody may ask more."""
-    user = person("root")
-    user.is_staff = user.is_superuser = True
-    user.save(update_fields=["is_staff", "is_superuser"])
-    return user
 
 
 @pytest.fixture

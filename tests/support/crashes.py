@@ -6,15 +6,15 @@ import os
 import random
 import re
 import signal
-import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Self
 
 from nomercy.place import Place
 from nomercy.postgres import kept_up, postmaster_pid
+from tests.support import waiting
 from tests.support.stack import RunningStack, descendants
 
 PROGRAMS: Final = {
@@ -62,12 +62,7 @@ class Supervised:
         return [] if server is None else [server, *descendants(server)]
 
 
-def until(true: str, check: Callable[[], object]) -> None:
-    """Wait for other processes, by asking them again and again."""
-    end = time.monotonic() + PATIENCE
-    while not check():
-        assert time.monotonic() < end, f"not {true} within {PATIENCE} s"
-        time.sleep(0.02)
+until = partial(waiting.until, patience=PATIENCE)
 
 
 @dataclass
