@@ -141,14 +141,8 @@ def test_that_a_day_was_taken_is_told_each_time_and_while_it_lasts(alice: User, 
             f" {are_left} left this year."
         )
         assert "/accounts/me/rest/" in sent.body
-    assert (
-        list(Notice.objects.filter(kind="day_taken").values_list("user", "channel", "state"))
-        == [
-            (alice.pk, "site", "sent"),
-            (alice.pk, "email", "sent"),
-        ]
-        * 2
-    )
+    told = Notice.objects.filter(kind="day_taken").values_list("user", "channel", "state")
+    assert sorted(told) == [(alice.pk, "email", "sent")] * 2 + [(alice.pk, "site", "sent")] * 2
 
 
 def test_who_goes_on_vacation_is_told_nothing(alice: User, bob: User) -> None:
