@@ -7,10 +7,12 @@ import random
 from celery import shared_task
 from django.utils import timezone
 
-from games.actions import agreements, chance, housekeeping, mailbox, notices, outbox, rest
+from games.actions import agreements, chance, housekeeping
 from games.actions import bot_turn as bots_action
 from games.actions import sweep as sweep_action
+from games.actions.clocks import rest
 from games.actions.moderation import watch
+from games.actions.notices import mailbox, outbox, reminders
 from games.actions.steps import run_all
 
 
@@ -30,7 +32,7 @@ def sweep() -> None:
 def send_notices() -> None:
     """Write the reminders and summaries that are due, and show or send every notice that is."""
     run_all(
-        reminders=lambda: notices.remind(now=timezone.now()),
+        reminders=lambda: reminders.remind(now=timezone.now()),
         digests=lambda: mailbox.write_digests(now=timezone.now()),
         delivery=lambda: outbox.deliver(clock=timezone.now),
     )

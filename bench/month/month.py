@@ -24,7 +24,9 @@ from accounts.models import User
 from accounts.rest import LONGEST_QUIET
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, queries, rules
-from games.actions import agreements, bot_turn, judgement, lobby, mailbox, notices, outbox, play, sweep, vacations
+from games.actions import agreements, bot_turn, lobby, play, sweep
+from games.actions.clocks import vacations
+from games.actions.notices import judgement, mailbox, outbox, reminders
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import DEADLINE, DIGEST, TURN, Notice
 from games.queries import Table, lists
@@ -161,7 +163,7 @@ class Month:
         for game_id in sorted(woken):
             bot_turn.play_bots(game_id=game_id, clock=lambda: self.now, rng=self.rng)
         if not (self.now - START) % MAIL_BEAT:
-            notices.remind(now=self.now)
+            reminders.remind(now=self.now)
             mailbox.write_digests(now=self.now)
             outbox.deliver(clock=lambda: self.now)
             self._read_mail()

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from games import announce, queries
-from games.actions import clocks, mailbox, notices
+from games.actions import handover
+from games.actions.clocks import stops
 from games.actions.locks import lock_game
+from games.actions.notices import mailbox, tell
 from games.actions.steps import for_each_game
 from games.models import Game
 from games.models.notices import BOT_TOOK_OVER
@@ -33,7 +35,7 @@ def ask_pause(*, code: str, user: User, now: datetime, links: Collection[str] = 
             raise Denied("paused", "The game is paused already.", version=game.version)
         votes = {*game.pause_votes, seat}
         if votes >= set(queries.pause_voters(table)):
-            clocks.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+            stops.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
         else:
             _save_votes(game, votes)
         return table
@@ -49,7 +51,7 @@ def go_on(*, code: str, user: User, now: datetime, links: Collection[str] = ()) 
         game = table.game
         if game.paused_reasons and Game.PAUSED_BY_CONSENT not in game.paused_reasons:
             raise Denied("forbidden", "Staff have paused this game, and only they end that.", version=game.version)
-        clocks.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+        stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
         if seat in game.pause_votes:
             _save_votes(game, set(game.pause_votes) - {seat})
         return table
@@ -73,9 +75,9 @@ def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:
         game = table.game
         if game.status != Game.Status.PLAYING or game.paused_at is None or game.paused_at > begun:
             return False
-        ended = clocks.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+        ended = stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
         if not game.paused_reasons:
-            notices.tell_goes_on(table, now=now)
+            tell.goes_on(table, now=now)
         return ended
 
 
@@ -87,7 +89,7 @@ def take_back(*, code: str, user: User, now: datetime, links: Collection[str] = 
     with transaction.atomic():
         table, seat = _players_table(code, user, links)
         if table.seats[seat].bot:
-            clocks.give_back(table, seat=seat, now=now)
+            handover.give_back(table, seat=seat, now=now)
             mailbox.read_kind(user_id=user.pk, kind=BOT_TOOK_OVER, game=table.game, reason="back", now=now)
         return table
 
@@ -98,7 +100,7 @@ def _players_table(code: str, user: User, links: Collection[str]) -> tuple[Table
     if not queries.may_see(table, user, links):
         raise not_found()
     seat = queries.require_seat(table, user)
-    clocks.require_playing(table)
+    stops.require_playing(table)
     if table.seats[seat].left:
         raise Denied("forbidden", "You have left this game.", version=table.game.version)
     return table, seat

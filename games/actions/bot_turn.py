@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from games import announce, bots, queries, rules
+from games.actions.clocks.timing import moment_of
 from games.actions.next_round import deal_next
 from games.actions.play import play_seat
-from games.actions.timing import moment_of
 from games.models import Game
 from games.queries import Table
 from games.refusals import Denied

@@ -13,8 +13,9 @@ from django.db.models import Model
 
 from accounts.rows import prepared
 from games import announce, rules
-from games.actions import clocks, notices, rounds
-from games.actions.timing import CLOCK_FIELDS, Due, moment_of, schedule, set_clock
+from games.actions import handover, rounds
+from games.actions.clocks.timing import CLOCK_FIELDS, Due, moment_of, schedule, set_clock
+from games.actions.notices import tell
 from games.models import Game, Hand, Move, Round, Seat
 from games.queries import Table
 from games.refusals import from_rules
@@ -63,9 +64,9 @@ def commit(
     if position.phase == "over":
         rounds.finish(table, now=now)
     if left:
-        clocks.voters_changed(table, now=now)
+        handover.voters_changed(table, now=now)
     own = by_person and not moves[-1].clock
-    notices.tell_move(table, happened, seat=seat, own=own, new_turn=new_turn, now=now)
+    tell.move(table, happened, seat=seat, own=own, new_turn=new_turn, now=now)
     announce.after_commit(table.game, wake=wake)
 
 

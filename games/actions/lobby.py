@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
 from accounts.actions import create_guest
 from games import announce, bots, queries, rules
-from games.actions import chance, notices, rounds
+from games.actions import chance, rounds
 from games.actions.locks import lock_game
-from games.models import Game, Invitation, Seat
+from games.actions.notices import tell
+from games.models import Game, Seat
 from games.models.paces import CUSTOM, PACES, pace_named
 from games.models.rows import ask_ahead
 from games.queries import Table, conduct
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana", "Ivo", "June")
 MAX_PAUSE: Final = 10.0
 MOST_MISSES: Final = 10
-
-
 TAKEN_OFF: Final = "Staff took you off this table: you cannot sit down here again."
 
 
@@ -51,19 +50,16 @@ class TableOptions:
     public: bool = True
 
 
-def create_table(*, user: User, options: TableOptions, now: datetime, form: str | None = None) -> Table:
+def create_table(
+    *, user: User, options: TableOptions, now: datetime, form: str | None = None, kinds: Sequence[str] | None = None
+) -> Table:
     """Make a table and sit down as its host; with every seat filled it starts at once.
+
+    Its bots are of these `kinds`, as many as the options say; if not given, all are of the kind that the options name.
 
     :raises IntegrityError: `form` has made a table already; see `create_table_once`.
     :raises Denied: `malformed`, with a sentence that says what to change.
     """
-    return _create(user, options, now, form=form)
-
-
-def _create(
-    user: User, options: TableOptions, now: datetime, kinds: Sequence[str] | None = None, form: str | None = None
-) -> Table:
-    """A new table whose bots are of these `kinds`, as many as the options say; or all of the kind they name."""
     kept = _checked(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
@@ -269,7 +265,7 @@ def _start(table: Table, by: User, now: datetime) -> None:
     game = table.game
     game.status, game.started_at = Game.Status.PLAYING, now
     rounds.deal_round(table, number=1, dealer=chance.source.randrange(len(table.seats)), now=now)
-    notices.tell_start(table, by=by.pk, now=now)
+    tell.start(table, by=by.pk, now=now)
     announce.after_commit(game)
 
 
@@ -289,95 +285,3 @@ def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
         seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=game.terms.bank)
         _seat(table, seat, user, now)
         return table
-
-
-def rematch(*, code: str, user: User, now: datetime) -> Table:
-    """A new table with the same options, bots and people invited; whoever asks second sits down at the first one's.
-
-    :raises Denied: `not_found`, `not_seated`, `full`; `forbidden` while the game runs, and as `join`.
-    """
-    with transaction.atomic():
-        table = queries.load(lock_game(code=code))
-        game = table.game
-        if not queries.may_see(table, user):
-            raise not_found()
-        queries.require_seat(table, user)
-        if not game.ended:
-            raise Denied("forbidden", "A rematch can be asked for once the game is over.", version=game.version)
-        Game.objects.filter(rematch_of=game, status=Game.Status.VOID).update(rematch_of=None)  # nobody waited for it
-        again = Game.objects.filter(rematch_of=game).first()
-        if again is None:
-            return _rematch_table(table, user, now)
-    seated = queries.load(again)
-    if seated.seat_of(user) is not None:
-        return seated
-    return join(code=again.code, user=user, now=now)
-
-
-def _rematch_table(table: Table, user: User, now: datetime) -> Table:
-    game = table.game
-    machines = [seat.bot for seat in table.seats if seat.bot and seat.user_id is None]
-    same = rules.options_dict(table.options)  # each one: what the preset offers may have changed since
-    del same["target"]
-    again = _create(
-        user,
-        TableOptions(
-            preset=game.preset,
-            options=same,
-            players=game.players,
-            bots=len(machines),
-            pace=game.pace,
-            clock=game.custom_pace,
-            misses_allowed=game.misses_allowed,
-            after_misses=game.after_misses,
-            target=game.target,
-            bot_pause=game.bot_pause,
-            public=game.is_public,
-        ),
-        now,
-        machines,
-    )
-    again.game.rematch_of = game
-    again.game.save(update_fields=["rematch_of"])
-    asked = [seat.user_id for seat in table.seats if seat.user_id is not None and seat.user_id != user.pk]
-    Invitation.objects.bulk_create(
-        (Invitation(game=again.game, user_id=user_id, at=now) for user_id in asked), ignore_conflicts=True
-    )
-    notices.tell_invited(again.game, asked, host=user.name, now=now)
-    announce.after_commit(game)
-    return again
-
-
-class Moved(NamedTuple):
-    """What became of a guest's games: how many came along, and how many stay behind, closed to the account."""
-
-    games: int
-    kept: int
-
-
-def move_seats(*, guest: User, user: User) -> Moved:
-    """Give this guest's seats and tables to the account the guest has logged in to.
-
-    A table where both sit keeps both as they are. A seat stays the guest's where staff took one from the account, or
-    where the account has looked at the hands as one of the staff: it would play on knowing them.
-    """
-    with transaction.atomic():
-        games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
-        locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
-        closed = set(conduct.closed_to(user))  # asked under the locks: a look at hands takes the game's
-        moved = 0
-        for game in locked:
-            if game.pk in closed:
-                continue
-            moved += Seat.objects.filter(game=game, user=guest).update(user=user, name=user.name)
-            Game.objects.filter(pk=game.pk, host=guest).update(host=user)
-            announce.after_commit(game)
-        _move_invitations(guest, user)
-        return Moved(moved, sum(game.pk in closed for game in locked))
-
-
-def _move_invitations(guest: User, user: User) -> None:
-    """What the guest was asked to, the account is asked to, once."""
-    asked = Invitation.objects.filter(user=guest)
-    asked.exclude(game__in=Invitation.objects.filter(user=user).values("game")).update(user=user)
-    asked.delete()

@@ -7,9 +7,9 @@ from datetime import datetime
 from django.db import transaction
 
 from games import announce, queries, rules
-from games.actions import notices
 from games.actions.commit import commit
 from games.actions.locks import lock_game
+from games.actions.notices import tell
 from games.actions.rounds import deal_round
 from games.models import Game, Hand
 from games.queries import Table
@@ -32,7 +32,7 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
         left = tuple(seat.index for seat in table.seats if seat.left)
         dealer = rules.next_dealer(round_.dealer, len(table.seats), left)
         deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
-        notices.tell_deal(table, now=now)
+        tell.deal(table, now=now)
         _let_missing_players_leave(table, now)
         announce.after_commit(game)
         return table
@@ -55,7 +55,7 @@ def deal_again(table: Table, *, now: datetime) -> None:
     gone = round_.dealer in left
     dealer = rules.next_dealer(round_.dealer, len(table.seats), left) if gone else round_.dealer
     deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
-    notices.tell_deal(table, now=now)
+    tell.deal(table, now=now)
     announce.after_commit(table.game)
 
 
@@ -68,4 +68,4 @@ def _let_missing_players_leave(table: Table, now: datetime) -> None:
         if gone and table.playing[2].phase != "over":
             misses = seat.misses
             commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
-            notices.tell_taken_out(table, seat, misses=misses, now=now)
+            tell.taken_out(table, seat, misses=misses, now=now)

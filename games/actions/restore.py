@@ -14,9 +14,10 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from games import queries
-from games.actions import clocks, outbox
+from games.actions.clocks import stops
+from games.actions.clocks.timing import moment_of
 from games.actions.locks import lock_game
-from games.actions.timing import moment_of
+from games.actions.notices import outbox
 from games.models import Game, Heartbeat
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
@@ -58,7 +59,7 @@ def freeze(*, now: datetime) -> int:
             if table.game.status == Game.Status.PLAYING:
                 pulse = table.game.pulse
                 since = None if pulse is None else min(pulse, moment_of(table.game, now))
-                stopped += clocks.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
+                stopped += stops.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
     return stopped
 
 
@@ -71,7 +72,7 @@ def release(*, now: datetime) -> Released:
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             if table.game.status == Game.Status.PLAYING:
-                games += clocks.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+                games += stops.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
     return Released(games, mail=outbox.release())
 
 

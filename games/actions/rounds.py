@@ -7,7 +7,7 @@ from typing import Any
 
 from games import rules
 from games.actions import chance
-from games.actions.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
+from games.actions.clocks.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.queries import Table
 

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from games import announce, queries
 from games.actions import chance, timeouts
-from games.actions.heartbeat import PULSE, beat, note_tried
+from games.actions.clocks.heartbeat import PULSE, beat, note_tried
 from games.models import Game
 from games.models.rows import claim_due, claim_game, read_windows
 

@@ -13,11 +13,13 @@ from django.conf import settings
 from django.db import transaction
 
 from games import queries, rules
-from games.actions import clocks, notices, vacations
+from games.actions import handover
+from games.actions.clocks import stops, vacations
+from games.actions.clocks.timing import moment_of, moved
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
-from games.actions.timing import moment_of, moved
+from games.actions.notices import tell
 from games.models import Game, Seat
 from games.queries import Table, backlog
 
@@ -117,7 +119,7 @@ def _rested(table: Table, now: datetime) -> bool:
     clock = moved(game, seat, now)
     if clock is None or clock.deadline is None or clock.deadline <= moment_of(game, now):
         return False
-    clocks.save_clock(table, clock)
+    stops.save_clock(table, clock)
     return True
 
 
@@ -130,8 +132,8 @@ def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
     if misses < game.misses_allowed or game.status != Game.Status.PLAYING:
         return
     if game.after_misses == Game.AfterMisses.BOT:
-        clocks.replace_by_bot(table, seat=seat.index, now=now)
-        notices.tell_bot_took_over(table, seat, misses=misses, now=now)
+        handover.replace_by_bot(table, seat=seat.index, now=now)
+        tell.bot_took_over(table, seat, misses=misses, now=now)
     elif seat.index not in table.playing[2].out and table.playing[2].phase != "over":
         commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
-        notices.tell_taken_out(table, seat, misses=misses, now=now)
+        tell.taken_out(table, seat, misses=misses, now=now)

@@ -36,7 +36,7 @@ class Kind:
 EMAIL: Final = "email"
 SITE: Final = "site"
 CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By email"}
-"""Every channel and what it is called; a further one is a line here and a sender in `actions/outbox.py`."""
+"""Every channel and what it is called; a further one is a line here and a sender in `actions/notices/outbox.py`."""
 
 TURN: Final = "turn"
 DEADLINE: Final = "deadline"

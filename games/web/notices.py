@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.models import User
 from accounts.queries import MailAddress, mail_addresses, name_of
 from games import mail_links
-from games.actions import mailbox
+from games.actions.notices import mailbox
 from games.mail_links import BadLink
 from games.models.notices import KINDS, NoticeSettings
 from games.queries import inbox

@@ -15,7 +15,7 @@ from accounts.adapter import LEFT_GUEST, LINKS
 from accounts.models import User
 from accounts.queries import guest_numbered
 from games import queries
-from games.actions import lobby
+from games.actions import guests
 from games.queries import Table, conduct, lists
 from games.refusals import Denied
 from games.web.answers import SeeOther
@@ -78,7 +78,7 @@ def move_seats(request: HttpRequest) -> HttpResponse:
         return render(request, "accounts/move_seats.html", {"guest": guest, "count": lists.games_of(guest).count()})
     del request.session[LEFT_GUEST]
     if request.POST.get("answer") == "move":
-        moved, kept = lobby.move_seats(guest=guest, user=user)
+        moved, kept = guests.move_seats(guest=guest, user=user)
         messages.success(request, f"{moved} game{'' if moved == 1 else 's'} of {guest.name} moved to your account.")
         if kept:
             stays = f"{kept} game{'' if kept == 1 else 's'} of {guest.name} stayed behind"

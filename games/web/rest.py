@@ -17,8 +17,9 @@ from accounts import actions, views
 from accounts.forms import RestForm, VacationForm
 from accounts.models import User
 from accounts.queries import vacation_days_left
-from games.actions import mailbox, vacations
-from games.actions.rest import follow_rest
+from games.actions.clocks import vacations
+from games.actions.clocks.rest import follow_rest
+from games.actions.notices import mailbox
 from games.refusals import Denied
 from games.web.answers import SeeOther
 

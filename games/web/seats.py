@@ -17,6 +17,7 @@ from accounts.models import User
 from games import queries
 from games import render as words
 from games.actions import agreements, lobby
+from games.actions.rematch import ask_rematch
 from games.queries import Table
 from games.refusals import Denied
 from games.web import game as game_views
@@ -109,7 +110,7 @@ def take_back(request: HttpRequest, code: str) -> HttpResponse:
 @marks
 def rematch(request: HttpRequest, code: str) -> HttpResponse:
     """Play again with the same options."""
-    return _done(request, code, lambda user: lobby.rematch(code=code, user=user, now=timezone.now()))
+    return _done(request, code, lambda user: ask_rematch(code=code, user=user, now=timezone.now()))
 
 
 def _done(request: HttpRequest, code: str, act: Callable[[User], Table]) -> HttpResponse:

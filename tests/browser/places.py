@@ -14,9 +14,10 @@ from playwright.sync_api import Page
 
 from accounts.models import User
 from games import mail_links, queries
-from games.actions import agreements, clocks, letters, lobby, notices, outbox
+from games.actions import agreements, handover, lobby
 from games.actions.locks import lock_game
 from games.actions.moderation import cases
+from games.actions.notices import letters, outbox, tell
 from games.models import Case, Game, Suspension, Warned
 from games.queries import Table
 from tests.support.tables import table_after, table_at
@@ -159,7 +160,7 @@ def _paused(page: Page, cast: Cast) -> None:
 def _bot_plays(page: Page, cast: Cast) -> None:
     table = cast.table({**MANY, "turn": 1})
     with transaction.atomic():
-        clocks.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=timezone.now())
+        handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=timezone.now())
     page.goto(f"/games/{table.game.code}/")
 
 
@@ -167,11 +168,11 @@ def _notices(page: Page, cast: Cast) -> None:
     """A new notice, one that was read, one of a mail that went out, and one of a mail that did not."""
     now, early = timezone.now(), timezone.now() - timedelta(hours=3)
     table = cast.table(MANY)
-    notices.tell_deal(table, now=early)
-    notices.tell(table.game, [notices.Intent(cast.alice.pk, "caught", "Bob catches you without UNO.")], now=early)
+    tell.deal(table, now=early)
+    tell.write(table.game, [tell.Intent(cast.alice.pk, "caught", "Bob catches you without UNO.")], now=early)
     outbox.deliver(clock=lambda: now)
     table.game.version += 1
-    notices.tell(table.game, [notices.Intent(cast.alice.pk, "game_over", "Bob wins the game.")], now=now)
+    tell.write(table.game, [tell.Intent(cast.alice.pk, "game_over", "Bob wins the game.")], now=now)
     outbox.deliver(clock=lambda: now)
     page.goto("/notices/")
 

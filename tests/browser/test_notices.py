@@ -11,15 +11,15 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from games import presence
-from games.actions import notices, outbox
+from games.actions.notices import outbox, tell
 from games.models import NoticeSettings
 from tests.browser.places import MANY, Cast
 
 
-def tell(cast: Cast, text: str) -> str:
+def news(cast: Cast, text: str) -> str:
     """Something happens to Alice at a table, and is shown; gives the table's code."""
     table = cast.table({**MANY, "turn": 1})
-    notices.tell(table.game, [notices.Intent(cast.alice.pk, "caught", text)], now=timezone.now())
+    tell.write(table.game, [tell.Intent(cast.alice.pk, "caught", text)], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     return table.game.code
 
@@ -27,8 +27,8 @@ def tell(cast: Cast, text: str) -> str:
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
 def test_the_bell_leads_to_what_happened(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
     cache.clear()
-    code = tell(cast, "Bob catches you without UNO.")
-    tell(cast, "Charlie catches you without UNO.")
+    code = news(cast, "Bob catches you without UNO.")
+    news(cast, "Charlie catches you without UNO.")
     page = new_page(cast.alice, java_script_enabled=scripts)
     page.goto("/")
     page.get_by_role("link", name="Notices, 2 new").click()
@@ -64,7 +64,7 @@ def test_an_open_page_hears_the_bell_and_says_that_its_reader_looks(new_page: Ca
     page.goto(f"/games/{table.game.code}/")
     pair = (table.game.pk, cast.alice.pk)
     assert presence.looking([pair]) == {pair}
-    tell(cast, "Bob catches you without UNO.")
+    news(cast, "Bob catches you without UNO.")
     page.evaluate("() => htmx.trigger('#main', 'poke')")
     expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible()
 
@@ -73,7 +73,7 @@ def test_a_page_in_the_background_does_not_count_as_looking(new_page: Callable[.
     table = cast.table({**MANY, "turn": 1})
     page = new_page(cast.alice)
     page.goto(f"/games/{table.game.code}/")
-    notices.tell_deal(table, now=timezone.now() - timedelta(minutes=6))
+    tell.deal(table, now=timezone.now() - timedelta(minutes=6))
     cache.clear()
     page.evaluate("() => Object.defineProperty(document, 'hidden', { value: true })")
     with page.expect_response(lambda answer: "since=" in answer.url) as fetched:

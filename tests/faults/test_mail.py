@@ -21,7 +21,7 @@ from django.test import Client, override_settings
 
 from accounts.models import User
 from games import mail_links
-from games.actions import letters, mailbox, notices, outbox, postman
+from games.actions.notices import letters, mailbox, outbox, postman, tell
 from games.models import Notice, NoticeSettings, Outbox
 from games.queries import Table
 from tests.conftest import Figure, logged_in, person
@@ -47,7 +47,7 @@ def table(alice: User, bob: User) -> Table:
 def on_turn(user: User, other: User) -> Table:
     """A table where it is this user's turn, which has been told at noon."""
     found = table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR)
-    notices.tell_deal(found, now=NOON)
+    tell.deal(found, now=NOON)
     return found
 
 
@@ -87,7 +87,7 @@ def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User,
         for user, other in ((alice, eve), (eve, alice)):
             table = on_turn(user, other)
             texts = [(kind, f"{name} wins the game.") for kind in ("game_over", "table_full")]
-            notices.tell(table.game, [notices.Intent(user.pk, *text) for text in texts], now=NOON)
+            tell.write(table.game, [tell.Intent(user.pk, *text) for text in texts], now=NOON)
     for user in User.objects.all():
         mailbox.choose(user=user, choices={}, digest_hour=13, now=NOON)
     deliver()
@@ -314,7 +314,7 @@ def test_a_scanner_that_opens_every_link_changes_nothing(
 def test_the_scan_for_writes_finds_one(alice: User) -> None:
     with statements() as asked:
         alice.save(update_fields=["email"])
-        notices.tell_invited(table_at(TWO_HANDS, [alice, "careful"]).game, [alice.pk], host="Bob", now=NOON)
+        tell.invited(table_at(TWO_HANDS, [alice, "careful"]).game, [alice.pk], host="Bob", now=NOON)
 
     assert sum(bool(WRITES.match(sql)) for sql in asked) > 2
 
@@ -389,7 +389,7 @@ def test_a_link_to_a_game_opens_it_for_its_reader_and_shows_others_nothing(
     server: MailServer, alice: User, bob: User, charlie: User
 ) -> None:
     found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR, is_public=False)
-    notices.tell_deal(found, now=NOON)
+    tell.deal(found, now=NOON)
     deliver()
     link = next(link for link in links_in(server.mails[0]) if "/mail/open/" in link)
     path = link.removeprefix("http://127.0.0.1:8000")

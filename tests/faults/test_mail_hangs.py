@@ -11,7 +11,7 @@ from django.conf import settings as site
 from django.utils import timezone
 
 from accounts.models import User
-from games.actions import notices
+from games.actions.notices import tell
 from games.models import Game, Heartbeat, Notice
 from games.queries import Table
 from nomercy.processes import MAIL, QUEUES
@@ -33,7 +33,7 @@ def tell_a_turn(user: User, other: User | str) -> Table:
     """A table where this user has been on turn for a while, and a mail is due that says so."""
     now = timezone.now()
     table = table_at(TWO_HANDS, [user, other], deadline=now + HOUR)
-    notices.tell_deal(table, now=now - HOUR)
+    tell.deal(table, now=now - HOUR)
     return table
 
 

@@ -14,8 +14,8 @@ from aiosmtpd.smtp import Envelope
 from django.test import override_settings
 
 from accounts.models import User
-from games.actions import letters, mailbox, notices, outbox, postman
-from games.actions.answers import is_about_the_address
+from games.actions.notices import letters, mailbox, outbox, postman, tell
+from games.actions.notices.answers import is_about_the_address
 from games.models import Notice, NoticeSettings, Outbox
 from tests.conftest import person
 from tests.support.mail import MailServer
@@ -29,7 +29,7 @@ DUE = NOON + 5 * MINUTE
 
 def on_turn(user: User, other: User) -> None:
     """It is this user's turn, which has been told at noon."""
-    notices.tell_deal(table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR), now=NOON)
+    tell.deal(table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR), now=NOON)
 
 
 def deliver(now: datetime = DUE) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bench.month.month import Month
 from bench.month.post import faults_in, follow, mail_server
-from games.actions import judgement, outbox
+from games.actions.notices import judgement, outbox
 from games.models import Game, Move
 from games.models.notices import Notice
 from tests.faults.state import faulty_games

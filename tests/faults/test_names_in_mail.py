@@ -14,7 +14,8 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import User
-from games.actions import lobby, mailbox, notices, outbox
+from games.actions import lobby
+from games.actions.notices import mailbox, outbox, tell
 from games.models import Case, Game, Notice, NoticeSettings, Report, Seat
 from games.models.notices import BOT_TOOK_OVER, DIGEST, INVITED, KINDS
 from tests.conftest import person
@@ -79,7 +80,7 @@ def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]
     for user, other in ((alice, eve), (eve, alice)):
         for kind in KINDS:
             if kind != DIGEST:
-                tell(kind, user, other, name)
+                news(kind, user, other, name)
         named(eve, name)
         mailbox.choose(user=user, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
     Notice.objects.filter(state="dropped", reason="off").update(state="waiting", reason="")
@@ -96,17 +97,17 @@ def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]
     return found
 
 
-def tell(kind: str, user: User, other: User, name: str) -> None:
+def news(kind: str, user: User, other: User, name: str) -> None:
     """Write a notice of this kind to `user` about a table with `other`, as it would be with this name in it."""
     if kind == INVITED:
         game = lobby.create_table(user=other, options=lobby.TableOptions(players=3), now=NOON).game
-        notices.tell_invited(game, [user.pk], host=name, now=NOON)
+        tell.invited(game, [user.pk], host=name, now=NOON)
         return
     table = table_at(TWO_HANDS, [user, other], deadline=TOMORROW)
     if kind == BOT_TOOK_OVER:
         Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     text = "" if KINDS[kind].turn else f"{name} wins the game."
-    notices.tell(table.game, [notices.Intent(user.pk, kind, text)], now=NOON, mark=int(TOMORROW.timestamp()))
+    tell.write(table.game, [tell.Intent(user.pk, kind, text)], now=NOON, mark=int(TOMORROW.timestamp()))
 
 
 @pytest.fixture
@@ -172,7 +173,7 @@ def test_a_name_is_nothing_but_letters_in_the_lists_of_the_staff(ann: User, alic
         return {page: letters_of(answer.content.decode()) for page, answer in pages.items()}
 
     table = table_at(TWO_HANDS, [alice, bob])
-    notices.tell(table.game, [notices.Intent(alice.pk, "turn")], now=NOON)
+    tell.write(table.game, [tell.Intent(alice.pk, "turn")], now=NOON)
     case = Case.objects.create(person=alice, kind="name", opened_at=NOON)
     Report.objects.create(case=case, reporter=bob, game=table.game, at=NOON, text="Look at this.")
     named(alice, PLAIN)

@@ -20,7 +20,8 @@ from psycopg import sql
 
 from accounts.models import User
 from games import queries
-from games.actions import clocks, lobby, restore
+from games.actions import lobby, restore
+from games.actions.clocks import stops
 from games.actions.locks import lock_game
 from games.actions.play import play_move
 from games.models import Game, Heartbeat, Notice, Outbox
@@ -152,7 +153,7 @@ def test_a_pause_of_the_players_own_outlasts_the_release(alice: User, bob: User)
     now = timezone.now()
     game = a_game_in_play([alice, bob], 0, now, players=2)
     with transaction.atomic():
-        clocks.pause(queries.load(lock_game(pk=game.pk)), reason=Game.PAUSED_BY_CONSENT, now=now)
+        stops.pause(queries.load(lock_game(pk=game.pk)), reason=Game.PAUSED_BY_CONSENT, now=now)
 
     restore.freeze(now=now)
     restore.release(now=now)

@@ -18,7 +18,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from accounts.models import User
 from games import queries
 from games import render as rendering
-from games.actions import notices
+from games.actions.notices import tell
 from games.admin import people as people_admin
 from games.models import AuditEntry, Case, Game, Notice, Report
 from tests.conftest import logged_in
@@ -191,7 +191,7 @@ def test_notices_are_found_by_code_and_name_and_say_what_became_of_them(
 ) -> None:
     first, second = table_at(TWO_HANDS, [alice, bob]).game, table_at(TWO_HANDS, [bob, charlie]).game
     for game, whom in ((first, alice), (second, charlie)):
-        notices.tell(game, [notices.Intent(whom.pk, "caught", "You were caught by a canary.")], now=NOON)
+        tell.write(game, [tell.Intent(whom.pk, "caught", "You were caught by a canary.")], now=NOON)
 
     def found(query: str) -> set[tuple[str, str]]:
         answer = as_mo.get(f"/admin/games/notice/?q={query}")
@@ -213,7 +213,7 @@ def test_the_list_of_notices_costs_the_same_however_long_it_is(
 ) -> None:
     for _ in range(8):
         game = table_at(TWO_HANDS, [alice, bob]).game
-        notices.tell(game, [notices.Intent(user.pk, "out") for user in (alice, bob)], now=NOON)
+        tell.write(game, [tell.Intent(user.pk, "out") for user in (alice, bob)], now=NOON)
     with django_assert_max_num_queries(9):
         assert as_mo.get("/admin/games/notice/").status_code == 200
 

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, bots, queries, rules
-from games.actions import clocks, lobby, play, sweep
+from games.actions import handover, lobby, play, sweep
 from games.actions.bot_turn import play_bots
 from games.actions.locks import lock_game
 from games.actions.play import play_move, play_seat
@@ -90,7 +90,7 @@ def test_a_seat_that_changes_hands_meanwhile_is_not_forgotten(
 
     def decides_not_to_catch(bot: object, view: object, legal: object, rng: object) -> None:
         with transaction.atomic():
-            clocks.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON + timedelta(seconds=1))
+            handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON + timedelta(seconds=1))
 
     monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", decides_not_to_catch)
     assert run_bots(table, most=1) == 0

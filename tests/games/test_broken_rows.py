@@ -11,7 +11,7 @@ from django.core.cache import cache
 
 from accounts.models import User
 from games import mail_links, queries
-from games.actions import judgement, mailbox, notices, outbox
+from games.actions.notices import judgement, mailbox, outbox, tell
 from games.models import Game, Notice, NoticeSettings
 from games.queries import lists
 from tests.conftest import logged_in, person
@@ -30,7 +30,7 @@ def nobody_looks() -> None:
 
 def on_turn(user: User, other: User) -> Game:
     table = table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR)
-    notices.tell_deal(table, now=NOON)
+    tell.deal(table, now=NOON)
     return table.game
 
 
@@ -197,7 +197,7 @@ def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: boo
 def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, caplog: pytest.LogCaptureFixture) -> None:
     game, browser = on_turn(alice, bob), logged_in(alice)
     for kind in ("of_tomorrow", "caught"):
-        notices.tell(game, [notices.Intent(alice.pk, "caught", f"This is {kind}.")], now=NOON)
+        tell.write(game, [tell.Intent(alice.pk, "caught", f"This is {kind}.")], now=NOON)
         deliver(NOON)
         Notice.objects.filter(text=f"This is {kind}.").update(kind=kind)
     strange = Notice.objects.get(kind="of_tomorrow", channel="site")
@@ -214,7 +214,7 @@ def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, capl
 
 def test_a_summary_leaves_out_a_notice_of_a_later_release(alice: User, bob: User) -> None:
     game = on_turn(alice, bob)
-    notices.tell(game, [notices.Intent(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
+    tell.write(game, [tell.Intent(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
     deliver(NOON)
     Notice.objects.filter(kind="caught").update(kind="of_tomorrow")
     mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
@@ -230,7 +230,7 @@ def test_mails_that_cannot_be_begun_are_tried_again_soon(
 ) -> None:
     on_turn(alice, bob)
     with monkeypatch.context() as broken:
-        broken.setattr("games.actions.letters.readers_of", lambda people: 1 / 0)
+        broken.setattr("games.actions.notices.letters.readers_of", lambda people: 1 / 0)
         assert deliver() == []
     assert Notice.objects.get(channel="email").reason == "again"
     assert deliver(DUE + MINUTE) == [alice.email]

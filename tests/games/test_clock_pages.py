@@ -13,8 +13,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import queries
-from games.actions import agreements, clocks, lobby, timeouts
+from games.actions import agreements, handover, timeouts
+from games.actions.clocks import stops
 from games.actions.locks import lock_game
+from games.actions.rematch import ask_rematch
 from games.models import Game, Seat
 from games.queries import Table
 from tests.conftest import logged_in
@@ -44,9 +46,9 @@ def by_staff(table: Table, *, pause: bool = False, seat: int | None = None) -> N
     with transaction.atomic():
         here = queries.load(lock_game(pk=table.game.pk))
         if pause:
-            clocks.pause(here, reason="staff", now=timezone.now())
+            stops.pause(here, reason="staff", now=timezone.now())
         if seat is not None:
-            clocks.replace_by_bot(here, seat=seat, now=timezone.now())
+            handover.replace_by_bot(here, seat=seat, now=timezone.now())
 
 
 def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, as_bob: Client) -> None:
@@ -189,7 +191,7 @@ def test_a_rematch_keeps_the_clock(alice: User, bob: User) -> None:
     numbers = {"bank": 7200, "increment": 1800, "cap": 10_800, "callout": 600}
     table = table_at(TWO_HANDS, [alice, bob], pace="custom", custom_pace=numbers, misses_allowed=5)
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
-    again = lobby.rematch(code=table.game.code, user=alice, now=NOON).game
+    again = ask_rematch(code=table.game.code, user=alice, now=NOON).game
     assert (again.pace, again.custom_pace, again.misses_allowed) == ("custom", numbers, 5)
 
 

@@ -9,7 +9,8 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries
-from games.actions import agreements, clocks, sweep
+from games.actions import agreements, handover, sweep
+from games.actions.clocks import stops
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    locked(table, lambda here: clocks.replace_by_bot(here, seat=0, now=NOON))
+    locked(table, lambda here: handover.replace_by_bot(here, seat=0, now=NOON))
     assert refused(lambda: move(table, alice, "play r5")) == ("bot_plays", 409)
     view = queries.view_of(now_of(table), alice)
     assert (view.you, view.my_turn, view.legal) == (0, False, ())
@@ -46,13 +47,15 @@ def test_taking_back_a_seat_one_has_changes_nothing(alice: User, bob: User) -> N
 
 def test_a_bot_that_was_dealt_in_belongs_to_nobody(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"])
-    assert refused(lambda: locked(table, lambda here: clocks.give_back(here, seat=1, now=NOON))) == ("forbidden", 403)
-    assert refused(lambda: locked(table, lambda here: clocks.replace_by_bot(here, seat=1, now=NOON)))[0] == "bot_plays"
+    assert refused(lambda: locked(table, lambda here: handover.give_back(here, seat=1, now=NOON))) == ("forbidden", 403)
+    assert (
+        refused(lambda: locked(table, lambda here: handover.replace_by_bot(here, seat=1, now=NOON)))[0] == "bot_plays"
+    )
 
 
 def test_who_is_played_for_by_a_bot_may_still_resign(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
-    locked(table, lambda here: clocks.replace_by_bot(here, seat=0, now=NOON))
+    locked(table, lambda here: handover.replace_by_bot(here, seat=0, now=NOON))
     move(table, alice, "leave")
     assert now_of(table).game.winner == 1
 
@@ -61,11 +64,11 @@ def test_who_is_played_for_by_a_bot_may_still_resign(alice: User, bob: User) -> 
 
 
 def paused(table: Table, reason: str = "staff", at: datetime = NOON) -> None:
-    locked(table, lambda here: clocks.pause(here, reason=reason, now=at))
+    locked(table, lambda here: stops.pause(here, reason=reason, now=at))
 
 
 def resumed(table: Table, reason: str = "staff", at: datetime = NOON) -> None:
-    locked(table, lambda here: clocks.resume(here, reason=reason, now=at))
+    locked(table, lambda here: stops.resume(here, reason=reason, now=at))
 
 
 def test_a_pause_keeps_what_the_turn_had_left(alice: User, bob: User) -> None:
@@ -155,7 +158,7 @@ def test_who_has_no_say_cannot_pause(alice: User, bob: User, charlie: User) -> N
     table = table_at(THREE_HANDS, [alice, bob, "careful"])
     code = table.game.code
     assert refused(lambda: agreements.ask_pause(code=code, user=charlie, now=NOON)) == ("not_seated", 403)
-    locked(table, lambda here: clocks.replace_by_bot(here, seat=1, now=NOON))
+    locked(table, lambda here: handover.replace_by_bot(here, seat=1, now=NOON))
     assert refused(lambda: agreements.ask_pause(code=code, user=bob, now=NOON)) == ("bot_plays", 409)
     agreements.ask_pause(code=code, user=alice, now=NOON)
     assert now_of(table).game.paused_reasons == ["consent"]
@@ -177,7 +180,7 @@ def test_a_vote_lapses_when_a_player_leaves(alice: User, bob: User, charlie: Use
 def test_a_game_that_ends_in_a_pause_is_not_paused_any_more(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     with transaction.atomic():
-        clocks.pause(queries.load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
+        stops.pause(queries.load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
     play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
     game = now_of(table).game
     assert (game.status, game.paused_at, game.paused_reasons) == ("over", None, [])
@@ -255,7 +258,7 @@ def test_an_old_pause_that_cannot_be_ended_holds_up_no_other(
 
 def test_staff_give_a_turn_more_time(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, turn_since=NOON - 9 * HOUR)
-    locked(table, lambda here: clocks.extend(here, seconds=36_000, now=NOON))
+    locked(table, lambda here: stops.extend(here, seconds=36_000, now=NOON))
     game = now_of(table).game
     assert (game.deadline, game.remind_at) == (NOON + 11 * HOUR, NOON + 7 * HOUR)
 
@@ -263,21 +266,21 @@ def test_staff_give_a_turn_more_time(alice: User, bob: User) -> None:
 def test_a_turn_that_is_paused_gets_its_time_too(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
     paused(table)
-    locked(table, lambda here: clocks.extend(here, seconds=3600, now=NOON))
+    locked(table, lambda here: stops.extend(here, seconds=3600, now=NOON))
     assert now_of(table).game.time_left == 2 * HOUR
 
 
 @pytest.mark.parametrize(("seconds", "code"), [(0, "malformed"), (60 * 86_400 + 1, "malformed"), (60, "forbidden")])
 def test_an_extension_that_makes_no_sense_is_refused(alice: User, seconds: int, code: str) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, "careful"])
-    assert refused(lambda: locked(table, lambda here: clocks.extend(here, seconds=seconds, now=NOON)))[0] == code
+    assert refused(lambda: locked(table, lambda here: stops.extend(here, seconds=seconds, now=NOON)))[0] == code
 
 
 def test_misses_can_be_forgiven_and_the_bank_comes_back(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     Seat.objects.filter(game=table.game, index=0).update(misses=2, bank=7)
-    assert locked(table, lambda here: clocks.forgive_misses(here, seat=0))
-    assert not locked(table, lambda here: clocks.forgive_misses(here, seat=1))
+    assert locked(table, lambda here: stops.forgive_misses(here, seat=0))
+    assert not locked(table, lambda here: stops.forgive_misses(here, seat=1))
     assert [(seat.misses, seat.bank) for seat in now_of(table).seats] == [(0, 86_400), (0, 86_400)]
 
 
@@ -286,9 +289,9 @@ def test_a_game_that_is_over_has_no_clock_to_change(alice: User, bob: User, stat
     table = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=table.game.pk).update(status=status)
     for act in (
-        lambda here: clocks.pause(here, reason="staff", now=NOON),
-        lambda here: clocks.resume(here, reason="staff", now=NOON),
-        lambda here: clocks.extend(here, seconds=60, now=NOON),
-        lambda here: clocks.replace_by_bot(here, seat=0, now=NOON),
+        lambda here: stops.pause(here, reason="staff", now=NOON),
+        lambda here: stops.resume(here, reason="staff", now=NOON),
+        lambda here: stops.extend(here, seconds=60, now=NOON),
+        lambda here: handover.replace_by_bot(here, seat=0, now=NOON),
     ):
         assert refused(lambda act=act: locked(table, act)) == ("over", 409)  # type: ignore[misc]  # a default for the loop

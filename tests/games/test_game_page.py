@@ -15,6 +15,7 @@ from accounts.models import User
 from games import queries
 from games.actions import lobby
 from games.actions.next_round import deal_next
+from games.actions.rematch import ask_rematch
 from games.models import Game, Move, Round, Seat
 from games.queries import Table
 from tests.conftest import logged_in
@@ -417,7 +418,7 @@ def test_a_finished_game_s_page_listens_and_shows_another_s_rematch(
     assert "js/live" in page
     assert "data-unversioned" in page
     assert '<p id="rematch-note" role="status"></p>' in page
-    again = lobby.rematch(code=finished.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=finished.game.code, user=alice, now=NOON)
     asked = fragment(as_bob, finished)
     assert ">Join the rematch<" in asked.content.decode()
     assert "alice asks for a rematch." in text_of(asked)

@@ -9,8 +9,9 @@ import pytest
 
 from accounts.models import User
 from games import queries, rules
-from games.actions import lobby
+from games.actions import guests, lobby
 from games.actions.lobby import TableOptions
+from games.actions.rematch import ask_rematch
 from games.models import Game, Invitation, Seat
 from games.queries import lists
 from games.queries.verify import faults_of
@@ -104,7 +105,7 @@ def test_a_table_made_after_an_edit_plays_by_it_and_a_rematch_by_the_rules_of_it
     table = finished_game(alice, bob)
     edited("no-mercy", monkeypatch)
     assert (new_table(alice).options.hand_size, new_table(alice).options.zero_seven) == (5, False)
-    again = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=table.game.code, user=alice, now=NOON)
     assert now_of(again).options == table.options
     assert (table.options.hand_size, table.options.mercy_limit, table.options.target) == (7, 30, 0)
 
@@ -180,10 +181,10 @@ def finished_game(alice: User, bob: User) -> queries.Table:
 
 def test_a_rematch_has_the_same_options_and_takes_the_second_asker_in(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
-    first = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    first = ask_rematch(code=table.game.code, user=alice, now=NOON)
     assert first.game.options == {"mercy_limit": 30}
     assert (first.game.status, first.game.players) == (Game.Status.OPEN, 3)
-    second = lobby.rematch(code=table.game.code, user=bob, now=NOON)
+    second = ask_rematch(code=table.game.code, user=bob, now=NOON)
     assert second.game.pk == first.game.pk
     assert second.game.status == Game.Status.PLAYING
     assert Invitation.objects.filter(game=first.game, user=bob).exists()
@@ -192,7 +193,7 @@ def test_a_rematch_has_the_same_options_and_takes_the_second_asker_in(alice: Use
 def test_a_rematch_keeps_each_bot_s_kind(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4"], ["g3"], ["W6"]]}, [alice, "sharp", bob, "random"])
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
-    again = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=table.game.code, user=alice, now=NOON)
     assert [seat.bot for seat in again.seats] == ["", "sharp", "random"]
 
 
@@ -201,7 +202,7 @@ def test_invitations_move_along_with_a_guest_s_seats(alice: User, bob: User, cha
     Invitation.objects.create(game=ours.game, user=alice, at=NOON)
     for table in (ours, only_theirs):
         Invitation.objects.create(game=table.game, user=bob, at=NOON)
-    lobby.move_seats(guest=bob, user=alice)
+    guests.move_seats(guest=bob, user=alice)
     assert sorted(Invitation.objects.values_list("user__username", "game")) == [
         ("alice", ours.game.pk),
         ("alice", only_theirs.game.pk),
@@ -210,19 +211,19 @@ def test_invitations_move_along_with_a_guest_s_seats(alice: User, bob: User, cha
 
 def test_asking_twice_for_a_rematch_makes_one_table(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
-    first = lobby.rematch(code=table.game.code, user=alice, now=NOON)
-    assert lobby.rematch(code=table.game.code, user=alice, now=NOON).game.pk == first.game.pk
+    first = ask_rematch(code=table.game.code, user=alice, now=NOON)
+    assert ask_rematch(code=table.game.code, user=alice, now=NOON).game.pk == first.game.pk
     assert Seat.objects.filter(game=first.game, user=alice).count() == 1
 
 
 def test_there_is_no_rematch_of_a_running_game(alice: User, bob: User) -> None:
-    refused("forbidden", lobby.rematch, code=table_at(TWO_HANDS, [alice, bob]).game.code, user=alice, now=NOON)
+    refused("forbidden", ask_rematch, code=table_at(TWO_HANDS, [alice, bob]).game.code, user=alice, now=NOON)
 
 
 def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: User) -> None:
     own = table_at(TWO_HANDS, [alice, bob])
     both = table_at(TWO_HANDS, [alice, charlie])
-    assert lobby.move_seats(guest=alice, user=charlie) == (1, 0)
+    assert guests.move_seats(guest=alice, user=charlie) == (1, 0)
     assert [seat.user for seat in now_of(own).seats] == [charlie, bob]
     assert now_of(own).game.host == charlie
     assert [seat.user for seat in now_of(both).seats] == [alice, charlie]
@@ -230,8 +231,8 @@ def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: Us
 
 def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
-    first = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    first = ask_rematch(code=table.game.code, user=alice, now=NOON)
     lobby.leave_table(code=first.game.code, user=alice, now=NOON)
-    second = lobby.rematch(code=table.game.code, user=bob, now=NOON)
+    second = ask_rematch(code=table.game.code, user=bob, now=NOON)
     assert second.game.pk != first.game.pk
     assert second.game.status == Game.Status.OPEN

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import presence
-from games.actions import mailbox, notices, outbox
+from games.actions.notices import mailbox, outbox, tell
 from games.models import Notice, NoticeSettings
 from games.models.notices import CHANNELS, KINDS, Reason
 from games.queries import Table
@@ -41,10 +41,10 @@ def table(alice: User, bob: User) -> Table:
     return table_at(TWO_HANDS, [alice, bob])
 
 
-def tell(table: Table, user: User, text: str = NEWS) -> None:
+def news(table: Table, user: User, text: str = NEWS) -> None:
     """Something happens to this person, and is shown."""
     table.game.version += 1
-    notices.tell(table.game, [notices.Intent(user.pk, "caught", text)], now=timezone.now())
+    tell.write(table.game, [tell.Intent(user.pk, "caught", text)], now=timezone.now())
     outbox.deliver(clock=timezone.now)
 
 
@@ -67,15 +67,15 @@ def fields(**changes: str) -> dict[str, str]:
 
 def test_the_bell_counts_what_is_new_on_every_page(table: Table, alice: User, bob: User, as_alice: Client) -> None:
     assert bell(as_alice.get("/rules/")) == "Notices"
-    tell(table, alice)
-    tell(table, alice)
+    news(table, alice)
+    news(table, alice)
     for path in ("/", "/rules/", "/accounts/me/", table.game.get_absolute_url()):
         assert bell(as_alice.get(path)).endswith("Notices, 2 new")
     assert bell(logged_in(bob).get("/")) == "Notices"
 
 
 def test_the_bell_rings_in_the_fragment_of_an_open_page(table: Table, alice: User, as_alice: Client) -> None:
-    tell(table, alice)
+    news(table, alice)
     part = as_alice.get(table.game.get_absolute_url(), headers={"HX-Request": "true"})
 
     assert 'id="bell"' in part.content.decode()
@@ -88,7 +88,7 @@ def test_a_visitor_has_no_bell(client: Client) -> None:
 
 
 def test_the_page_says_what_was_sent_and_why_not(table: Table, alice: User, as_alice: Client) -> None:
-    tell(table, alice)
+    news(table, alice)
     page = text_of(as_alice.get("/notices/"))
 
     assert f"{NEWS} new Your table, with bob" in page
@@ -101,7 +101,7 @@ def test_every_reason_has_a_sentence() -> None:
 
 
 def test_what_was_not_needed_is_shown_when_asked_for(table: Table, alice: User, as_alice: Client) -> None:
-    notices.tell_deal(table, now=timezone.now())
+    tell.deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
 
     assert "1 more was not sent, because you had the game open" in text_of(as_alice.get("/notices/"))
@@ -109,9 +109,9 @@ def test_what_was_not_needed_is_shown_when_asked_for(table: Table, alice: User, 
 
 
 def test_all_is_read_by_one_post_but_what_came_after_the_page(table: Table, alice: User, as_alice: Client) -> None:
-    tell(table, alice)
+    news(table, alice)
     page = as_alice.get("/notices/").content.decode()
-    tell(table, alice)
+    news(table, alice)
     found = re.search(r'name="up_to" value="(\d+)"', page)
     assert found is not None
     assert as_alice.post("/notices/read/", {"up_to": found[1]}).status_code == 303
@@ -125,7 +125,7 @@ def test_a_number_that_is_none_is_not_found(as_alice: Client, number: str) -> No
 
 
 def test_opening_a_notice_reads_it_and_leads_to_its_game(table: Table, alice: User, as_alice: Client) -> None:
-    tell(table, alice)
+    news(table, alice)
     number = Notice.objects.get(channel="site").pk
     assert as_alice.get(f"/notices/{number}/open/").status_code == 405
     answer = as_alice.post(f"/notices/{number}/open/")
@@ -135,7 +135,7 @@ def test_opening_a_notice_reads_it_and_leads_to_its_game(table: Table, alice: Us
 
 
 def test_nobody_opens_or_reads_another_s_notice(table: Table, alice: User, bob: User) -> None:
-    tell(table, alice)
+    news(table, alice)
     number, browser = Notice.objects.get(channel="site").pk, logged_in(bob)
     assert browser.post(f"/notices/{number}/open/").status_code == 404
     browser.post("/notices/read/", {"up_to": str(number)})
@@ -149,7 +149,7 @@ def test_the_page_costs_the_same_with_many_notices(
     table: Table, alice: User, bob: User, as_alice: Client, count: int, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(count):
-        tell(table_at(TWO_HANDS, [alice, bob], target=500), alice)
+        news(table_at(TWO_HANDS, [alice, bob], target=500), alice)
     with django_assert_max_num_queries(10):
         as_alice.get("/notices/")
 
@@ -214,7 +214,7 @@ def test_the_page_says_why_no_mail_comes(alice: User, as_alice: Client, change: 
 
 def test_held_mail_is_said_on_both_pages(table: Table, alice: User, as_alice: Client) -> None:
     outbox.hold(why="restored", now=timezone.now())
-    notices.tell(table.game, [notices.Intent(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
+    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     for path in ("/notices/", "/notices/settings/"):
         assert "mail is held back by those who run the site" in text_of(as_alice.get(path))
@@ -285,7 +285,7 @@ def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
     out = io.StringIO()
     call_command("bounced", "alice@example.org", "nobody@example.org", stdout=out)
     assert out.getvalue().splitlines() == ["alice@example.org: 1 person", "nobody@example.org: 0 people"]
-    notices.tell(table.game, [notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
+    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     assert mail.outbox == []
     assert "Mails to alice@example.org came back" in text_of(as_alice.get("/notices/settings/"))
@@ -303,7 +303,7 @@ def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
 def test_another_address_gets_mail_at_once(table: Table, alice: User) -> None:
     mailbox.mark_bounced(address=alice.email, now=timezone.now())
     EmailAddress.objects.create(user=alice, email="new@example.org", primary=True, verified=True)
-    notices.tell(table.game, [notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
+    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
 
     assert [message.to for message in mail.outbox] == [["new@example.org"]]
@@ -312,7 +312,7 @@ def test_another_address_gets_mail_at_once(table: Table, alice: User) -> None:
 def test_mail_waits_two_weeks_for_an_address_and_no_longer(table: Table, alice: User) -> None:
     mailbox.mark_bounced(address=alice.email, now=timezone.now())
     start = timezone.now()
-    notices.tell(table.game, [notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=start)
+    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=start)
     for day in range(16):
         outbox.deliver(clock=lambda day=day: start + timedelta(days=day, seconds=day))  # type: ignore[misc]
 

@@ -12,10 +12,12 @@ from django.db import connection, transaction
 
 from accounts.models import User
 from games import queries
-from games.actions import agreements, lobby, notices
+from games.actions import agreements, lobby
 from games.actions.commit import commit
 from games.actions.locks import lock_game
+from games.actions.notices import reminders, tell
 from games.actions.play import play_move
+from games.actions.rematch import ask_rematch
 from games.models import Game, Notice, NoticeSettings, Seat
 from games.queries import Table
 from games.refusals import Denied
@@ -190,7 +192,7 @@ def test_a_full_table_tells_those_who_waited(alice: User, bob: User, charlie: Us
 def test_a_rematch_invites_the_others(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     Game.objects.filter(pk=table.game.pk).update(status="over", winner=0)
-    again = lobby.rematch(code=table.game.code, user=bob, now=NOON)
+    again = ask_rematch(code=table.game.code, user=bob, now=NOON)
 
     assert told(kind="invited", channel="site") == [("alice", "invited", "site"), ("charlie", "invited", "site")]
     assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob asks you to a rematch.")}
@@ -203,20 +205,20 @@ def due(alice: User, bob: User) -> Table:
 
 
 def test_a_reminder_is_written_once(due: Table) -> None:
-    assert notices.remind(now=NOON - MINUTE) == 0
-    assert [notices.remind(now=NOON) for _ in range(2)] == [1, 0]
+    assert reminders.remind(now=NOON - MINUTE) == 0
+    assert [reminders.remind(now=NOON) for _ in range(2)] == [1, 0]
 
     assert told() == [("alice", "deadline", "site"), ("alice", "deadline", "email")]
     assert Game.objects.get(pk=due.game.pk).remind_at is None
 
 
 def test_a_reminder_is_armed_again_by_a_new_deadline_alone(due: Table) -> None:
-    notices.remind(now=NOON)
+    reminders.remind(now=NOON)
     Game.objects.filter(pk=due.game.pk).update(remind_at=NOON)
-    notices.remind(now=NOON)
+    reminders.remind(now=NOON)
     assert len(told()) == 2
     Game.objects.filter(pk=due.game.pk).update(remind_at=NOON, deadline=NOON + 120 * MINUTE)
-    notices.remind(now=NOON)
+    reminders.remind(now=NOON)
     assert len(told()) == 4
 
 
@@ -224,20 +226,20 @@ def test_a_game_that_cannot_be_reminded_of_does_not_hold_back_the_others(
     alice: User, bob: User, due: Table, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
-    tell = notices.tell
+    write = tell.write
 
     def fail(game: Game, *what: Any, **how: Any) -> None:
-        tell(game, *what, **how)
+        write(game, *what, **how)
         if game.pk == due.game.pk:
             raise ValueError("r5 b1")
 
-    monkeypatch.setattr(notices, "tell", fail)
-    assert notices.remind(now=NOON + MINUTE) == 1
+    monkeypatch.setattr(tell, "write", fail)
+    assert reminders.remind(now=NOON + MINUTE) == 1
     assert told(channel="site") == [("bob", "deadline", "site")]
     assert "a reminder was not written" in caplog.text
     assert "r5" not in caplog.text
     monkeypatch.undo()
-    assert notices.remind(now=NOON + MINUTE + notices.AGAIN) == 1
+    assert reminders.remind(now=NOON + MINUTE + reminders.AGAIN) == 1
     assert told(channel="site")[1:] == [("alice", "deadline", "site")]
 
 
@@ -259,7 +261,7 @@ def test_a_reminder_waits_for_nobody_s_move(alice: User, bob: User, due: Table) 
     holder = threading.Thread(target=hold)
     holder.start()
     assert held.wait(10)
-    found.append(notices.remind(now=NOON + MINUTE))
+    found.append(reminders.remind(now=NOON + MINUTE))
     go_on.set()
     holder.join()
     assert found == [1]
@@ -278,7 +280,7 @@ def test_a_reminder_waits_for_nobody_s_move(alice: User, bob: User, due: Table) 
 )
 def test_nobody_is_reminded_of_a_turn_that_does_not_run(due: Table, change: dict[str, Any]) -> None:
     Game.objects.filter(pk=due.game.pk).update(**change)
-    notices.remind(now=NOON)
+    reminders.remind(now=NOON)
 
     assert told() == []
 
@@ -295,11 +297,11 @@ def test_a_move_writes_them_in_one_statement(
     alice: User, bob: User, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    intents = [notices.Intent(user.pk, kind) for user in (alice, bob) for kind in ("turn", "out")]
+    intents = [tell.Intent(user.pk, kind) for user in (alice, bob) for kind in ("turn", "out")]
     with django_assert_num_queries(1):
-        notices.tell(game, intents, now=NOON, mover=alice.pk, settled=("turn",))
+        tell.write(game, intents, now=NOON, mover=alice.pk, settled=("turn",))
     with django_assert_num_queries(0):
-        notices.tell(game, [], now=NOON)
+        tell.write(game, [], now=NOON)
     assert Notice.objects.count() == 8
 
 
@@ -307,14 +309,14 @@ def test_long_names_do_not_keep_a_game_from_starting(alice: User, bob: User, cha
     table = table_at(THREE, [alice, bob, charlie])
     for seat in table.seats:
         seat.name = "N" * 150
-    notices.tell_start(table, by=alice.pk, now=NOON)
+    tell.start(table, by=alice.pk, now=NOON)
 
     assert {len(text) for text in Notice.objects.filter(kind="table_full").values_list("text", flat=True)} == {300}
 
 
 def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    notices.tell_called_off(table, now=NOON)
+    tell.called_off(table, now=NOON)
 
     assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
 
@@ -322,7 +324,7 @@ def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
 def test_who_is_taken_out_is_told_and_keeps_all_other_news(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     for kind in ("turn", "caught"):
-        notices.tell(table.game, [notices.Intent(alice.pk, kind)], now=NOON)
+        tell.write(table.game, [tell.Intent(alice.pk, kind)], now=NOON)
     Notice.objects.filter(channel="site", kind="caught").update(state="sent")
     commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
 
@@ -358,7 +360,7 @@ def test_who_left_long_before_the_end_is_not_told_of_it(alice: User, bob: User, 
 def test_a_bot_that_took_over_is_told_with_the_reason(alice: User, bob: User, misses: int, turns: str) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     for _ in range(2):
-        notices.tell_bot_took_over(table, table.seats[0], misses=misses, now=NOON)
+        tell.bot_took_over(table, table.seats[0], misses=misses, now=NOON)
 
     assert told() == [("alice", "bot_took_over", "site"), ("alice", "bot_took_over", "email")]
     assert {row.text for row in Notice.objects.all()} == {f"You missed {turns}, so a bot took your seat over."}
@@ -368,7 +370,7 @@ def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) 
     table, other = (table_at(TWO_HANDS, [alice, bob]) for _ in range(2))
     Seat.objects.filter(user=alice).update(bot="careful")
     for here in (table, other):
-        notices.tell_bot_took_over(here, here.seats[0], misses=3, now=NOON)
+        tell.bot_took_over(here, here.seats[0], misses=3, now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
     agreements.take_back(code=table.game.code, user=alice, now=NOON + MINUTE)
 
@@ -383,7 +385,7 @@ def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) 
 def test_closing_a_callout_window_leaves_the_notice_of_a_turn_that_runs(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "exposed": [0]}
     table = table_at(position, [alice, bob])
-    notices.tell(table.game, [notices.Intent(alice.pk, "turn")], now=NOON)
+    tell.write(table.game, [tell.Intent(alice.pk, "turn")], now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
     commit(queries.load(table.game), 0, [Move("uno", clock=True)], now=NOON)
 

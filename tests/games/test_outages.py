@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from accounts.models import User
-from games.actions import clocks, sweep
+from games.actions import sweep
+from games.actions.clocks import stops
 from games.models import Hand, Heartbeat, Seat, rows
 from games.queries import Table, backlog
 from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, locked, move, swept
@@ -138,11 +139,11 @@ def outage_table(alice: User, bob: User) -> Table:
 
 
 def paused(table: Table, at: datetime) -> None:
-    locked(table, lambda here: clocks.pause(here, reason="staff", now=at))
+    locked(table, lambda here: stops.pause(here, reason="staff", now=at))
 
 
 def resumed(table: Table, at: datetime) -> None:
-    locked(table, lambda here: clocks.resume(here, reason="staff", now=at))
+    locked(table, lambda here: stops.resume(here, reason="staff", now=at))
 
 
 def left(table: Table, at: datetime) -> tuple[timedelta, timedelta]:

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import presence
-from games.actions import lobby, mailbox, notices, outbox, postman
+from games.actions import lobby
+from games.actions.notices import mailbox, outbox, postman, reminders, tell
 from games.models import Game, Notice, NoticeSettings, Seat
 from games.queries import Table
 from tests.conftest import logged_in
@@ -38,7 +39,7 @@ def nobody_looks() -> None:
 def table(alice: User, bob: User) -> Table:
     """Alice is on turn, and it has been told."""
     found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
-    notices.tell_deal(found, now=NOON)
+    tell.deal(found, now=NOON)
     return found
 
 
@@ -84,7 +85,7 @@ def look(table: Table) -> None:
 @pytest.mark.parametrize(("bot", "reason"), [("careful", ""), ("", "back")])
 def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, reason: str) -> None:
     Notice.objects.all().delete()
-    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot=bot)
     mails = deliver(NOON)
 
@@ -100,7 +101,7 @@ def test_that_a_bot_took_over_is_told_though_the_mark_of_a_look_lasts(table: Tab
     """A look lasts longer than a turn of the Live pace."""
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
-    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     presence.look(game_id=table.game.pk, user_id=alice.pk)
 
     assert len(deliver(NOON)) == 1
@@ -110,7 +111,7 @@ def test_that_a_bot_took_over_is_told_though_the_mark_of_a_look_lasts(table: Tab
 @pytest.mark.parametrize("change", [{"user": None}, {"left": True}], ids=["given away", "out of the game"])
 def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, change: dict[str, object]) -> None:
     Notice.objects.all().delete()
-    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful", **change)
 
     assert deliver(NOON) == []
@@ -120,7 +121,7 @@ def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, 
 @pytest.mark.parametrize("owner", [True, False])
 def test_that_a_bot_took_over_is_told_also_if_it_ended_the_game_at_once(table: Table, owner: bool) -> None:
     Notice.objects.all().delete()
-    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful" if owner else "")
     Game.objects.filter(pk=table.game.pk).update(status="over", winner=1, deadline=None, finished_at=NOON)
     mails = deliver(NOON)
@@ -136,7 +137,7 @@ def test_that_a_bot_took_over_is_told_also_if_it_ended_the_game_at_once(table: T
 def test_that_a_bot_took_over_is_no_news_once_the_game_is_called_off(table: Table) -> None:
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
-    notices.tell_bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     end(table)
 
     assert deliver(NOON) == []
@@ -172,7 +173,7 @@ def test_a_paused_turn_waits(table: Table) -> None:
 
 def test_several_games_become_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
     sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
-    notices.tell_deal(sooner, now=NOON + 4 * MINUTE)  # this one's own wait is not over yet
+    tell.deal(sooner, now=NOON + 4 * MINUTE)  # this one's own wait is not over yet
     (sent,) = deliver()
 
     assert sent["Subject"] == "Your turn in 2 games, the first by 15:00 UTC."
@@ -184,7 +185,7 @@ def test_several_games_become_one_mail_with_the_most_urgent_first(table: Table, 
 
 def test_a_game_that_is_looked_at_takes_no_other_along_before_its_time(table: Table, alice: User, bob: User) -> None:
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
-    notices.tell_deal(later, now=NOON + 4 * MINUTE)
+    tell.deal(later, now=NOON + 4 * MINUTE)
     look(table)
     assert deliver() == []
     assert len(deliver(DUE + 5 * MINUTE)) == 1
@@ -192,7 +193,7 @@ def test_a_game_that_is_looked_at_takes_no_other_along_before_its_time(table: Ta
 
 def test_a_reminder_takes_the_place_of_the_turn_mail(table: Table) -> None:
     Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
-    notices.remind(now=DUE)
+    reminders.remind(now=DUE)
     (sent,) = deliver(NOON + 20 * HOUR)
 
     assert sent["Subject"] == "4 h left. Your turn: play a card or draw, by 12:00 UTC."
@@ -201,7 +202,7 @@ def test_a_reminder_takes_the_place_of_the_turn_mail(table: Table) -> None:
 
 def test_a_reminder_of_a_deadline_that_has_moved_is_not_sent(table: Table) -> None:
     Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
-    notices.remind(now=DUE)
+    reminders.remind(now=DUE)
     Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 3 * DAY)
     deliver(NOON + 20 * HOUR)
 
@@ -263,7 +264,7 @@ def test_in_the_night_a_turn_that_ends_in_the_morning_is_told_at_once(table: Tab
 
 def remind(table: Table) -> None:
     Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
-    notices.remind(now=DUE)
+    reminders.remind(now=DUE)
 
 
 def test_a_reminder_wakes_nobody_who_has_time_after_the_night(table: Table, alice: User) -> None:
@@ -304,7 +305,7 @@ def test_on_vacation_a_turn_mail_waits_for_its_end(table: Table, alice: User) ->
 def test_mail_is_held_and_released_and_then_looked_at_again(table: Table, alice: User, bob: User) -> None:
     outbox.hold(why="restored from a backup", now=NOON)
     other = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
-    notices.tell_deal(other, now=NOON)
+    tell.deal(other, now=NOON)
     assert deliver() == []
     assert states() == {"site": ("sent", ""), "email": ("waiting", "")}
     end(other)
@@ -339,7 +340,7 @@ def test_a_summary_of_nothing_is_not_sent(bob: User) -> None:
 
 
 def test_a_summary_tells_what_happened(table: Table, alice: User) -> None:
-    notices.tell(table.game, [notices.Intent(alice.pk, "caught", "Bob catches you without UNO.")], now=NOON)
+    tell.write(table.game, [tell.Intent(alice.pk, "caught", "Bob catches you without UNO.")], now=NOON)
     mailbox.choose(user=alice, choices={"turn.email": False}, digest_hour=13, now=NOON)
     Notice.objects.filter(kind="turn", channel="email").delete()
     deliver()
@@ -376,7 +377,7 @@ def test_the_next_hour_of_the_summary(now: str, hour: int, expected: str) -> Non
 def test_a_mail_that_cannot_be_made_is_tried_again_and_keeps_nobody_waiting(
     table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notices.tell(table.game, [notices.Intent(bob.pk, "game_over", "You win the game.")], now=NOON)
+    tell.write(table.game, [tell.Intent(bob.pk, "game_over", "You win the game.")], now=NOON)
 
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError
@@ -389,7 +390,7 @@ def test_a_mail_that_cannot_be_made_is_tried_again_and_keeps_nobody_waiting(
 
 
 def test_the_tries_of_a_mail_end(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("games.actions.letters._mail", lambda *args: 1 / 0)
+    monkeypatch.setattr("games.actions.notices.letters._mail", lambda *args: 1 / 0)
     now, waits = DUE, []
     for _ in range(postman.MOST_TRIES):
         deliver(now)
@@ -412,7 +413,7 @@ def test_notices_of_two_months_ago_are_forgotten_but_not_those_that_wait(table: 
 @pytest.mark.parametrize(("answer", "reason"), [("sits down", "joined"), ("comes too late", "over"), ("waits", "")])
 def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, answer: str, reason: str) -> None:
     game = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON).game
-    notices.tell_invited(game, [alice.pk], host="bob", now=NOON)
+    tell.invited(game, [alice.pk], host="bob", now=NOON)
     if answer == "sits down":
         lobby.join(code=game.code, user=alice, now=NOON)
     elif answer == "comes too late":

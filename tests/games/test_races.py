@@ -20,6 +20,7 @@ from games.actions.locks import lock_game
 from games.actions.moderation import accounts, cases
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
+from games.actions.rematch import ask_rematch
 from games.models import Case, Game, Move, Notice, Report, Round, Seat
 from games.refusals import Denied, waited_too_long
 from games.rules import legal_moves
@@ -93,7 +94,7 @@ def test_two_askers_of_a_rematch_get_one_table(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
     code = table.game.code
-    answers = at_once([partial(lobby.rematch, code=code, user=user, now=NOON) for user in (alice, bob)])
+    answers = at_once([partial(ask_rematch, code=code, user=user, now=NOON) for user in (alice, bob)])
     assert answers == {"ok": 2}
     assert Game.objects.filter(rematch_of=table.game).count() == 1
 

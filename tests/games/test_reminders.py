@@ -8,7 +8,8 @@ from datetime import datetime, time, timedelta
 import pytest
 
 from accounts.models import User
-from games.actions import clocks, notices, outbox, rest, vacations
+from games.actions.clocks import rest, stops, vacations
+from games.actions.notices import outbox, reminders
 from games.models import Game, Notice
 from games.queries import Table
 from tests.support.clocks import HOUR, MINUTE, locked, move, swept
@@ -28,25 +29,25 @@ def reminded(alice: User, bob: User) -> Table:
     table = table_at(TWO_HANDS, [alice, bob])
     move(table, alice, "play r5")
     assert now_of(table).game.deadline == NOON + TURN
-    assert notices.remind(now=FIRST - MINUTE) == 0
-    assert notices.remind(now=FIRST) == 1
-    assert notices.remind(now=LATE) == 0
+    assert reminders.remind(now=FIRST - MINUTE) == 0
+    assert reminders.remind(now=FIRST) == 1
+    assert reminders.remind(now=LATE) == 0
     return table
 
 
 def paused_for_a_week(table: Table, bob: User) -> datetime:
-    locked(table, lambda here: clocks.pause(here, reason="staff", now=LATE))
-    locked(table, lambda here: clocks.resume(here, reason="staff", now=LATE + 7 * DAY))
+    locked(table, lambda here: stops.pause(here, reason="staff", now=LATE))
+    locked(table, lambda here: stops.resume(here, reason="staff", now=LATE + 7 * DAY))
     return LATE + 7 * DAY
 
 
 def extended(table: Table, bob: User) -> datetime:
-    locked(table, lambda here: clocks.extend(here, seconds=int(TURN.total_seconds()), now=LATE))
+    locked(table, lambda here: stops.extend(here, seconds=int(TURN.total_seconds()), now=LATE))
     return NOON + 0.8 * 2 * TURN
 
 
 def extended_a_little(table: Table, bob: User) -> datetime:
-    locked(table, lambda here: clocks.extend(here, seconds=60, now=LATE))
+    locked(table, lambda here: stops.extend(here, seconds=60, now=LATE))
     return LATE
 
 
@@ -75,8 +76,8 @@ def test_a_deadline_that_has_moved_is_reminded_of_again(
 ) -> None:
     at = moved(reminded, bob)
     assert now_of(reminded).game.remind_at == at
-    assert notices.remind(now=at - MINUTE) == 0
-    assert [notices.remind(now=at) for _ in range(2)] == [1, 0]
+    assert reminders.remind(now=at - MINUTE) == 0
+    assert [reminders.remind(now=at) for _ in range(2)] == [1, 0]
     told = Notice.objects.filter(kind="deadline", channel="email").order_by("pk")
     assert [(row.user_id, row.created_at) for row in told] == [(bob.pk, FIRST), (bob.pk, at)]
 
@@ -89,7 +90,7 @@ def test_a_reminder_that_was_not_sent_when_the_deadline_moved_comes_later(remind
     mails = Notice.objects.filter(kind="deadline", channel="email").order_by("pk")
     outbox.deliver(clock=lambda: LATE)
     assert [(row.state, row.reason) for row in mails.all()] == [("dropped", "later")]
-    notices.remind(now=at)
+    reminders.remind(now=at)
     outbox.deliver(clock=lambda: at)
     assert [(row.state, row.reason) for row in mails.all()] == [("dropped", "later"), ("sent", "")]
 
@@ -107,16 +108,16 @@ def test_a_reminder_that_fails_is_put_off_and_holds_up_no_other(
     *broken, whole = (table_at(TWO_HANDS, [alice, bob]) for _ in range(4))
     for table in (*broken, whole):
         move(table, alice, "play r5")
-    remind = notices._remind
+    remind = reminders._remind
 
     def fails(game: Game, now: datetime) -> None:
         if game.pk != whole.game.pk:
             raise ValueError("nonsense")
         remind(game, now)
 
-    monkeypatch.setattr(notices, "_remind", fails)
-    assert [notices.remind(now=FIRST, most=2) for _ in range(3)] == [0, 1, 0]
+    monkeypatch.setattr(reminders, "_remind", fails)
+    assert [reminders.remind(now=FIRST, most=2) for _ in range(3)] == [0, 1, 0]
     assert now_of(whole).game.remind_at is None
-    monkeypatch.setattr(notices, "_remind", remind)
-    assert notices.remind(now=FIRST + notices.AGAIN, most=5) == 3
+    monkeypatch.setattr(reminders, "_remind", remind)
+    assert reminders.remind(now=FIRST + reminders.AGAIN, most=5) == 3
     assert "nonsense" not in caplog.text

@@ -14,8 +14,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import emails
-from games.actions import lobby, outbox
+from games.actions import lobby
 from games.actions.moderation import cases, people
+from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import Appeal, AuditEntry, Case, Notice, Report, Suspension
 from games.queries import Table, conduct

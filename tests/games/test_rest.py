@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from accounts import actions
 from accounts.models import User
-from games.actions import clocks, rest, sweep, vacations
+from games.actions import sweep
+from games.actions.clocks import rest, stops, vacations
 from games.models import Game, Heartbeat, Seat
 from games.queries import Table
 from tests.support.clocks import HOUR, MINUTE, SECOND, locked, move, swept
@@ -111,8 +112,8 @@ def test_who_moves_or_pauses_has_what_was_left_though_the_vacation_did_not_reach
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON, vacation_until=NOON + 7 * DAY)
     move(tables[0], alice, "play r5", at=NOON + HOUR)
     assert now_of(tables[0]).seats[0].bank == 5 * 3600
-    locked(tables[1], lambda here: clocks.pause(here, reason="staff", now=NOON + HOUR))
-    locked(tables[1], lambda here: clocks.resume(here, reason="staff", now=NOON + 8 * DAY))
+    locked(tables[1], lambda here: stops.pause(here, reason="staff", now=NOON + HOUR))
+    locked(tables[1], lambda here: stops.resume(here, reason="staff", now=NOON + 8 * DAY))
     assert now_of(tables[1]).game.deadline == NOON + 8 * DAY + 5 * HOUR
     assert rest.follow_everybody(now=NOON + 8 * DAY) == 0
 
@@ -246,7 +247,7 @@ def test_a_time_zone_that_changed_otherwise_moves_them_within_the_hour(alice: Us
 
 def test_nights_move_no_clock_that_stands_still(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
-    locked(table, lambda here: clocks.pause(here, reason="staff", now=NOON))
+    locked(table, lambda here: stops.pause(here, reason="staff", now=NOON))
     nights(alice)
     assert rest.follow_rest(user_id=alice.pk, now=NOON) == 0
     assert Game.objects.get(pk=table.game.pk).time_left == 2 * HOUR

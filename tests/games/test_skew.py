@@ -9,7 +9,8 @@ import pytest
 
 from accounts.models import User
 from games import announce
-from games.actions import bot_turn, clocks, lobby, sweep
+from games.actions import bot_turn, lobby, sweep
+from games.actions.clocks import stops
 from games.actions.play import play_move
 from games.models import Hand, Heartbeat, rows
 from tests.support.clocks import HOUR, MINUTE, SECOND, THREE_HANDS, due_table, locked
@@ -54,9 +55,9 @@ def test_callout_windows_and_saved_time_too(alice: User, bob: User) -> None:
 @pytest.mark.usefixtures("slow")
 def test_a_pause_keeps_what_is_left_by_the_database_s_clock(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
-    locked(table, lambda here: clocks.pause(here, reason="staff", now=NOON))
+    locked(table, lambda here: stops.pause(here, reason="staff", now=NOON))
     assert (now_of(table).game.time_left, now_of(table).game.paused_at) == (59 * MINUTE, NOON + MINUTE)
-    locked(table, lambda here: clocks.resume(here, reason="staff", now=NOON + HOUR))
+    locked(table, lambda here: stops.resume(here, reason="staff", now=NOON + HOUR))
     assert now_of(table).game.deadline == NOON + HOUR + MINUTE + 59 * MINUTE
 
 

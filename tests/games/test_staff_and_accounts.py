@@ -15,8 +15,8 @@ from django.test import Client, RequestFactory
 
 from accounts import actions as account_actions
 from accounts.models import User
-from games.actions import outbox
 from games.actions.moderation import accounts, cases, people, tables
+from games.actions.notices import outbox
 from games.models import AuditEntry, Case
 from games.refusals import Denied
 from tests.conftest import api_token, logged_in, person

@@ -15,11 +15,14 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import presence, queries, rules
-from games.actions import clocks, lobby, outbox
-from games.actions.clocks import give_back
+from games.actions import lobby
+from games.actions.clocks import stops
+from games.actions.handover import give_back
 from games.actions.locks import lock_game
 from games.actions.moderation import people, tables
+from games.actions.notices import outbox
 from games.actions.play import play_move
+from games.actions.rematch import ask_rematch
 from games.admin.people import PAGES as PAGES_OF_PEOPLE
 from games.admin.table_acts import PAGES
 from games.models import AuditEntry, Game, Notice, Round, Seat
@@ -73,7 +76,7 @@ def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
 
 
 def test_staff_end_their_own_pause_first_and_then_one_of_the_players(dealt: Table, mo: User) -> None:
-    clocks.pause(dealt, reason="consent", now=NOON)
+    stops.pause(dealt, reason="consent", now=NOON)
     tables.pause(**act(dealt, mo))
     tables.resume(**act(dealt, mo))
     assert now_of(dealt).game.paused_reasons == ["consent"]
@@ -87,7 +90,7 @@ def test_staff_end_their_own_pause_first_and_then_one_of_the_players(dealt: Tabl
 @pytest.mark.parametrize("bot", [True, False])
 def test_a_pause_ends_as_staff_remove_the_last_person_who_could_end_it(mo: User, alice: User, bot: bool) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + timedelta(hours=1))
-    clocks.pause(table, reason="consent", now=NOON)
+    stops.pause(table, reason="consent", now=NOON)
     tables.remove(**act(table, mo, seat=0, bot=bot))
     game = now_of(table).game
     assert (game.status, game.paused_reasons, game.wake_at) == ("playing", [], NOON)
@@ -287,11 +290,11 @@ def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_i
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     tables.void_game(**act(table, ann))
-    again = lobby.rematch(code=table.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=table.game.code, user=alice, now=NOON)
     Game.objects.filter(pk=again.game.pk).update(players=3)
-    lobby.rematch(code=table.game.code, user=bob, now=NOON)
+    ask_rematch(code=table.game.code, user=bob, now=NOON)
     tables.remove(**act(again, ann, seat=1, bot=True))
-    refused("forbidden", lobby.rematch, code=table.game.code, user=bob, now=NOON)
+    refused("forbidden", ask_rematch, code=table.game.code, user=bob, now=NOON)
     assert now_of(again).seat_of(bob) is None
 
 

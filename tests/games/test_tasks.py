@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from games import tasks
-from games.actions import agreements, housekeeping, mailbox, notices, outbox, rest
+from games.actions import agreements, housekeeping
+from games.actions.clocks import rest
 from games.actions.moderation import watch
+from games.actions.notices import mailbox, outbox, reminders
 from games.actions.steps import run_all
 
 TIDY = [
@@ -20,7 +22,7 @@ TIDY = [
     (watch, "forget_marks"),
     (watch, "watch"),
 ]
-NOTICES = [(notices, "remind"), (mailbox, "write_digests"), (outbox, "deliver")]
+NOTICES = [(reminders, "remind"), (mailbox, "write_digests"), (outbox, "deliver")]
 
 
 @pytest.mark.parametrize(

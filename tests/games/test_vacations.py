@@ -9,8 +9,10 @@ from django.core import mail
 
 from accounts.models import User
 from accounts.queries import vacation_days_left
-from games.actions import clocks, outbox, sweep, vacations
+from games.actions import sweep
+from games.actions.clocks import stops, vacations
 from games.actions.locks import lock_game
+from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import Heartbeat, Notice
 from games.queries import Table, load
@@ -77,9 +79,9 @@ def test_a_turn_that_came_in_the_vacation_begins_at_its_end(alice: User, bob: Us
 
 def test_a_paused_turn_resumes_after_the_vacation(alice: User, bob: User) -> None:
     table = running(alice, bob)
-    clocks.pause(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
+    stops.pause(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
     vacations.start(user=alice, days=2, now=NOON)
-    clocks.resume(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON + DAY)
+    stops.resume(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON + DAY)
     game = now_of(table).game
     assert (game.deadline, game.turn_since) == (NOON + 2 * DAY + 5 * HOUR, NOON + 2 * DAY - 5 * HOUR)
 

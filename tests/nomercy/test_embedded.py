@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from celery.beat import Scheduler, Service
 
-from games.actions import postman
+from games.actions.notices import postman
 from nomercy.celery import BEAT, SWEEP, app
 from nomercy.embedded import ServerLoopLayer, Workers
 from nomercy.place import CHECKOUT, Place, place_for
@@ -183,10 +183,10 @@ TELL = """
 from allauth.account.models import EmailAddress
 from django.utils import timezone
 from accounts.models import User
-from games.actions import notices
+from games.actions.notices import reminders, tell
 user = User.objects.create_user("tess", "tess@example.org")
 EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
-notices.tell_day_taken(user, left=3, now=timezone.now())
+tell.day_taken(user, left=3, now=timezone.now())
 """
 
 
@@ -340,9 +340,9 @@ def test_neither_mail_nor_bots_keep_the_clocks_from_acting(monkeypatch: pytest.M
         assert go_on.wait(20)
         done.release()
 
-    monkeypatch.setattr("games.actions.notices.remind", lambda **_: 0)
-    monkeypatch.setattr("games.actions.mailbox.write_digests", lambda **_: 0)
-    monkeypatch.setattr("games.actions.outbox.deliver", lambda **_: hang("mail"))
+    monkeypatch.setattr("games.actions.notices.reminders.remind", lambda **_: 0)
+    monkeypatch.setattr("games.actions.notices.mailbox.write_digests", lambda **_: 0)
+    monkeypatch.setattr("games.actions.notices.outbox.deliver", lambda **_: hang("mail"))
     monkeypatch.setattr("games.actions.bot_turn.play_bots", lambda **_: hang("bots"))
     monkeypatch.setattr("games.actions.sweep.sweep", lambda **_: swept.release())
     with workers():

@@ -9,8 +9,9 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
 
-from games.actions import lobby, notices
+from games.actions import lobby
 from games.actions.moderation import cases, people
+from games.actions.notices import tell
 from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
@@ -40,7 +41,7 @@ class World:
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
         appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
-        notices.tell(game, [notices.Intent(bob.pk, "out", WHY)], now=now)
+        tell.write(game, [tell.Intent(bob.pk, "out", WHY)], now=now)
         api_token(alice)
         token = alice.api_tokens.get()
         factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})

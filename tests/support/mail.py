@@ -69,7 +69,7 @@ class _Hooks:
 
 
 class PatientBackend(EmailBackend):
-    """Waits for an answer longer than any test, and not so long that its claim is stale (`games.actions.outbox`)."""
+    """Waits for an answer longer than any test, and not so long that its claim is stale (`notices/outbox.py`)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options | {"timeout": 240})

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from games import queries, rules
-from games.actions import letters
+from games.actions.notices import letters
 from games.api.views import game_json, line_json
 from games.models import Hand, Move, Notice, Round
 from games.models.notices import EMAIL, KINDS

@@ -13,9 +13,9 @@ from accounts import queries as accounts
 from accounts.models import User
 from accounts.names import clean_display_name, username_validators
 from games import announce
-from games.actions import notices
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import forget_name, locked
+from games.actions.notices import tell
 from games.actions.roles import ROLES
 from games.models import AuditEntry
 from games.refusals import Denied
@@ -140,5 +140,5 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
         if not dropped:
             raise Denied("not_found", f"{person.name} has no second factor.")
         entry = record(Act.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
-        notices.tell_factor_dropped(person, mark=entry.pk, now=now)
+        tell.factor_dropped(person, mark=entry.pk, now=now)
         return entry

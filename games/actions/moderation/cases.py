@@ -10,9 +10,9 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries
-from games.actions import mailbox, notices
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import end_suspensions
+from games.actions.notices import mailbox, tell
 from games.models import Appeal, AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, WORDS_LENGTH
 from games.models.notices import REPORT_SETTLED
@@ -162,7 +162,7 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
         for reporter_id in reporters.distinct().values_list("pk", flat=True):
             announce.person_news(reporter_id)
         reporters.update(answered=True)
-        notices.tell_settled(case, now=now)
+        tell.settled(case, now=now)
         return record(Act.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
 
 

@@ -11,11 +11,13 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries, rules
-from games.actions import clocks, lobby, notices, rounds
+from games.actions import handover, lobby, rounds
+from games.actions.clocks import stops
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.moderation.audit import Act, check, check_outside, record
 from games.actions.next_round import deal_again, deal_next
+from games.actions.notices import tell
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, conduct
 from games.refusals import Denied
@@ -50,7 +52,7 @@ def pause(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` if it is paused so.
     """
     with _table(Act.PAUSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        if not clocks.pause(table, reason=STAFF, now=now):
+        if not stops.pause(table, reason=STAFF, now=now):
             raise Denied("forbidden", "Staff have paused this game already.", version=table.game.version)
         return record(Act.PAUSE, by=by, reason=why, now=now, table=table)
 
@@ -61,7 +63,7 @@ def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without such a pause.
     """
     with _table(Act.RESUME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        ended = next((one for one in (STAFF, Game.PAUSED_BY_CONSENT) if clocks.resume(table, reason=one, now=now)), "")
+        ended = next((one for one in (STAFF, Game.PAUSED_BY_CONSENT) if stops.resume(table, reason=one, now=now)), "")
         if not ended:
             raise Denied(
                 "forbidden", "Neither staff nor the players have paused this game.", version=table.game.version
@@ -75,7 +77,7 @@ def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
     with _table(Act.EXTEND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        clocks.extend(table, seconds=minutes * 60, now=now)
+        stops.extend(table, seconds=minutes * 60, now=now)
         seat = table.playing[2].turn
         person = _row(table, seat).user
         return record(Act.EXTEND, by=by, reason=why, now=now, table=table, seat=seat, person=person, minutes=minutes)
@@ -87,10 +89,10 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) ->
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without a miss.
     """
     with _table(Act.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        clocks.require_playing(table)
+        stops.require_playing(table)
         row = _row(table, seat)
         misses, bank = row.misses, row.bank
-        if not clocks.forgive_misses(table, seat=seat):
+        if not stops.forgive_misses(table, seat=seat):
             raise Denied("forbidden", "This seat has missed no turn.", version=table.game.version)
         given = row.bank - bank
         person = row.user
@@ -106,7 +108,7 @@ def void_round(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEn
         two rounds.
     """
     with _table(Act.VOID_ROUND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        clocks.require_playing(table)
+        stops.require_playing(table)
         if table.game.paused_at is not None:
             raise Denied("forbidden", "The game is paused: resume it first.", version=table.game.version)
         number = table.playing[0].number
@@ -120,9 +122,9 @@ def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEnt
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
     with _table(Act.VOID_GAME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        clocks.require_playing(table)
+        stops.require_playing(table)
         _end_void(table, now)
-        notices.tell_called_off(table, now=now)
+        tell.called_off(table, now=now)
         return record(Act.VOID_GAME, by=by, reason=why, now=now, table=table)
 
 
@@ -162,15 +164,15 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, user=person, now=now)
-            notices.tell_unseated(game, person, "Staff took you off this table.", mark=entry.pk, now=now)
+            tell.unseated(game, person, "Staff took you off this table.", mark=entry.pk, now=now)
             return entry
-        clocks.require_playing(table)
+        stops.require_playing(table)
         if bot:
             _give_to_bot(table, row, now)
-            notices.tell_unseated(game, person, "Staff gave your seat to a bot for good.", mark=entry.pk, now=now)
+            tell.unseated(game, person, "Staff gave your seat to a bot for good.", mark=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
-            notices.tell_unseated(game, person, "Staff took you out of the game.", mark=entry.pk, now=now)
+            tell.unseated(game, person, "Staff took you out of the game.", mark=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
@@ -178,7 +180,7 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
 def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
     """A bot has the seat from now on, under the name that its person went by; nobody can take it back."""
     if not row.bot:
-        clocks.replace_by_bot(table, seat=row.index, now=now)
+        handover.replace_by_bot(table, seat=row.index, now=now)
     row.user = None
     row.save(update_fields=["user", "name"])
     announce.after_commit(table.game)
@@ -199,12 +201,12 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
             raise Denied("over", "The game is over.", version=game.version)
         before, name = row.user, row.name
         if game.status == Game.Status.PLAYING:
-            clocks.change_owner(table, seat=seat, person=person, now=now)
+            handover.change_owner(table, seat=seat, person=person, now=now)
         else:
             lobby.change_owner(table, row, person)
         details = {"before": name, "before_id": before.pk if before else None}
         entry = record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
-        notices.tell_seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
+        tell.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
         return entry
 
 
@@ -240,7 +242,7 @@ def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEn
         `not_started`, `over`.
     """
     with _table(Act.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        clocks.require_playing(table)
+        stops.require_playing(table)
         check_look(table, by=by)
         table.game.looked_at = now
         table.game.save(update_fields=["looked_at"])

@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from games.actions import mailbox
+from games.actions.notices import mailbox
 
 
 class Command(BaseCommand):

@@ -17,7 +17,7 @@ from django.db.models.functions import Greatest, Least
 from accounts.addresses import spellings
 from accounts.models import User
 from games import emails, mail_links
-from games.actions import letters
+from games.actions.notices import letters
 from games.mail_links import BadLink, Link
 from games.models import Game
 from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, NoticeSettings, Reason, new_mail_key

@@ -9,7 +9,7 @@ import structlog
 from django.db import connection, transaction
 from django.db.models import F, Q
 
-from games.actions.timing import aimed, clock_of, set_clock
+from games.actions.clocks.timing import aimed, clock_of, set_clock
 from games.models import Game, Heartbeat, Seat, rows
 
 log = structlog.get_logger(__name__)

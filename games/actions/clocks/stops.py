@@ -1,17 +1,17 @@
-"""What stops a clock, what moves it, and who plays for a seat.
+"""What stops a clock, lets it run on, and gives it more time.
 
-All work on a table whose game row the caller has locked, and save what they change. Pauses, extensions and seats that
-change hands are no log lines: they change no card.
+All work on a table whose game row the caller has locked, and save what they change. Pauses and extensions are no log
+lines: they change no card.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from games import announce, queries
-from games.actions.timing import (
+from games import announce
+from games.actions.clocks.timing import (
     CLOCK_FIELDS,
     TurnClock,
     aimed,
@@ -22,88 +22,12 @@ from games.actions.timing import (
     rested,
     runs_from,
     set_clock,
-    turn_clock,
 )
-from games.models import Game, Hand, Seat
+from games.models import Game, Hand
 from games.queries import Table
 from games.refusals import Denied
 
-if TYPE_CHECKING:
-    from accounts.models import User
-
-STAND_IN: Final = "careful"
 LONGEST_EXTENSION: Final = timedelta(days=60)
-
-
-def replace_by_bot(table: Table, *, seat: int, now: datetime, bot: str = STAND_IN) -> None:
-    """Let a bot play for this seat's owner, who can take the seat back.
-
-    :raises Denied: `over`, `bot_plays` if a bot has it already, `forbidden` if its player has left.
-    """
-    require_playing(table)
-    row, version = table.seats[seat], table.game.version
-    if row.bot:
-        raise Denied("bot_plays", "A bot plays this seat already.", version=version)
-    if row.left:
-        raise Denied("forbidden", "This player has left the game.", version=version)
-    row.bot, row.misses = bot, 0
-    _hand_over(table, row, now)
-
-
-def give_back(table: Table, *, seat: int, now: datetime) -> None:
-    """Let the owner of a seat play again instead of the bot; a turn of the seat begins anew.
-
-    :raises Denied: `over`, `forbidden` if no bot plays for an owner there.
-    """
-    require_playing(table)
-    row = table.seats[seat]
-    if not row.held_for_owner:
-        raise Denied("forbidden", "No bot plays for the owner of this seat.", version=table.game.version)
-    row.bot, row.misses = "", 0
-    _hand_over(table, row, now)
-
-
-def change_owner(table: Table, *, seat: int, person: User, now: datetime) -> None:
-    """Give a seat of a running game, whoever or whatever has it, to this person; a turn of the seat begins anew, in the
-    person's own nights and vacations.
-
-    :raises Denied: `over`, `not_started`; `forbidden` if its player has left.
-    """
-    require_playing(table)
-    row = table.seats[seat]
-    if row.left:
-        raise Denied("forbidden", "This player has left the game.", version=table.game.version)
-    row.user, row.name, row.rest = person, person.name, person.rest
-    row.bot, row.misses = "", 0
-    row.save(update_fields=["user", "name"])
-    _hand_over(table, row, now)
-
-
-def _hand_over(table: Table, row: Seat, now: datetime) -> None:
-    """Save a seat that has changed hands; its turn, if it has it, begins anew."""
-    game, position = table.game, table.playing[2]
-    row.save(update_fields=["bot", "misses"])
-    if position.turn == row.index:
-        set_clock(game, turn_clock(table, position, now))
-    game.wake_at = first_wake(table, position, now)
-    game.save(update_fields=["wake_at", *CLOCK_FIELDS])
-    announce.after_commit(game)
-    voters_changed(table, now=now)
-
-
-def voters_changed(table: Table, *, now: datetime) -> None:
-    """Others than before may agree to a pause now: it must be asked for anew, and one that nobody is left to end ends.
-
-    A pause of the staff is theirs to end.
-    """
-    game = table.game
-    if game.status != Game.Status.PLAYING:
-        return
-    if game.pause_votes:
-        game.pause_votes = []
-        game.save(update_fields=["pause_votes"])
-    if not queries.pause_voters(table):
-        resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
 
 
 def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = None) -> bool:

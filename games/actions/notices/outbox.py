@@ -1,6 +1,6 @@
 """From a notice that is due to one that is shown or in the postman's hands: look again, claim, settle.
 
-Claiming is one transaction (`SKIP LOCKED`, so any number of senders can work); `actions/postman.py` sends outside of it
+Claiming is one transaction (`SKIP LOCKED`, so any number of senders can work); `postman` sends outside of it
 and writes down what became of each mail (docs/decisions/0040-one-mail-per-notice.md).
 """
 
@@ -13,8 +13,8 @@ from typing import Final
 
 from django.db import transaction
 
-from games.actions import judgement, letters, postman
-from games.actions.judgement import Verdict
+from games.actions.notices import judgement, letters, postman
+from games.actions.notices.judgement import Verdict
 from games.models.notices import CHANNELS, EMAIL, SITE, TURN, Notice, Outbox
 
 BATCH: Final = 100

@@ -10,10 +10,10 @@ from django.db.models import F, Q, QuerySet
 
 from accounts.rest import Rest
 from games import queries
-from games.actions import clocks
+from games.actions.clocks import stops
+from games.actions.clocks.timing import moved
 from games.actions.locks import lock_game
 from games.actions.steps import for_each_game
-from games.actions.timing import moved
 from games.models import Game, Seat
 
 
@@ -65,5 +65,5 @@ def _follow_one(game_id: int, now: datetime) -> bool:
         clock = moved(table.game, table.seats[table.playing[2].turn], now)
         if clock is None:
             return False
-        clocks.save_clock(table, clock)
+        stops.save_clock(table, clock)
         return True

@@ -1,17 +1,16 @@
 """Who is to be told what: one statement beside the move, the deal or the lobby's change that there is to tell.
 
-Here notices are only written. `actions/outbox.py` looks again when they are due, and shows or sends them.
+Here notices are only written. `actions/notices/outbox.py` looks again when they are due, and shows or sends them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
-from django.db import transaction
 
 from accounts.rows import prepared
 from games import rules
@@ -20,7 +19,6 @@ from games.models.notices import (
     BOT_TOOK_OVER,
     CHANNELS,
     DAY_TAKEN,
-    DEADLINE,
     FACTOR_DROPPED,
     INVITED,
     KINDS,
@@ -30,14 +28,10 @@ from games.models.notices import (
     TURN,
     Reason,
 )
-from games.models.rows import ask_ahead
 from games.queries import Table
 from games.render.words import listed
 
 log = structlog.get_logger(__name__)
-
-AGAIN: Final = timedelta(minutes=10)
-"""After so long a reminder that could not be written is tried again."""
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -82,7 +76,7 @@ ON CONFLICT DO NOTHING
 _OF_A_TURN: Final = tuple(kind.name for kind in KINDS.values() if kind.turn)
 
 
-def tell(
+def write(
     game: Game | None,
     intents: Iterable[Intent],
     *,
@@ -120,9 +114,7 @@ def tell(
         cursor.execute(_TELL, parameters)
 
 
-def tell_move(
-    table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, new_turn: bool, now: datetime
-) -> None:
+def move(table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, new_turn: bool, now: datetime) -> None:
     """What a move that is saved has to tell. Who made it as one's `own` has seen the table: is told nothing but of a
     further turn, for the page may be closed by then, and of a game that ended by leaving it; all other news of this
     table is settled. If the clock or staff did, the seat is told, and settled is but a turn that is over; that it was
@@ -142,20 +134,20 @@ def tell_move(
     elif not new_turn:
         mover = None
     reason: Reason = "moved" if own else "moved_on"
-    tell(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else _OF_A_TURN, reason=reason)
+    write(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else _OF_A_TURN, reason=reason)
 
 
-def tell_deal(table: Table, *, now: datetime) -> None:
+def deal(table: Table, *, now: datetime) -> None:
     """Tell whoever begins the round that was just dealt. The caller holds the lock."""
-    tell(table.game, _of_turn(table), now=now)
+    write(table.game, _of_turn(table), now=now)
 
 
-def tell_goes_on(table: Table, *, now: datetime) -> None:
+def goes_on(table: Table, *, now: datetime) -> None:
     """Tell whose turn it is so anew, as a pause has ended by itself. The caller holds the lock."""
-    tell(table.game, _of_turn(table), now=now, mark=int(now.timestamp()))
+    write(table.game, _of_turn(table), now=now, mark=int(now.timestamp()))
 
 
-def tell_start(table: Table, *, by: int, now: datetime) -> None:
+def start(table: Table, *, by: int, now: datetime) -> None:
     """Tell everybody but the person `by` who started it that the game has begun, and whose turn it is. Lock held."""
     names = {seat.index: seat.name for seat in table.seats}
     intents = []
@@ -163,22 +155,22 @@ def tell_start(table: Table, *, by: int, now: datetime) -> None:
         others = listed([name for index, name in names.items() if index != seat.index])
         if seat.user_id is not None and seat.user_id != by:
             intents.append(Intent(seat.user_id, "table_full", f"Your game with {others} has begun."))
-    tell(table.game, [*intents, *_of_turn(table)], now=now)
+    write(table.game, [*intents, *_of_turn(table)], now=now)
 
 
-def tell_invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> None:
+def invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> None:
     """Tell these people that they are asked to this table for a rematch."""
-    tell(game, [Intent(user_id, INVITED, f"{host} asks you to a rematch.") for user_id in people], now=now)
+    write(game, [Intent(user_id, INVITED, f"{host} asks you to a rematch.") for user_id in people], now=now)
 
 
-def tell_called_off(table: Table, *, now: datetime) -> None:
+def called_off(table: Table, *, now: datetime) -> None:
     """Tell everybody who sits there that staff have ended the game without a winner. The caller holds the lock."""
     text = "The staff called this game off: nobody wins."
     people = [seat.user_id for seat in _people(table) if seat.user_id is not None]
-    tell(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
+    write(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
 
 
-def tell_seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark: int, now: datetime) -> None:
+def seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark: int, now: datetime) -> None:
     """Tell who has this seat now, and who had it `before`, that staff gave it away, and whose turn it is. Lock held.
 
     `name` is what the seat was called before. `mark` is the number of the act's audit entry, which changes no version.
@@ -186,103 +178,61 @@ def tell_seat_moved(table: Table, row: Seat, *, before: User | None, name: str, 
     position = table.position
     assert row.user_id is not None
     if before is not None:
-        tell_unseated(table.game, before, f"Staff gave your seat to {row.name}.", mark=mark, now=now)
+        unseated(table.game, before, f"Staff gave your seat to {row.name}.", mark=mark, now=now)
     intents = [Intent(row.user_id, SEAT_MOVED, f"Staff gave you the seat of {name}.")]
     if position is not None and position.turn == row.index:
         intents += _of_turn(table)
-    tell(table.game, intents, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason="staff", mark=mark)
+    write(table.game, intents, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason="staff", mark=mark)
 
 
-def tell_unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -> None:
+def unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -> None:
     """Tell somebody who has lost a seat by the staff, in this `text`; a turn there is not this person's any more, and
     what staff did with the seat before is no news. `mark` is the number of the act's audit entry.
     """
     intents, settled = [Intent(person.pk, SEAT_MOVED, text)], (*_OF_A_TURN, SEAT_MOVED)
-    tell(game, intents, now=now, mover=person.pk, settled=settled, reason="staff", mark=mark)
+    write(game, intents, now=now, mover=person.pk, settled=settled, reason="staff", mark=mark)
 
 
-def tell_bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
+def bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
     """Tell the owner of this seat that a bot plays there, after so many turns that the clock played. Lock held."""
     assert row.user_id is not None
     text = f"You missed {_turns(misses)}, so a bot took your seat over."
-    tell(table.game, [Intent(row.user_id, BOT_TOOK_OVER, text)], now=now, mark=int(now.timestamp()))
+    write(table.game, [Intent(row.user_id, BOT_TOOK_OVER, text)], now=now, mark=int(now.timestamp()))
 
 
-def tell_taken_out(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
+def taken_out(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
     """Tell whose seat this is that so many turns that the clock played were too many to stay in. Lock held."""
     assert row.user_id is not None
     text = f"You missed {_turns(misses)}, so you are out of the game."
-    tell(table.game, [Intent(row.user_id, TAKEN_OUT, text)], now=now)
+    write(table.game, [Intent(row.user_id, TAKEN_OUT, text)], now=now)
 
 
 def _turns(misses: int) -> str:
     return "your turn" if misses == 1 else f"{misses} turns in a row"
 
 
-def tell_day_taken(person: User, *, left: int, now: datetime) -> None:
+def day_taken(person: User, *, left: int, now: datetime) -> None:
     """Tell somebody that a day of vacation was taken instead of a miss, and how many are `left` this year."""
     days = "1 day is" if left == 1 else f"{left} days are"
     text = f"Your time had run out, so you are on vacation for a day: your clocks stand still. {days} left this year."
-    tell(None, [Intent(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
+    write(None, [Intent(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
 
 
-def tell_settled(case: Case, *, now: datetime) -> None:
+def settled(case: Case, *, now: datetime) -> None:
     """Tell everybody who reported in this case that it is closed, and how; not who it is about, nor the answer."""
     people = Report.objects.filter(case=case, reporter__isnull=False).values_list("reporter_id", flat=True)
     outcome = case.get_outcome_display()
     text = f"Staff have settled your report: {outcome[0].lower()}{outcome[1:]}."
-    tell(None, [Intent(pk, REPORT_SETTLED, text) for pk in sorted({*people} - {None})], now=now, mark=case.pk)
+    write(None, [Intent(pk, REPORT_SETTLED, text) for pk in sorted({*people} - {None})], now=now, mark=case.pk)
 
 
-def tell_factor_dropped(person: User, *, mark: int, now: datetime) -> None:
+def factor_dropped(person: User, *, mark: int, now: datetime) -> None:
     """Tell this person that staff took the second factor away. `mark` is the number of the act's audit entry."""
     text = (
         "Staff took your second factor away: your password alone lets you in. If you did not ask for that, change it "
         "and set up another factor."
     )
-    tell(None, [Intent(person.pk, FACTOR_DROPPED, text)], now=now, mark=mark)
-
-
-def remind(*, now: datetime, most: int = 1000) -> int:
-    """Write the reminders that are due, of games whose turn is nearly over; gives the number of games looked at.
-
-    Each game has a transaction of its own. One that fails is logged, put off and tried `AGAIN` later, so that however
-    many fail hold up no other. What is due is so by the database's clock, as all deadlines are.
-    """
-    now += ask_ahead()
-    due = Game.objects.filter(remind_at__lte=now).order_by("remind_at", "pk").values_list("pk", flat=True)
-    return sum(_remind_once(game_id, now) for game_id in list(due[:most]))
-
-
-def _remind_once(game_id: int, now: datetime) -> bool:
-    """Write what is due in this game, unless somebody else has it locked: then it is no longer due, or due again."""
-    game = None
-    due = Game.objects.select_for_update(skip_locked=True, no_key=True, of=("self",)).filter(remind_at__lte=now)
-    try:
-        with transaction.atomic():
-            game = due.select_related("round").filter(pk=game_id).first()
-            if game is None:
-                return False
-            game.remind_at = None
-            game.save(update_fields=["remind_at"])
-            _remind(game, now)
-    except Exception as error:
-        if game is None:
-            raise
-        # One broken game must not keep reminders from all others. Never the traceback's values: they hold cards.
-        log.error("a reminder was not written", game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
-        Game.objects.filter(pk=game_id, remind_at__lte=now).update(remind_at=now + AGAIN)
-        return False
-    return True
-
-
-def _remind(game: Game, now: datetime) -> None:
-    round_, deadline = game.round, game.deadline
-    if game.status != Game.Status.PLAYING or game.paused_reasons or round_ is None or round_.phase == "over":
-        return
-    seat = Seat.objects.get(game=game, index=round_.turn)
-    if seat.user_id is not None and not seat.bot and deadline is not None and deadline > now:
-        tell(game, [Intent(seat.user_id, DEADLINE)], now=now, mark=int(deadline.timestamp()))
+    write(None, [Intent(person.pk, FACTOR_DROPPED, text)], now=now, mark=mark)
 
 
 def _people(table: Table) -> Sequence[Seat]:

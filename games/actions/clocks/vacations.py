@@ -10,8 +10,8 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.queries import vacation_days_left
-from games.actions import notices
-from games.actions.rest import follow_rest
+from games.actions.clocks.rest import follow_rest
+from games.actions.notices import tell
 from games.queries import lists
 from games.refusals import Denied
 
@@ -69,7 +69,7 @@ def take_a_day(*, user_id: int, now: datetime) -> bool:
         if not person.auto_vacation or vacation_days_left(person, now) < 1:
             return False
         _begin(person, 1, now)
-        notices.tell_day_taken(person, left=vacation_days_left(person, now), now=now)
+        tell.day_taken(person, left=vacation_days_left(person, now), now=now)
     follow_rest(user_id=person.pk, now=now)
     return True
 

@@ -1,0 +1,93 @@
+"""Who plays for a seat of a running game: its owner, a bot for the owner, or another owner.
+
+All work on a table whose game row the caller has locked, and save what they change. Seats that change hands are no log
+lines: they change no card.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from games import announce, queries
+from games.actions.clocks import stops
+from games.actions.clocks.timing import CLOCK_FIELDS, first_wake, set_clock, turn_clock
+from games.models import Game, Seat
+from games.queries import Table
+from games.refusals import Denied
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+STAND_IN: Final = "careful"
+
+
+def replace_by_bot(table: Table, *, seat: int, now: datetime, bot: str = STAND_IN) -> None:
+    """Let a bot play for this seat's owner, who can take the seat back.
+
+    :raises Denied: `over`, `bot_plays` if a bot has it already, `forbidden` if its player has left.
+    """
+    stops.require_playing(table)
+    row, version = table.seats[seat], table.game.version
+    if row.bot:
+        raise Denied("bot_plays", "A bot plays this seat already.", version=version)
+    if row.left:
+        raise Denied("forbidden", "This player has left the game.", version=version)
+    row.bot, row.misses = bot, 0
+    _hand_over(table, row, now)
+
+
+def give_back(table: Table, *, seat: int, now: datetime) -> None:
+    """Let the owner of a seat play again instead of the bot; a turn of the seat begins anew.
+
+    :raises Denied: `over`, `forbidden` if no bot plays for an owner there.
+    """
+    stops.require_playing(table)
+    row = table.seats[seat]
+    if not row.held_for_owner:
+        raise Denied("forbidden", "No bot plays for the owner of this seat.", version=table.game.version)
+    row.bot, row.misses = "", 0
+    _hand_over(table, row, now)
+
+
+def change_owner(table: Table, *, seat: int, person: User, now: datetime) -> None:
+    """Give a seat of a running game, whoever or whatever has it, to this person; a turn of the seat begins anew, in the
+    person's own nights and vacations.
+
+    :raises Denied: `over`, `not_started`; `forbidden` if its player has left.
+    """
+    stops.require_playing(table)
+    row = table.seats[seat]
+    if row.left:
+        raise Denied("forbidden", "This player has left the game.", version=table.game.version)
+    row.user, row.name, row.rest = person, person.name, person.rest
+    row.bot, row.misses = "", 0
+    row.save(update_fields=["user", "name"])
+    _hand_over(table, row, now)
+
+
+def _hand_over(table: Table, row: Seat, now: datetime) -> None:
+    """Save a seat that has changed hands; its turn, if it has it, begins anew."""
+    game, position = table.game, table.playing[2]
+    row.save(update_fields=["bot", "misses"])
+    if position.turn == row.index:
+        set_clock(game, turn_clock(table, position, now))
+    game.wake_at = first_wake(table, position, now)
+    game.save(update_fields=["wake_at", *CLOCK_FIELDS])
+    announce.after_commit(game)
+    voters_changed(table, now=now)
+
+
+def voters_changed(table: Table, *, now: datetime) -> None:
+    """Others than before may agree to a pause now: it must be asked for anew, and one that nobody is left to end ends.
+
+    A pause of the staff is theirs to end.
+    """
+    game = table.game
+    if game.status != Game.Status.PLAYING:
+        return
+    if game.pause_votes:
+        game.pause_votes = []
+        game.save(update_fields=["pause_votes"])
+    if not queries.pause_voters(table):
+        stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)

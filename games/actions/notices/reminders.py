@@ -1,0 +1,61 @@
+"""Whose turn is nearly over is reminded of it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+from django.db import transaction
+
+from games.actions.notices import tell
+from games.models import Game, Seat
+from games.models.notices import DEADLINE
+from games.models.rows import ask_ahead
+
+log = structlog.get_logger(__name__)
+
+AGAIN: Final = timedelta(minutes=10)
+"""After so long a reminder that could not be written is tried again."""
+
+
+def remind(*, now: datetime, most: int = 1000) -> int:
+    """Write the reminders that are due, of games whose turn is nearly over; gives the number of games looked at.
+
+    Each game has a transaction of its own. One that fails is logged, put off and tried `AGAIN` later, so that however
+    many fail hold up no other. What is due is so by the database's clock, as all deadlines are.
+    """
+    now += ask_ahead()
+    due = Game.objects.filter(remind_at__lte=now).order_by("remind_at", "pk").values_list("pk", flat=True)
+    return sum(_remind_once(game_id, now) for game_id in list(due[:most]))
+
+
+def _remind_once(game_id: int, now: datetime) -> bool:
+    """Write what is due in this game, unless somebody else has it locked: then it is no longer due, or due again."""
+    game = None
+    due = Game.objects.select_for_update(skip_locked=True, no_key=True, of=("self",)).filter(remind_at__lte=now)
+    try:
+        with transaction.atomic():
+            game = due.select_related("round").filter(pk=game_id).first()
+            if game is None:
+                return False
+            game.remind_at = None
+            game.save(update_fields=["remind_at"])
+            _remind(game, now)
+    except Exception as error:
+        if game is None:
+            raise
+        # One broken game must not keep reminders from all others. Never the traceback's values: they hold cards.
+        log.error("a reminder was not written", game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
+        Game.objects.filter(pk=game_id, remind_at__lte=now).update(remind_at=now + AGAIN)
+        return False
+    return True
+
+
+def _remind(game: Game, now: datetime) -> None:
+    round_, deadline = game.round, game.deadline
+    if game.status != Game.Status.PLAYING or game.paused_reasons or round_ is None or round_.phase == "over":
+        return
+    seat = Seat.objects.get(game=game, index=round_.turn)
+    if seat.user_id is not None and not seat.bot and deadline is not None and deadline > now:
+        tell.write(game, [tell.Intent(seat.user_id, DEADLINE)], now=now, mark=int(deadline.timestamp()))

@@ -1,0 +1,76 @@
+"""The same table again, with the same people asked to it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from games import announce, queries, rules
+from games.actions import lobby
+from games.actions.locks import lock_game
+from games.actions.notices import tell
+from games.models import Game, Invitation
+from games.queries import Table
+from games.refusals import Denied, not_found
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def ask_rematch(*, code: str, user: User, now: datetime) -> Table:
+    """A new table with the same options, bots and people invited; whoever asks second sits down at the first one's.
+
+    :raises Denied: `not_found`, `not_seated`, `full`; `forbidden` while the game runs, and as `join`.
+    """
+    with transaction.atomic():
+        table = queries.load(lock_game(code=code))
+        game = table.game
+        if not queries.may_see(table, user):
+            raise not_found()
+        queries.require_seat(table, user)
+        if not game.ended:
+            raise Denied("forbidden", "A rematch can be asked for once the game is over.", version=game.version)
+        Game.objects.filter(rematch_of=game, status=Game.Status.VOID).update(rematch_of=None)  # nobody waited for it
+        again = Game.objects.filter(rematch_of=game).first()
+        if again is None:
+            return _new_table(table, user, now)
+    seated = queries.load(again)
+    if seated.seat_of(user) is not None:
+        return seated
+    return lobby.join(code=again.code, user=user, now=now)
+
+
+def _new_table(table: Table, user: User, now: datetime) -> Table:
+    game = table.game
+    machines = [seat.bot for seat in table.seats if seat.bot and seat.user_id is None]
+    same = rules.options_dict(table.options)  # each one: what the preset offers may have changed since
+    del same["target"]
+    again = lobby.create_table(
+        user=user,
+        options=lobby.TableOptions(
+            preset=game.preset,
+            options=same,
+            players=game.players,
+            bots=len(machines),
+            pace=game.pace,
+            clock=game.custom_pace,
+            misses_allowed=game.misses_allowed,
+            after_misses=game.after_misses,
+            target=game.target,
+            bot_pause=game.bot_pause,
+            public=game.is_public,
+        ),
+        now=now,
+        kinds=machines,
+    )
+    again.game.rematch_of = game
+    again.game.save(update_fields=["rematch_of"])
+    asked = [seat.user_id for seat in table.seats if seat.user_id is not None and seat.user_id != user.pk]
+    Invitation.objects.bulk_create(
+        (Invitation(game=again.game, user_id=user_id, at=now) for user_id in asked), ignore_conflicts=True
+    )
+    tell.invited(again.game, asked, host=user.name, now=now)
+    announce.after_commit(game)
+    return again
