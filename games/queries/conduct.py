@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db.models import Count, F, FloatField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
+from games.models.rows import read_acts
 
 
 def suspension_of(user: User, now: datetime) -> Suspension | None:
@@ -53,19 +54,27 @@ def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
     return not_about(AuditEntry.objects.filter(game_id=game.pk), reader).order_by("-pk")
 
 
-def told_of_game(game: Game) -> QuerySet[AuditEntry]:
-    """What people are told that staff did at this table, newest first: that hands were looked at once it is over."""
-    entries = AuditEntry.objects.filter(game_id=game.pk).order_by("-pk")
-    return entries if game.ended else entries.exclude(act=AuditEntry.Act.LOOK)
+class StaffAct(NamedTuple):
+    """What staff did at a table after its move `version` (0: before the first), as its people may know it.
 
-
-def names_in(entries: Iterable[AuditEntry]) -> dict[int, str]:
-    """What the people whom these entries are about, or took a seat from, go by now; who is gone is missing.
-
-    An entry's own name is the one of its time, which staff may have taken since.
+    `person` is whom it was about and `before` whom it took a seat from, by the names of today: empty if they are gone,
+    None if it was a bot, or nobody.
     """
-    people = {number for entry in entries for number in (entry.person_id, entry.details.get("before_id")) if number}
-    return {person.pk: person.name for person in User.objects.filter(pk__in=people)} if people else {}
+
+    act: AuditEntry.Act
+    version: int
+    at: datetime
+    details: dict[str, Any]
+    person: str | None
+    before: str | None
+
+
+def told_of_game(game: Game, *, since: int = 0, last: int | None = None) -> list[StaffAct]:
+    """What people are told that staff did at this table from version `since` on (at most the `last` newest), oldest
+    first: that hands were looked at once it is over.
+    """
+    hidden = () if game.ended else (AuditEntry.Act.LOOK,)
+    return [StaffAct(AuditEntry.Act(row[0]), *row[1:]) for row in read_acts(game.pk, since, hidden, last)]
 
 
 def _taken_from(user: User) -> Q:

@@ -1,6 +1,5 @@
 """How a view becomes what people read: the `page` object of the game page, and its sentences."""
 
-from games.render.acts import deeds_of
 from games.render.page import LOG_LINES, Again, Asked, Ended, may_leave, page_of
 from games.render.table import SORTS
 from games.render.told import announcements, log_of
@@ -24,7 +23,6 @@ __all__ = [
     "Ended",
     "announcements",
     "crumb",
-    "deeds_of",
     "due",
     "headline",
     "log_of",

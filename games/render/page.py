@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 
 from games import rules
 from games.queries import GameView, LastHand, LogLine
+from games.queries.conduct import StaffAct
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import clock_of
@@ -65,10 +66,14 @@ def page_of(
     *,
     asked: Asked,
     now: datetime,
+    acts: Sequence[StaffAct] = (),
     ended: Ended | None = None,
     again: Again | None = None,
 ) -> Context:
-    """Everything the game page shows to the reader of `view`; `lines` are the newest of the log, oldest first."""
+    """Everything the game page shows to the reader of `view`.
+
+    `lines` are the newest of the log, oldest first, and `acts` what staff did beside those that the page shows.
+    """
     here = reverse("game", args=[view.id])
     sort = asked.sort if asked.sort in SORTS else "color"
     players = players_of(view, now)
@@ -99,7 +104,7 @@ def page_of(
         "players": players,
         "scores": scores_of(view, players),
         "columns": tuple(player.name for player in players),
-        "log": log_of(view, lines[-LOG_LINES:], now),
+        "log": log_of(view, lines[-LOG_LINES:], now, acts),
         "ended": _ended(view, ended),
         "over": _over(view, again),
         "may_leave": may_leave(view),

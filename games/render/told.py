@@ -9,7 +9,9 @@ from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LogLine
+from games.queries.conduct import StaffAct
 from games.refusals import Denied
+from games.render.acts import deed
 from games.render.words import headline, moment
 
 ALARMS: Final = {"owes": "seat", "caught": "target", "knocked_out": "seat", "aimed": "target", "false_catch": "seat"}
@@ -30,25 +32,35 @@ def sentences(view: GameView, line: LogLine) -> list[str]:
 
 
 class LogRow(NamedTuple):
-    """A line of the log as its reader sees it; `heading` stands above the last line of an earlier round."""
+    """A line of the log as its reader sees it: a move, or what staff did, whose `n` is 0.
+
+    `heading` stands above the last line of an earlier round.
+    """
 
     n: int
-    round: int
     text: str
     at: str
     when: str
-    mine: bool
-    heading: str
+    mine: bool = False
+    heading: str = ""
 
 
-def log_of(view: GameView, lines: Iterable[LogLine], now: datetime) -> list[LogRow]:
-    """Log lines newest first."""
+def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, acts: Sequence[StaffAct] = ()) -> list[LogRow]:
+    """The log newest first: its lines, and what staff did after each. Both are given oldest first."""
     rows: list[LogRow] = []
-    for line in reversed(list(lines)):
-        heading = f"Round {line.round}" if rows and rows[-1].round != line.round else ""
+    newer, left = None, list(acts)
+    for line in reversed(lines):
+        while left and left[-1].version >= line.n:
+            rows.append(_staff_row(left.pop(), now))
+        heading = f"Round {line.round}" if newer not in (None, line.round) else ""
+        newer = line.round
         text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
-        rows.append(LogRow(line.n, line.round, text, at, moment(line.at, now), line.seat == view.you, heading))
-    return rows
+        rows.append(LogRow(line.n, text, at, moment(line.at, now), line.seat == view.you, heading))
+    return [*rows, *(_staff_row(act, now) for act in reversed(left))]
+
+
+def _staff_row(act: StaffAct, now: datetime) -> LogRow:
+    return LogRow(0, deed(act), act.at.isoformat(timespec="seconds"), moment(act.at, now))
 
 
 def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:

@@ -25,6 +25,7 @@ from games.actions import seen
 from games.actions.play import play_move
 from games.models import Game
 from games.queries import GameView, LogLine, Table, conduct, lists, records
+from games.queries.conduct import StaffAct
 from games.queries.lists import Badges
 from games.refusals import Denied
 from games.render import Again, Asked, Ended
@@ -178,7 +179,8 @@ def _show(
         presence.look(game_id=table.game.pk, user_id=user.pk)
     lines = queries.log_of(table, user, last=READ_LINES)
     before, again = _ended_before(table, view, lines), _again(table, view, user)
-    page = rendering.page_of(view, lines, asked=asked, now=now, ended=before, again=again)
+    acts = _staff_beside(table, lines)
+    page = rendering.page_of(view, lines, asked=asked, now=now, acts=acts, ended=before, again=again)
     page["unseen"] = queries.unseen_end(table, user)
     page["guest"] = user is not None and user.is_guest and view.you is not None
     badges = lists.badges_of(user) if user else Badges()
@@ -198,6 +200,12 @@ def _show(
         response = render(request, "games/game.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _staff_beside(table: Table, lines: list[LogLine]) -> list[StaffAct]:
+    """What staff did since the oldest line that the page shows; since the beginning where it shows all."""
+    oldest = lines[-rendering.LOG_LINES].n if len(lines) > rendering.LOG_LINES else 0
+    return conduct.told_of_game(table.game, since=oldest, last=rendering.LOG_LINES)
 
 
 def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended | None:
@@ -236,13 +244,12 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     """The whole log, as this reader may know it, with an address for every line."""
     table = table_for(request, code)
     view = queries.view_of(table, person(request))
-    lines = rendering.log_of(view, queries.log_of(table, person(request)), timezone.now())
+    acts = conduct.told_of_game(table.game)
+    lines = rendering.log_of(view, queries.log_of(table, person(request)), timezone.now(), acts)
     over = view.ended
     context = {"code": code, "name": rendering.table_name(view), "lines": lines, "over": over}
     context["replay_url"] = reverse("replay", args=[code])
     context["players"] = [{"name": seat.name, "url": rendering.profile_url(seat.username)} for seat in view.seats]
-    told = conduct.told_of_game(table.game)
-    context["staff"] = rendering.deeds_of(told, conduct.names_in(told))
     return render(request, "games/log.html", context)
 
 

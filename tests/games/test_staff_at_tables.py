@@ -26,7 +26,7 @@ from games.actions.rematch import ask_rematch
 from games.admin.people import PAGES as PAGES_OF_PEOPLE
 from games.admin.table_acts import PAGES
 from games.models import AuditEntry, Game, Notice, Round, Seat
-from games.queries import Table, conduct, lists, records
+from games.queries import Table, lists, records
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from tests.conftest import logged_in, person
@@ -598,12 +598,3 @@ def test_the_page_of_looking_shows_the_hands_once(dealt: Table, pages: Client) -
         for card in hand:
             assert f"<code>{card}</code>" in answer.content.decode()
     assert entry_of(dealt).act == "look"
-
-
-def test_the_players_read_in_the_log_what_staff_did_but_not_why(dealt: Table, mo: User, alice: User) -> None:
-    tables.extend(**act(dealt, mo, minutes=90))
-    body = logged_in(alice).get(f"/games/{dealt.game.code}/log/").content.decode()
-    assert "What staff did" in body
-    assert "Staff gave alice 90 minutes more for the turn. After move 7." in body
-    assert REASON not in body
-    assert [entry.act for entry in conduct.told_of_game(dealt.game)] == ["extend"]

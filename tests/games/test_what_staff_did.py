@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from games import render as rendering
 from games.actions import agreements, lobby
 from games.actions.moderation import people, tables
+from games.actions.play import play_move
 from games.admin.table_acts import PAGES
 from games.models import Game, Seat
 from games.queries import Table, conduct
-from games.render.acts import SAID
-from tests.support.tables import NOON, now_of, table_after
+from games.render import LOG_LINES
+from games.render.acts import SAID, deed
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 REASON = "Asked for by the players themselves"
 
@@ -39,8 +45,17 @@ def on(game: Game, by: User, **more: Any) -> dict[str, Any]:
 
 def told(game: Game) -> list[str]:
     """The sentences, oldest first."""
-    entries = conduct.told_of_game(game)
-    return [deed.text for deed in rendering.deeds_of(entries, conduct.names_in(entries))][::-1]
+    return [deed(act) for act in conduct.told_of_game(game)]
+
+
+def read(browser: Client, game: Game, rest: str = "", *, fragment: bool = False) -> list[str]:
+    """The lines of the log on a page of this table, newest first, as they are read: without their times."""
+    headers = {"HX-Request": "true"} if fragment else {}
+    body = browser.get(f"{game.get_absolute_url()}{rest}", headers=headers).content.decode()
+    log = body[body.index('id="log"') :]
+    lines = re.findall(r"<li[^>]*>(.*?)</li>", log[: log.index("</section>")], re.DOTALL)
+    texts = [re.sub(r"<(a|time) .*?</\1>|<[^>]+>", "", line, flags=re.DOTALL) for line in lines]
+    return [" ".join(text.split()) for text in texts]
 
 
 def test_every_act_at_a_table_has_a_sentence_and_no_other_act_stands_there() -> None:
@@ -106,3 +121,78 @@ def test_a_name_that_staff_took_later_is_not_told_and_who_is_gone_has_none(
     assert told(dealt.game)[0] == "Staff gave bob’s seat to dora."
     User.objects.filter(pk=bob.pk).delete()
     assert told(dealt.game)[0] == "Staff gave a former player’s seat to dora."
+
+
+def test_the_log_at_the_table_tells_it_between_the_moves_where_it_was_done(
+    dealt: Table, ann: User, as_alice: Client
+) -> None:
+    game = dealt.game
+    before = read(as_alice, game)
+    assert len(before) >= 7
+    tables.extend(**on(game, ann, minutes=90))
+    tables.pause(**on(game, ann))
+    tables.resume(**on(game, ann))
+    said = ["Staff let the game go on.", "Staff paused the game.", "Staff gave alice 90 minutes more for the turn."]
+    assert read(as_alice, game) == [*said, *before]
+    tables.remove(**on(game, ann, seat=2, bot=False))
+    for browser in (as_alice, Client()):
+        lines = read(browser, game)
+        assert lines[0] == "charlie has left the game."
+        assert lines[1:5] == ["Staff took charlie off the table.", *said]
+        assert read(browser, game, fragment=True) == lines
+        assert read(browser, game, "log/")[: len(lines)] == lines
+    assert REASON not in as_alice.get(game.get_absolute_url()).content.decode()
+
+
+def test_before_the_first_move_the_log_tells_it_alone(alice: User, bob: User, ann: User, as_alice: Client) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    assert read(as_alice, table.game) == ["No move yet."]
+    tables.pause(**on(table.game, ann))
+    assert read(as_alice, table.game) == ["Staff paused the game."]
+    tables.resume(**on(table.game, ann))
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    expected = ["You play Red 5.", "Staff let the game go on.", "Staff paused the game."]
+    assert read(as_alice, table.game) == expected
+    assert read(as_alice, table.game, "log/") == expected
+
+
+def test_what_staff_did_before_the_moves_that_the_table_shows_is_left_to_the_whole_log(
+    alice: User, bob: User, ann: User, as_alice: Client
+) -> None:
+    game = table_after([alice, bob, "careful"], 20, seed=0).game
+    oldest = game.version - LOG_LINES + 1
+    for version in (oldest - 1, oldest):
+        Game.objects.filter(pk=game.pk).update(version=version)
+        (tables.pause if version < oldest else tables.resume)(**on(game, ann))
+    Game.objects.filter(pk=game.pk).update(version=game.version)
+    shown, whole = read(as_alice, game), read(as_alice, game, "log/")
+    assert len(shown) == LOG_LINES + 1
+    assert shown[-2] == "Staff let the game go on."
+    assert whole[: len(shown)] == shown
+    assert whole[len(shown)] == "Staff paused the game."
+
+
+def test_that_hands_were_looked_at_stands_in_the_log_once_the_game_is_over(
+    dealt: Table, ann: User, as_alice: Client
+) -> None:
+    tables.look(**on(dealt.game, ann))
+    for rest in ("", "log/"):
+        assert "Staff looked at the hands." not in read(as_alice, dealt.game, rest)
+    tables.void_game(**on(dealt.game, ann))
+    for rest in ("", "log/"):
+        lines = read(as_alice, dealt.game, rest)
+        assert lines[:2] == ["Staff ended the game without a winner.", "Staff looked at the hands."]
+
+
+def test_what_staff_did_costs_the_page_one_statement_however_much_it_is(
+    dealt: Table, ann: User, dora: User, as_alice: Client, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    with CaptureQueriesContext(connection) as few:
+        read(as_alice, dealt.game, fragment=True)
+    tables.move_seat(**on(dealt.game, ann, seat=1, username="dora"))
+    for _ in range(3):
+        tables.pause(**on(dealt.game, ann))
+        tables.resume(**on(dealt.game, ann))
+    with django_assert_num_queries(len(few)):
+        assert len(read(as_alice, dealt.game, fragment=True)) > 7
+    assert sum("games_auditentry" in one["sql"] for one in few) == 1
