@@ -90,6 +90,49 @@ def test_a_read_is_seen() -> None:
     assert list(reads("game = Game.objects.get(code=code)")) == [1]
 
 
+def unlocked(code: str) -> Iterator[int]:
+    """The lines that `load` the table of a game row of which it does not show that the caller holds it locked."""
+    tree = ast.parse(code)
+    locked = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _locks(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "load":
+            of = node.func.value
+            row = node.args[0] if node.args else None
+            held = _locks(row) or (isinstance(row, ast.Name) and row.id in locked)
+            if isinstance(of, ast.Name) and of.id == "queries" and not held:
+                yield node.lineno
+
+
+def _locks(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("lock_game", "claim")
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("table = queries.load(game)", [1]),
+        ("table = queries.load(queries.game_named(code))", [1]),
+        ("table = queries.load(lock_game(pk=pk), token=token)", []),
+        ("game = claim(now)\ntable = queries.load(game)", []),
+        ("table = queries.find(game.pk)", []),
+        ("fields = json.load(file)", []),
+    ],
+)
+def test_a_load_of_a_row_that_may_change_is_seen(code: str, lines: list[int]) -> None:
+    assert list(unlocked(code)) == lines
+
+
+@pytest.mark.parametrize("module", modules(("games", "accounts", "nomercy")))
+def test_a_table_is_read_whole_or_under_its_lock(module: str) -> None:
+    assert list(unlocked(Path(CHECKOUT / module).read_text())) == []
+
+
 @pytest.mark.parametrize("module", modules(NEITHER))
 def test_a_door_asks_queries_and_calls_actions(module: str) -> None:
     code = Path(CHECKOUT / module).read_text()

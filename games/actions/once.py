@@ -35,9 +35,10 @@ def create_table_once(*, user: User | None, options: lobby.TableOptions, form: s
         with transaction.atomic():
             return lobby.create_table(user=user or create_guest(), options=options, now=now, form=form)
     except IntegrityError:
-        made = Game.objects.filter(form=form).select_related("host").first()
-        if form is None or made is None:
-            raise
-        if user is not None and made.host_id != user.pk:
+        made = Game.objects.filter(form=form).first() if form is not None else None
+        if made is not None and user is not None and made.host_id != user.pk:
             return lobby.create_table(user=user, options=options, now=now)
-        return queries.load(made)
+        table = queries.find(made.pk) if made is not None else None
+        if table is None:
+            raise
+        return table

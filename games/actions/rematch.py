@@ -36,8 +36,8 @@ def ask_rematch(*, code: str, user: User, now: datetime) -> Table:
         again = Game.objects.filter(rematch_of=game).first()
         if again is None:
             return _new_table(table, user, now)
-    seated = queries.load(again)
-    if seated.seat_of(user) is not None:
+    seated = queries.find(again.pk)
+    if seated is not None and seated.seat_of(user) is not None:
         return seated
     return lobby.join(code=again.code, user=user, now=now)
 

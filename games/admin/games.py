@@ -110,14 +110,14 @@ class GameAdmin(ReadOnly):
 
     def act(self, request: HttpRequest, game_id: int, act: str) -> HttpResponse:
         """The page of an act; looking at hands answers with the hands themselves, in no address of their own."""
-        page, game = PAGES.get(act), Game.objects.filter(pk=game_id).first()
-        if page is None or game is None:
+        page, table = PAGES.get(act), queries.find(game_id)
+        if page is None or table is None:
             raise Http404
+        game = table.game
         back = reverse("admin:games_game_change", args=[game_id])
         if may(request.user, page.act) and game.status not in page.statuses:
             messages.error(request, f"{page.label}: not at a table that is {game.get_status_display().lower()}.")
             return redirect(back)
-        table = queries.load(game)
 
         def hands(doing: Doing) -> HttpResponse:
             entry, cards = tables.look(game_id=game_id, by=doing.by, reason=doing.reason, now=doing.now)
@@ -144,10 +144,11 @@ class GameAdmin(ReadOnly):
         """The table as a spectator sees it; a member of staff who sits there sees no more on this page than others."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        game = self.get_object(request, object_id)
-        if game is None:
+        found = self.get_object(request, object_id)
+        table = None if found is None else queries.find(found.pk)
+        if table is None:
             raise Http404
-        table, now = queries.load(game), timezone.now()
+        game, now = table.game, timezone.now()
         fitting = _fitting(game, table)
         plays = Act.LOOK.value in fitting and refusal_of(tables.check_look, table, by=request.user)
         offered = {name: page for name, page in PAGES.items() if name in fitting and not (plays and name == Act.LOOK)}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from django.db import connection
 
@@ -18,20 +19,22 @@ from games.models.play import Hand, Round
 from games.models.tables import Game, Seat
 
 _GAME: Final = f"SELECT {columns(Game, 'g')}, statement_timestamp() FROM games_game g WHERE "  # noqa: S608
-_WHERE: Final = {"code": "g.code = %s", "pk": "g.id = %s"}
+Key = Literal["pk", "code", "invite"]
+_WHERE: Final[dict[Key, str]] = {"pk": "g.id = %s", "code": "g.code = %s", "invite": "g.invite_key = %s"}
+_TEXT: Final = re.compile(r"[-\w]+", re.ASCII)
 
 
-def lock_row(by: str, value: int | str | None) -> Game | None:
+def lock_row(by: Key, value: int | str | None) -> Game | None:
     """The game row with this `code` or `pk`, locked until the transaction ends, or None.
 
     It knows by how much the database's clock is ahead of this process's.
     """
-    return None if _no_code(value) else _one_game(_GAME + _WHERE[by] + " FOR NO KEY UPDATE", [value])
+    return None if _no_key(value) else _one_game(_GAME + _WHERE[by] + " FOR NO KEY UPDATE", [value])
 
 
-def _no_code(value: int | str | None) -> bool:
-    """Whether this can be no code: PostgreSQL would refuse some of them, not just find nothing."""
-    return isinstance(value, str) and not (value.isascii() and value.isalnum())
+def _no_key(value: int | str | None) -> bool:
+    """Whether this can be no code or invitation: PostgreSQL would refuse some of them, not just find nothing."""
+    return isinstance(value, str) and _TEXT.fullmatch(value) is None
 
 
 _DUE: Final = (
@@ -153,9 +156,9 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
         return _loaded(cursor.fetchall())
 
 
-def read_table(by: str, value: int | str) -> tuple[Game, Loaded | None] | None:
-    """The game row with this `code` or `pk` and, if it has been dealt, its hands: as of one moment, none locked."""
-    if _no_code(value):
+def read_table(by: Key, value: int | str) -> tuple[Game, Loaded | None] | None:
+    """The game row of this number, code or invitation and, once it is dealt, its hands: of one moment, none locked."""
+    if _no_key(value):
         return None
     asked_at = datetime.now(UTC)
     with prepared() as cursor:

@@ -10,8 +10,8 @@ from games.queries.tables import (
     RoundResult,
     Table,
     find,
-    game_by_invite,
     load,
+    load_by_invite,
     load_for,
     may_see,
     options_of,
@@ -22,6 +22,7 @@ from games.queries.tables import (
     require_seat,
     results_of,
     unseen_end,
+    visible_to,
     with_tables,
 )
 from games.queries.views import GameView, LastHand, LogLine, SeatView, hands_after, log_of, view_of
@@ -34,9 +35,9 @@ __all__ = [
     "SeatView",
     "Table",
     "find",
-    "game_by_invite",
     "hands_after",
     "load",
+    "load_by_invite",
     "load_for",
     "log_of",
     "may_see",
@@ -49,5 +50,6 @@ __all__ = [
     "results_of",
     "unseen_end",
     "view_of",
+    "visible_to",
     "with_tables",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ from django.db import Error
 from games import queries
 from games.models import Game
 from games.models.notices import CHANNELS, KINDS, SITE, Notice, NoticeSettings, Outbox
-from games.queries import Table, lists
+from games.queries import GameView, Table, lists
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -30,10 +30,13 @@ NEEDLESS: Final = ("moved", "moved_on", "joined", "looking", "reminded", "read",
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One thing somebody was to be told, and what became of it in each channel."""
+    """One thing somebody was to be told, and what became of it in each channel.
+
+    `view` is the table as they may see it; None for one that is closed to them, and where there is no table.
+    """
 
     notices: tuple[Notice, ...]
-    table: Table | None
+    view: GameView | None
 
     @property
     def first(self) -> Notice:
@@ -51,16 +54,27 @@ class Told:
 
 
 def told_to(user: User) -> list[Told]:
-    """What this person was told lately, or would have been, newest first. At most five queries."""
+    """What this person was told lately, or would have been, newest first. At most six queries."""
     rows = _known(Notice.objects.filter(user=user).order_by("-pk")[:LISTED])
-    tables = tables_of({row.game_id for row in rows if row.game_id is not None})
+    views = views_for(user, tables_of(games_in(rows)))
     groups: dict[tuple[int | None, int, str, int], list[Notice]] = {}
     for row in rows:
         groups.setdefault((row.game_id, row.version, row.kind, row.mark), []).append(row)
     return [
-        Told(tuple(sorted(group, key=lambda row: row.pk)), tables.get(group[0].game_id or 0))
+        Told(tuple(sorted(group, key=lambda row: row.pk)), views.get(group[0].game_id or 0))
         for group in groups.values()
     ]
+
+
+def games_in(rows: Iterable[Notice]) -> set[int]:
+    """The numbers of the games that these notices are about."""
+    return {row.game_id for row in rows if row.game_id is not None}
+
+
+def views_for(user: User, tables: Mapping[int, Table]) -> dict[int, GameView]:
+    """These tables by number, as this person may see them, but for those that are closed to them, as after losing a
+    seat. At most one query."""
+    return {table.game.pk: queries.view_of(table, user) for table in queries.visible_to(user, tables.values())}
 
 
 def tables_of(games: Collection[int]) -> dict[int, Table]:

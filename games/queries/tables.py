@@ -12,7 +12,7 @@ from django.db.models import Prefetch, QuerySet
 
 from games import rules
 from games.models import Game, Hand, Invitation, Round, Seat
-from games.models.rows import Loaded, read_hands, read_results, read_table
+from games.models.rows import Key, Loaded, read_hands, read_results, read_table
 from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def _named(seats: Iterable[Seat]) -> list[Seat]:
 
 
 def load(game: Game, *, token: str | None = None) -> Table:
-    """The whole table of a game row that is locked, and who has used this token there. One query.
+    """The whole table of a game row that the caller holds locked, and who has used this token there. One query.
 
-    Of a row that is not locked it may be another moment's: see `find` and `load_for`.
+    Of a row that is not, the hands may be another moment's: `find` and `load_for` read both at once.
     """
     return _table(game, None if game.round_id is None else read_hands(game.round_id, token))
 
@@ -135,10 +135,25 @@ def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> boo
 
     `links` are the codes of tables whose link an anonymous visitor has opened.
     """
-    game = table.game
-    if game.is_public or game.code in links or table.seat_of(user) is not None:
+    if _open_to(table, user, links):
         return True
-    return user is not None and Invitation.objects.filter(game=game, user_id=user.pk).exists()
+    return user is not None and Invitation.objects.filter(game=table.game, user_id=user.pk).exists()
+
+
+def visible_to(user: User, tables: Iterable[Table]) -> list[Table]:
+    """Those of these tables that this person may know of, in order: at most one query, whatever the number."""
+    tables = list(tables)
+    closed = [table.game.pk for table in tables if not _open_to(table, user)]
+    invited: set[int] = set()
+    if closed:
+        asked = Invitation.objects.filter(game__in=closed, user_id=user.pk)
+        invited.update(asked.values_list("game_id", flat=True))
+    return [table for table in tables if table.game.pk in invited or _open_to(table, user)]
+
+
+def _open_to(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
+    """Whether this person may know of this table even without an invitation."""
+    return table.game.is_public or table.game.code in links or table.seat_of(user) is not None
 
 
 def load_for(code: str, user: User | None, links: Collection[str] = ()) -> Table:
@@ -146,24 +161,25 @@ def load_for(code: str, user: User | None, links: Collection[str] = ()) -> Table
 
     :raises Denied: `not_found`.
     """
-    found = read_table("code", code)
-    if found is None:
-        raise not_found()
-    table = _table(*found)
+    table = _found("code", code)
     if not may_see(table, user, links):
         raise not_found()
     return table
 
 
-def game_by_invite(key: str) -> Game:
-    """The table of an invitation link.
+def load_by_invite(key: str) -> Table:
+    """The table of an invitation link, as of one moment.
 
     :raises Denied: `not_found`.
     """
-    game = Game.objects.filter(invite_key=key).first()
-    if game is None:
+    return _found("invite", key)
+
+
+def _found(by: Key, value: str) -> Table:
+    found = read_table(by, value)
+    if found is None:
         raise not_found()
-    return game
+    return _table(*found)
 
 
 @dataclass(frozen=True, slots=True)

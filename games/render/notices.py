@@ -8,8 +8,6 @@ from typing import Final, NamedTuple
 
 from django.urls import reverse
 
-from accounts.models import User
-from games import queries
 from games.models.notices import CHANNELS, KINDS, SITE, Notice
 from games.queries import GameView
 from games.queries.inbox import Told
@@ -69,20 +67,18 @@ class Item(NamedTuple):
     lines: list[Line]
 
 
-def items_of(told: Iterable[Told], user: User, *, held: bool, now: datetime) -> list[Item]:
+def items_of(told: Iterable[Told], *, held: bool, now: datetime) -> list[Item]:
     """The list of the page, as its reader sees it. `held`: no mail goes out at the moment."""
-    return [_item(entry, user, held, now) for entry in told]
+    return [_item(entry, held, now) for entry in told]
 
 
-def _item(entry: Told, user: User, held: bool, now: datetime) -> Item:
+def _item(entry: Told, held: bool, now: datetime) -> Item:
     row, shown = entry.first, entry.shown
-    table = entry.table  # closed to whom staff have taken a seat from, perhaps
-    view = queries.view_of(table, user) if table is not None and queries.may_see(table, user) else None
     return Item(
         number=shown.pk if shown else 0,
         title=row.text or KINDS[row.kind].title,
-        where=_where(view),
-        url=_url(row, view),
+        where=_where(entry.view),
+        url=_url(row, entry.view),
         when=words.moment(row.created_at, now),
         new=shown is not None and shown.read_at is None,
         lines=[_line(row, held, now) for row in sorted(entry.notices, key=lambda row: row.channel != SITE)],
@@ -97,10 +93,10 @@ def _url(row: Notice, view: GameView | None) -> str:
 
 
 def _where(view: GameView | None) -> str:
-    """The table, and who else sits there."""
+    """The table, which is called after its first seat, and who else sits there."""
     if view is None or not view.seats:
         return ""
-    others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
+    others = words.listed([seat.name for seat in view.seats[1:] if seat.seat != view.you])
     return words.table_name(view) + (f", with {others}" if others else "")
 
 

@@ -84,7 +84,9 @@ def duration(seconds: int) -> str:
 
 
 def table_name(view: GameView) -> str:
-    """What a table is called: after the person at its first seat."""
+    """What a table is called: after the person at its first seat. The last one to leave closes a table."""
+    if not view.seats:
+        return "A closed table"
     if view.you == 0:
         return "Your table"
     return f"{whose(view.seats[0].name)} table"

@@ -24,7 +24,7 @@ def invite(request: HttpRequest, key: str) -> HttpResponse:
     From that POST on this browser may see the table at its own address.
     """
     try:
-        found = queries.load(queries.game_by_invite(key))
+        found = queries.load_by_invite(key)
     except Denied as denied:
         raise Http404 from denied
     if request.method == "POST":
@@ -45,7 +45,7 @@ def _begun(request: HttpRequest, found: Table) -> HttpResponse:
     view = queries.view_of(found, None)
     closed = view.view is None
     context = {
-        "name": words.table_name(view) if view.seats else "A closed table",
+        "name": words.table_name(view),
         "closed": closed,
         "over": view.ended,
         "login_next": request.path,

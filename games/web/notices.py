@@ -38,7 +38,7 @@ def notices(request: HttpRequest) -> HttpResponse:
     user, now = cast("User", request.user), timezone.now()
     told, everything = inbox.told_to(user), request.GET.get("all") == "1"
     listed = [entry for entry in told if everything or not entry.needless]
-    items = items_of(listed, user, held=inbox.mail_is_held() is not None, now=now)
+    items = items_of(listed, held=inbox.mail_is_held() is not None, now=now)
     newest = max((item.number for item in items if item.new), default=0)
     context = {"items": items, "hidden": len(told) - len(listed), "new": count_new(items), "newest": newest}
     return render(request, "games/notices.html", context | {"everything": everything})

@@ -85,7 +85,7 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
         "code": view.id,
         "version": view.version,
         "open": is_open,
-        "name": words.table_name(view) if view.seats else "A closed table",
+        "name": words.table_name(view),
         "headline": words.headline(view, timezone.now()) if is_open else "This table was closed before it started.",
         "detail": _detail(view, free, barred=barred) if is_open else "Everybody who sat here has left.",
         "seats": taken + [{"name": "", "note": "waiting for somebody"}] * free,

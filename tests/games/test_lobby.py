@@ -121,7 +121,7 @@ def test_joining_is_refused_by_name(alice: User, bob: User, charlie: User) -> No
 def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
     table = new_table(alice, players=2, public=False)
     refused("not_found", lobby.join, code=table.game.code, user=bob, now=NOON)
-    assert queries.game_by_invite(table.game.invite_key) == table.game
+    assert queries.load_by_invite(table.game.invite_key).game == table.game
     after = lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.code])
     assert after.game.status == Game.Status.PLAYING
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth import get_user
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from games import queries
@@ -219,6 +221,21 @@ def test_an_invitation_to_a_started_game_lets_one_watch(client: Client, alice: U
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/games/{game.code}/")
     assert client.get(f"/games/{game.code}/").status_code == 200
     assert not User.objects.filter(is_guest=True).exists()
+
+
+def test_a_table_that_the_last_one_leaves_while_it_is_read_is_shown_all_the_same(client: Client, alice: User) -> None:
+    game = open_table(alice)
+    Seat.objects.filter(game=game).delete()
+    for path in ("/", game.get_absolute_url()):
+        assert "A closed table" in text_of(client.get(path))
+
+
+def test_an_invitation_shows_the_game_and_its_hands_of_one_moment(client: Client, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
+    with CaptureQueriesContext(connection) as asked:
+        assert client.get(f"/join/{game.invite_key}/").status_code == 200
+    reads = [query["sql"] for query in asked if "games_hand" in query["sql"] or "games_game" in query["sql"]]
+    assert len(reads) == 1
 
 
 def test_an_invitation_to_a_game_that_filled_up_meanwhile_says_so(client: Client, alice: User, bob: User) -> None:

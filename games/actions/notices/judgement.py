@@ -74,7 +74,7 @@ def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
     people = {row.user_id for row in rows if row.channel == EMAIL}
     facts = _Facts(
         now=now,
-        tables=inbox.tables_of({row.game_id for row in rows if row.game_id is not None}),
+        tables=inbox.tables_of(inbox.games_in(rows)),
         looking=presence.looking((row.game_id, row.user_id) for row in rows if row.game_id is not None),
         addresses=mail_addresses(people) if people else {},
         reminded=set(),

@@ -27,7 +27,7 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter]:
     for row in sorted(rows, key=lambda row: row.pk):
         groups.setdefault((row.user_id, row.kind), []).append(row)
     try:
-        tables = inbox.tables_of({row.game_id for row in rows if row.game_id is not None})
+        tables = inbox.tables_of(inbox.games_in(rows))
         readers = readers_of({row.user for row in rows})
     except Exception:
         # Somebody's account is deleted at this moment, perhaps: claims must not stand until they are stale.
@@ -85,16 +85,14 @@ def _mail(
         views = urgent_first([queries.view_of(tables[game], user) for game in games])
         make = emails.turn_mail if kind == TURN else emails.reminder_mail
         return make(reader, views, now=now, number=number)
-    news = [News(row.text, _view(row, tables), KINDS[row.kind].page) for row in rows]
-    return emails.news_mail(reader, kind, news, now=now, number=number)
+    return emails.news_mail(reader, kind, _news(user, rows, tables), now=now, number=number)
 
 
 def _digest(reader: Reader, user: User, now: datetime, number: int) -> EmailMultiAlternatives:
     on_turn = inbox.tables_of(list(lists.waiting_for(user).values_list("pk", flat=True)))
     waiting = urgent_first([queries.view_of(table, user) for table in on_turn.values()])
     rows = inbox.news_of_the_day(user, now)
-    tables = inbox.tables_of({row.game_id for row in rows if row.game_id is not None})
-    news = [News(row.text, _view(row, tables), KINDS[row.kind].page) for row in rows]
+    news = _news(user, rows, inbox.tables_of(inbox.games_in(rows)))
     return emails.digest_mail(reader, waiting, news, now=now, number=number)
 
 
@@ -102,7 +100,8 @@ def urgent_first(views: Sequence[GameView]) -> list[GameView]:
     return sorted(views, key=lambda view: (view.deadline is None, view.deadline))
 
 
-def _view(row: Notice, tables: Mapping[int, Table]) -> GameView | None:
-    """The table as this person may see it; None for whom it is closed to by now, as after losing a seat there."""
-    table = None if row.game_id is None else tables.get(row.game_id)
-    return None if table is None or not queries.may_see(table, row.user) else queries.view_of(table, row.user)
+def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table]) -> list[News]:
+    """What these notices say, each with its table as this person may see it by now."""
+    games = inbox.games_in(rows)
+    views = inbox.views_for(user, {number: table for number, table in tables.items() if number in games})
+    return [News(row.text, views.get(row.game_id or 0), KINDS[row.kind].page) for row in rows]
