@@ -64,6 +64,7 @@ class Watch:
         self.sockets.discard(socket)
         if not self.sockets and self._task is not None:
             self._task.cancel()
+            self._task = None  # cancelled is not done yet: whoever comes now gets a new one
 
     @property
     def layer_away(self) -> bool:

@@ -370,6 +370,25 @@ def test_who_looks_after_sockets_looks_whether_the_clocks_act(
     run(scenario())
 
 
+def test_a_socket_that_comes_as_the_last_one_leaves_is_looked_after(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+
+    async def scenario() -> None:
+        socket = await open_socket(table.game.code, None)
+        (watched,) = watch().sockets
+        await asyncio.sleep(0)  # the watch waits by now: what it is told next it hears only later
+        watch().remove(watched)
+        watch().add(watched)
+        monkeypatch.setattr(watch_module, "NEWS_SECONDS", 0.01)
+        await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(version=7)
+        assert (await socket.told())["version"] == 7
+        await socket.leave()
+
+    run(scenario())
+
+
 def test_many_sockets_are_looked_after_by_few_queries(
     alice: User, bob: User, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
