@@ -3,7 +3,7 @@
 Counts live in the cache, in slices of a window. A request is refused while the slices that reach into the window hold
 as many as allowed, so no window of that length ever takes more, but for what other processes have not told yet: each
 tells the cache after every 32nd part of a limit, which costs most requests nothing. Addresses are counted under a keyed
-hash and forgotten with their window. Without Redis each process counts for itself (`nomercy.cache` logs that).
+hash and forgotten with their window. While Redis is away nobody is refused (`nomercy.cache` logs that).
 """
 
 import threading
@@ -81,16 +81,27 @@ API count as such; logging in, signing up and passwords have limits of allauth's
 
 
 class Counter:
-    """What this process has seen of one key in the slice of now, and what it knew of the window when it last asked."""
+    """What this process has seen of one key in the slice of now, and what it knew of the window when it last asked.
 
-    __slots__ = ("known", "slice", "untold")
+    `asking` is held by who talks to the cache about this key: its other requests wait for that answer when they need
+    one, and nobody else does. It goes on to the counter of the next slice, which tells what is `past`.
+    """
 
-    def __init__(self, number: int) -> None:
-        self.slice, self.untold, self.known = number, 0, 0
+    __slots__ = ("asking", "known", "past", "slice", "untold")
+
+    def __init__(self, number: int, past: "Counter | None") -> None:
+        self.slice, self.untold = number, 0
+        self.known: int | None = None
+        self.past = past if past is not None and past.untold else None
+        self.asking: threading.Lock = threading.Lock() if past is None else past.asking
+
+    def admits(self, most: int) -> bool:
+        """Whether all that is counted here is within the limit for sure, without asking anybody."""
+        return self.known is not None and self.untold * UNTOLD < most and self.known + self.untold <= most
 
 
 class Limiter:
-    """Counts by key; one a process."""
+    """Counts by key; one a process. No lock but the key's own is held while the cache is asked."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -100,59 +111,70 @@ class Limiter:
     def wait(self, key: str, most: int, seconds: int) -> int:
         """Count one; 0 if it is within the limit, else the seconds to wait, and it is not counted."""
         length = seconds / SLICES
-        number = int(self._clock() / length)
         with self._lock:
-            counter = self._counters.get(key)
-            if counter is None or counter.slice != number:
-                counter = self._next(key, counter, number, seconds)
+            counter = self._counter(key, int(self._clock() / length))
             counter.untold += 1
-            if counter.untold * UNTOLD >= most or counter.known + counter.untold > most:
-                self._tell(key, counter, seconds)
-            if counter.known + counter.untold <= most:
+            if counter.admits(most):
                 return 0
-            self._take_back(key, counter)
-            free = self._oldest(key, number) + SLICES + 1
-        return max(1, ceil(free * length - self._clock()))
+        with counter.asking:
+            oldest = self._ask(key, counter, most, seconds)
+        return 0 if oldest is None else max(1, ceil((oldest + SLICES + 1) * length - self._clock()))
 
-    def _next(self, key: str, old: Counter | None, number: int, seconds: int) -> Counter:
-        if old is not None and old.untold:
-            self._tell(key, old, seconds)
+    def _counter(self, key: str, number: int) -> Counter:
+        counter = self._counters.get(key)
+        if counter is not None and counter.slice == number:
+            return counter
         if len(self._counters) >= KEPT:
             self._counters = {k: c for k, c in self._counters.items() if c.untold}
         if len(self._counters) >= KEPT:
             self._counters.clear()
-        counter = self._counters[key] = Counter(number)
-        counter.known = self._window(key, number)
-        return counter
+        new = self._counters[key] = Counter(number, past=counter)
+        return new
 
-    def _tell(self, key: str, counter: Counter, seconds: int) -> None:
-        name = f"{key}:{counter.slice}"
-        cache.add(name, 0, timeout=2 * seconds)
-        try:
-            cache.incr(name, counter.untold)
-        except ValueError:  # it ran out between the two
-            cache.set(name, counter.untold, timeout=2 * seconds)
-        counter.known = max(self._window(key, counter.slice), counter.untold)
-        counter.untold = 0
+    def _ask(self, key: str, counter: Counter, most: int, seconds: int) -> int | None:
+        """Tell the cache what it does not know yet. None if the one that was counted is within the limit, else it is
+        taken back, and this is the slice that leaves the window first. The caller holds `counter.asking`."""
+        with self._lock:
+            if counter.admits(most):  # somebody else has told of this one, too
+                return None
+            past, counter.past = counter.past, None
+            told, late = counter.untold, 0
+            if past is not None:
+                late, past.untold = past.untold, 0
+        if past is not None:
+            _tell(key, past.slice, late, seconds)
+        _tell(key, counter.slice, told, seconds)
+        window = _window(key, counter.slice)
+        with self._lock:
+            counter.untold -= told
+            counter.known = max(sum(window.values()), told)
+            if counter.known + counter.untold <= most:
+                return None
+            untold = counter.untold > 0
+            if untold:
+                counter.untold -= 1
+            else:
+                counter.known -= 1
+        if not untold:
+            _tell(key, counter.slice, -1, seconds)
+        return min((number for number, count in window.items() if count > 0), default=counter.slice)
 
-    def _take_back(self, key: str, counter: Counter) -> None:
-        if counter.untold:
-            counter.untold -= 1
-            return
-        try:
-            cache.decr(f"{key}:{counter.slice}")
-        except ValueError:
-            return
-        counter.known -= 1
 
-    def _window(self, key: str, number: int) -> int:
-        """What all have told of the slices that reach into the window."""
-        return sum(cache.get_many([f"{key}:{n}" for n in _slices(number)]).values())
+def _tell(key: str, number: int, count: int, seconds: int) -> None:
+    if not count:
+        return
+    name = f"{key}:{number}"
+    cache.add(name, 0, timeout=2 * seconds)
+    try:
+        cache.incr(name, count)
+    except ValueError:  # it ran out between the two
+        cache.set(name, max(0, count), timeout=2 * seconds)
 
-    def _oldest(self, key: str, number: int) -> int:
-        """The slice that leaves the window first of those that hold something."""
-        found = cache.get_many([f"{key}:{n}" for n in _slices(number)])
-        return next((n for n in _slices(number) if found.get(f"{key}:{n}", 0) > 0), number)
+
+def _window(key: str, number: int) -> dict[int, int]:
+    """What all have told of each slice that reaches into the window."""
+    found = cache.get_many([f"{key}:{n}" for n in _slices(number)])
+    return {n: found.get(f"{key}:{n}", 0) for n in _slices(number)}
 
 
 def _slices(number: int) -> range:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from django.core.cache import cache, caches
@@ -124,6 +127,65 @@ def test_without_redis_everybody_is_served_and_the_log_says_so(clock: Clock, mon
     with capture_logs() as lines:
         assert taken(Limiter(clock), 100, 10) == 100
     assert "cache failed" in {line["event"] for line in lines}
+
+
+class Hanging:
+    """The cache, which answers nothing about one key until it is let go."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.asked, self.let_go = threading.Event(), threading.Event()
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(cache, operation)
+
+    def get_many(self, keys: Collection[str]) -> dict[str, int]:
+        if any(one.startswith(f"{self.key}:") for one in keys):
+            self.asked.set()
+            assert self.let_go.wait(20)
+        return cache.get_many(keys)
+
+
+def test_a_cache_that_hangs_holds_up_nobody_but_who_needs_its_answer(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limiter, hanging = Limiter(clock), Hanging("slow")
+    assert limiter.wait("known", 6_000, 60) == 0
+    monkeypatch.setattr(limits, "cache", hanging)
+    with ThreadPoolExecutor(2) as threads:
+        slow = threads.submit(limiter.wait, "slow", 6_000, 60)
+        assert hanging.asked.wait(20)
+        others = threads.submit(lambda: taken(limiter, 1_000, 6_000, key="known") + taken(limiter, 1, 10, key="new"))
+        try:
+            assert others.result(20) == 1_001
+            assert not slow.done()
+        finally:
+            hanging.let_go.set()
+        assert slow.result(20) == 0
+
+
+def at_once(limiters: list[Limiter], tries: int, most: int) -> int:
+    """How many of the requests of four threads for each limiter, all at the same time, are served."""
+    begin = threading.Barrier(4 * len(limiters))
+
+    def ask(limiter: Limiter) -> int:
+        begin.wait(20)
+        return taken(limiter, tries, most)
+
+    with ThreadPoolExecutor(begin.parties) as threads:
+        return sum(threads.map(ask, 4 * limiters))
+
+
+@pytest.mark.parametrize("most", [1, 10, 300, 2_000])
+def test_threads_of_one_process_take_no_more_than_the_limit(clock: Clock, most: int) -> None:
+    assert at_once([Limiter(clock)], most, most) == most
+
+
+@pytest.mark.parametrize("most", [10, 120, 2_000])
+def test_threads_of_four_processes_overrun_a_limit_by_at_most_a_fifth(clock: Clock, most: int, figure: Figure) -> None:
+    passed = at_once([Limiter(clock) for _ in range(4)], most // 2, most)
+    figure(f"limit {most}: {passed} passed, overrun {passed / most - 1:+.1%}")
+    assert most * 0.9 <= passed <= 1.2 * most
 
 
 @pytest.fixture
