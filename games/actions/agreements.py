@@ -66,7 +66,7 @@ def end_old_pauses(*, now: datetime) -> int:
     paused = Game.objects.filter(status=Game.Status.PLAYING, paused_at__lte=begun)
     due = paused.filter(paused_reasons__contains=[Game.PAUSED_BY_CONSENT]).order_by("pk")
     games = list(due.values_list("pk", flat=True))
-    return for_each_game(games, lambda pk: _end_old_pause(pk, begun, now), failed="an old pause was not ended")
+    return for_each_game(games, lambda pk: _end_old_pause(pk, begun, now), failed="an old pause was not ended").count
 
 
 def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:

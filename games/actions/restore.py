@@ -6,18 +6,18 @@ site that the dump was taken from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 
 from games import queries
 from games.actions.clocks import stops
 from games.actions.clocks.timing import moment_of
 from games.actions.locks import lock_game
 from games.actions.notices import outbox
+from games.actions.steps import Done, for_each_game
 from games.models import Game, Heartbeat
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
@@ -26,16 +26,15 @@ _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::
 WHY: Final = "The site was restored from a backup."
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
-    """How many games run on, and whether mail was held."""
+class Released(NamedTuple):
+    """The games that run on, and those that could not be read; and whether mail was held."""
 
-    games: int
+    games: Done
     mail: bool
 
 
-def freeze_if_restored(*, now: datetime) -> int | None:
-    """Freeze a database that came out of a dump since it last ran; the number of games stopped, or None if it did not.
+def freeze_if_restored(*, now: datetime) -> Done | None:
+    """Freeze a database that came out of a dump since it last ran; what `freeze` gives, or None if it did not.
 
     To be called before any process of the site starts.
     """
@@ -49,32 +48,43 @@ def freeze_if_restored(*, now: datetime) -> int | None:
     return stopped
 
 
-def freeze(*, now: datetime) -> int:
-    """Hold all mail and stop every game as of the last sign of life before now; gives the number of games stopped."""
+def freeze(*, now: datetime) -> Done:
+    """Hold all mail and stop every game as of the last sign of life before now; gives the games stopped.
+
+    One that cannot be read keeps no other: its clock cannot act either, but it is to be mended and frozen again.
+    """
     outbox.hold(why=WHY, now=now)
-    stopped = 0
-    for game_id in _playing().values_list("pk", flat=True).iterator():
-        with transaction.atomic():
-            table = queries.load(lock_game(pk=game_id))
-            if table.game.status == Game.Status.PLAYING:
-                pulse = table.game.pulse
-                since = None if pulse is None else min(pulse, moment_of(table.game, now))
-                stopped += stops.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
-    return stopped
+    return for_each_game(_playing(), lambda pk: _stop(pk, now), failed="a game was not frozen")
+
+
+def _stop(game_id: int, now: datetime) -> bool:
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game_id))
+        if table.game.status != Game.Status.PLAYING:
+            return False
+        pulse = table.game.pulse
+        since = None if pulse is None else min(pulse, moment_of(table.game, now))
+        return stops.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
 
 
 def release(*, now: datetime) -> Released:
-    """Let the stopped games run on with the time they had left, and then mail go, each after another look."""
-    games = 0
-    for game_id in (
-        _playing().filter(paused_reasons__contains=[Game.PAUSED_BY_RESTORE]).values_list("pk", flat=True).iterator()
-    ):
-        with transaction.atomic():
-            table = queries.load(lock_game(pk=game_id))
-            if table.game.status == Game.Status.PLAYING:
-                games += stops.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+    """Let the stopped games run on with the time they had left, and then mail go, each after another look.
+
+    One that cannot be read keeps neither another game nor the mail.
+    """
+    frozen = _playing(paused_reasons__contains=[Game.PAUSED_BY_RESTORE])
+    games = for_each_game(frozen, lambda pk: _run_on(pk, now), failed="a game was not released")
     return Released(games, mail=outbox.release())
 
 
-def _playing() -> QuerySet[Game]:
-    return Game.objects.filter(status=Game.Status.PLAYING).order_by("pk")
+def _run_on(game_id: int, now: datetime) -> bool:
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game_id))
+        if table.game.status != Game.Status.PLAYING:
+            return False
+        return stops.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+
+
+def _playing(**which: Any) -> Iterator[int]:
+    running = Game.objects.filter(status=Game.Status.PLAYING, **which).order_by("pk")
+    return running.values_list("pk", flat=True).iterator()

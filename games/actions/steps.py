@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import structlog
 
@@ -25,16 +26,34 @@ def run_all(**steps: Callable[[], object]) -> None:
         raise ExceptionGroup(f"{len(failed)} of {len(steps)} steps failed", failed)
 
 
-def for_each_game(games: Iterable[int], act: Callable[[int], bool], *, failed: str) -> int:
-    """Do this at each game, by its number; gives how often it had something to do.
+@dataclass(frozen=True, slots=True)
+class Done:
+    """At how many games there was something to do, and the numbers of those that failed."""
 
-    One that fails is logged as `failed` and passed over: one broken game keeps no other. Never with the traceback,
-    whose values hold hands.
+    count: int
+    failed: list[int]
+
+
+def for_each_game(
+    games: Iterable[int],
+    act: Callable[[int], bool],
+    *,
+    failed: str,
+    put_off: Callable[[int], object] = lambda _: None,
+) -> Done:
+    """Do this at each game, by its number.
+
+    One that fails is logged as `failed`, `put_off` and passed over: one broken game keeps no other. Never with the
+    traceback, whose values hold hands.
+
+    :raises Exception: what `put_off` raises, and `games`.
     """
-    count = 0
+    count, broken = 0, []
     for game_id in games:
         try:
             count += act(game_id)
         except Exception as error:  # noqa: BLE001  # whatever it is
             log.error(failed, game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
-    return count
+            broken.append(game_id)
+            put_off(game_id)
+    return Done(count, broken)

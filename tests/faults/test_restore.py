@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 from psycopg import sql
@@ -24,6 +25,7 @@ from games.actions import lobby, restore
 from games.actions.clocks import stops
 from games.actions.locks import lock_game
 from games.actions.play import play_move
+from games.actions.steps import Done
 from games.models import Game, Heartbeat, Notice, Outbox
 from games.refusals import Denied
 from nomercy.place import CHECKOUT, binaries_for, place_for
@@ -131,14 +133,14 @@ def test_a_restored_site_stands_still_until_it_is_released(
 def test_a_game_that_stands_still_takes_no_move_and_goes_on_after_the_release(alice: User, bob: User) -> None:
     now = timezone.now()
     game = a_game_in_play([alice, bob], 0, now, players=2)
-    assert restore.freeze(now=now) == 1
-    assert restore.freeze(now=now) == 0
+    assert restore.freeze(now=now) == Done(1, [])
+    assert restore.freeze(now=now) == Done(0, [])
 
     with pytest.raises(Denied, match="paused"):
         a_move(game, now)
 
-    assert restore.release(now=now + timedelta(days=3)) == restore.Released(games=1, mail=True)
-    assert restore.release(now=now + timedelta(days=3)) == restore.Released(games=0, mail=False)
+    assert restore.release(now=now + timedelta(days=3)) == restore.Released(Done(1, []), mail=True)
+    assert restore.release(now=now + timedelta(days=3)) == restore.Released(Done(0, []), mail=False)
     a_move(game, now + timedelta(days=3))
 
 
@@ -147,6 +149,62 @@ def a_move(game: Game, now: datetime) -> None:
     user = table.seats[table.playing[2].turn].user
     assert user is not None
     play_move(code=game.code, user=user, text="draw", version=table.game.version, now=now)
+
+
+def break_first(games: list[Game]) -> int:
+    """Give the first of these games options that no release knows; its number."""
+    Game.objects.filter(pk=games[0].pk).update(preset="nonsense")
+    return games[0].pk
+
+
+def test_a_game_that_cannot_be_read_keeps_no_other_from_standing_still(
+    alice: User, bob: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = timezone.now()
+    games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
+    broken = break_first(games)
+
+    with pytest.raises(CommandError, match=rf"1 games .* not stopped: number {broken}\."):
+        call_command("freeze")
+
+    assert capsys.readouterr().out.startswith("1 games stand still and mail is held")
+    games[1].refresh_from_db()
+    assert games[1].paused_reasons == [Game.PAUSED_BY_RESTORE]
+
+
+def test_a_start_after_a_restore_names_the_game_that_cannot_be_read_and_goes_on(
+    alice: User, bob: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = timezone.now()
+    games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
+    broken = break_first(games)
+    Heartbeat.objects.update_or_create(pk=1, defaults={"home": "elsewhere"})
+
+    call_command("freeze", if_restored=True)
+
+    told = capsys.readouterr()
+    assert told.out.startswith("1 games stand still and mail is held")
+    assert f"not stopped: number {broken}." in told.err
+    call_command("freeze", if_restored=True)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_game_that_cannot_be_read_keeps_neither_others_nor_the_mail_from_going_on(alice: User, bob: User) -> None:
+    now = timezone.now()
+    games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
+    restore.freeze(now=now)
+    broken = break_first(games)
+
+    with pytest.raises(CommandError, match=rf"1 games .* not released: number {broken}\."):
+        call_command("release")
+
+    games[1].refresh_from_db()
+    assert games[1].paused_reasons == []
+    assert Outbox.objects.get().held_since is None
+    Game.objects.filter(pk=broken).update(preset="no-mercy")
+    call_command("release")
+    games[0].refresh_from_db()
+    assert games[0].paused_reasons == []
 
 
 def test_a_pause_of_the_players_own_outlasts_the_release(alice: User, bob: User) -> None:

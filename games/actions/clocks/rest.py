@@ -54,7 +54,9 @@ def _running() -> QuerySet[Seat]:
 
 def _follow(games: Iterable[int], now: datetime) -> int:
     """Each game is a transaction of its own: the vacation has begun, and one that fails keeps no other."""
-    return for_each_game(games, lambda pk: _follow_one(pk, now), failed="a clock did not follow its player's rest")
+    return for_each_game(
+        games, lambda pk: _follow_one(pk, now), failed="a clock did not follow its player's rest"
+    ).count
 
 
 def _follow_one(game_id: int, now: datetime) -> bool:

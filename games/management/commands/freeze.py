@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any
+from typing import Any, Final
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from games.actions import restore
+from games.actions.steps import Done
+
+SHOWN: Final = 20
+"""So many broken games are named; the log names them all."""
 
 
 class Command(BaseCommand):
@@ -22,5 +26,21 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
         stopped = restore.freeze_if_restored(now=now) if options["if_restored"] else restore.freeze(now=now)
-        if stopped is not None:
-            self.stdout.write(f"{stopped} games stand still and mail is held, until: manage.py release")
+        if stopped is None:
+            return
+        self.stdout.write(f"{stopped.count} games stand still and mail is held, until: manage.py release")
+        if not stopped.failed:
+            return
+        told = left_over(stopped, "stopped", "freeze")
+        if not options["if_restored"]:
+            raise CommandError(told)
+        self.stderr.write(told)  # every start asks: one broken game must not keep the site down
+
+
+def left_over(games: Done, done: str, command: str) -> str:
+    """What is to be done about the games that could not be `done` so."""
+    shown = ", ".join(map(str, games.failed[:SHOWN])) + (", ..." if len(games.failed) > SHOWN else "")
+    return (
+        f"{len(games.failed)} games could not be read, and are not {done}: number {shown}."
+        f" See manage.py check_games; when they are mended, run manage.py {command} again."
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from games.actions import restore
+from games.management.commands.freeze import left_over
 
 
 class Command(BaseCommand):
@@ -16,5 +17,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         released = restore.release(now=timezone.now())
         self.stdout.write(
-            f"{released.games} games run on; mail {'goes out again' if released.mail else 'was not held'}"
+            f"{released.games.count} games run on; mail {'goes out again' if released.mail else 'was not held'}"
         )
+        if released.games.failed:
+            raise CommandError(left_over(released.games, "released", "release"))
