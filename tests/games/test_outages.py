@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -220,6 +221,61 @@ def test_a_pause_after_the_game_has_its_time_back_counts_it_once(alice: User, bo
     Heartbeat.objects.update(at=NOON, given_from=NOON - 3 * HOUR, given_to=NOON, given_through=table.game.pk)
     paused(table, NOON + SECOND)
     assert now_of(table).game.time_left == HALF - SECOND
+
+
+# Callout windows: one that opens in an outage has its own few seconds, and no more
+
+PACES = [
+    pytest.param({"pace": "live"}, id="preset"),
+    pytest.param({"pace": "custom", "custom_pace": {"bank": 0, "increment": 60, "cap": 60, "callout": 8}}, id="custom"),
+]
+
+
+def called_out(alice: User, bob: User, pace: dict[str, Any]) -> Table:
+    """Alice's card but one is played two seconds before noon, while the sweep has been away for three hours."""
+    hands = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
+    table = table_at(hands, [alice, bob], deadline=NOON, turn_since=NOON - 60 * SECOND, **pace)
+    Heartbeat.objects.create(pk=1, at=NOON - 3 * HOUR)
+    move(table, alice, "play r5", at=NOON - 2 * SECOND)
+    assert window_of(table) == NOON + 6 * SECOND
+    return table
+
+
+def window_of(table: Table) -> datetime | None:
+    return now_of(table).playing[1][0].callout_until
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_a_window_that_opened_in_an_outage_gets_what_it_ran_of_it(alice: User, bob: User, pace: dict[str, Any]) -> None:
+    table = called_out(alice, bob, pace)
+    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
+    assert window_of(table) == near(NOON + 8 * SECOND)
+    assert swept(NOON + 10 * SECOND).acted == 1
+    assert log_of(table)[-1] == "0 clock uno"
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_a_window_that_opens_once_the_sweep_is_back_gets_nothing(alice: User, bob: User, pace: dict[str, Any]) -> None:
+    table = called_out(alice, bob, pace)
+    Heartbeat.objects.update(at=NOON - 3 * SECOND, given_from=NOON - 3 * HOUR, given_to=NOON - 3 * SECOND)
+    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
+    assert window_of(table) == NOON + 6 * SECOND
+
+
+def test_a_window_that_opened_in_an_outage_gets_no_more_by_a_pause(alice: User, bob: User) -> None:
+    table = called_out(alice, bob, {"pace": "live"})
+    paused(table, NOON - SECOND)
+    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
+    Heartbeat.objects.update(at=NOON + HOUR)
+    resumed(table, NOON + HOUR)
+    assert window_of(table) == NOON + HOUR + 8 * SECOND
+
+
+def test_a_window_that_opened_in_an_outage_stays_as_it_is_by_a_pause_within(alice: User, bob: User) -> None:
+    table = called_out(alice, bob, {"pace": "live"})
+    paused(table, NOON - SECOND)
+    resumed(table, NOON)
+    assert window_of(table) == NOON + 6 * SECOND
 
 
 def test_the_sweep_s_age_can_be_asked(alice: User, bob: User) -> None:

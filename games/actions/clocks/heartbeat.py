@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -11,6 +12,7 @@ from django.db.models import F, Q
 
 from games.actions.clocks.timing import aimed, clock_of, set_clock
 from games.models import Game, Heartbeat, Seat, rows
+from games.models.paces import PACES
 
 log = structlog.get_logger(__name__)
 
@@ -18,7 +20,8 @@ PULSE: Final = timedelta(seconds=5)
 """The pulse is written no more often: an idle sweep commits nothing."""
 
 # Each clock gets what it ran of the outage: not what lay before its turn, or in a vacation (of nulls `GREATEST` thinks
-# nothing). Rows are locked in the order of their numbers: nobody waits in a ring.
+# nothing). So does each callout window, for moves go on, and one can open then (`timing.opened`). Rows are locked in
+# the order of their numbers: nobody waits in a ring.
 _GIVE: Final = """
 WITH part AS (
     SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE
@@ -31,12 +34,20 @@ WITH part AS (
     WHERE g.id = part.id AND deadline IS NOT NULL AND GREATEST(turn_since, rested_until, %(from)s) < %(to)s
     RETURNING g.id
 ), windows AS (
-    UPDATE games_hand h SET callout_until = callout_until + (%(to)s - %(from)s)
-    FROM games_game g JOIN part USING (id)
-    WHERE h.round_id = g.round_id AND h.callout_until > %(from)s AND g.paused_at IS NULL
+    UPDATE games_hand h SET callout_until = callout_until + (%(to)s - GREATEST(callout_until - g.callout, %(from)s))
+    FROM (
+        SELECT round_id, make_interval(
+            secs => COALESCE(custom_pace ->> 'callout', %(callouts)s::jsonb ->> pace)::integer
+        ) AS callout
+        FROM games_game JOIN part USING (id) WHERE paused_at IS NULL
+    ) g
+    WHERE h.round_id = g.round_id AND callout_until > %(from)s
+      AND GREATEST(callout_until - g.callout, %(from)s) < %(to)s
 )
 SELECT (SELECT max(id) FROM part), (SELECT count(*) FROM part), ARRAY(SELECT id FROM clocks)
 """
+
+_CALLOUTS: Final = json.dumps({pace.name: pace.callout for pace in PACES.values()})
 
 
 class Beat(NamedTuple):
@@ -68,7 +79,7 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
         # If the giving is interrupted, the time since then is an absence of its own.
         if row.at is None or now - row.at <= grace or row.given_to == now:
             row.at = max(row.at or now, now)
-        row.save()
+        row.save(update_fields=["at", "given_from", "given_to", "given_through"])
         return Beat(may_act=row.given_from is None and now - row.at <= grace, skew=skew)
 
 
@@ -97,7 +108,9 @@ def _last() -> tuple[datetime | None, bool, timedelta]:
 
 def _give(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(_GIVE, {"from": start, "to": end, "after": row.given_through, "batch": batch})
+        cursor.execute(
+            _GIVE, {"from": start, "to": end, "after": row.given_through, "batch": batch, "callouts": _CALLOUTS}
+        )
         last, count, given = cursor.fetchone()
     _aim_again(given, end)
     if last is not None:

@@ -18,6 +18,7 @@ from games.actions.clocks.timing import (
     first_wake,
     known_rest,
     left_of,
+    opened,
     ran_until,
     rested,
     runs_from,
@@ -89,7 +90,8 @@ def _run_on(table: Table, paused_at: datetime, now: datetime) -> None:
     game.paused_at = None
     for hand in hands:
         if hand.callout_until is not None:
-            hand.callout_until += moment - paused_at
+            stopped = max(paused_at, opened(game, hand.callout_until))  # later, if it opened in an outage
+            hand.callout_until += max(timedelta(), moment - stopped)
     Hand.objects.bulk_update(hands, ["callout_until"])
     game.wake_at = first_wake(table, position, now)
 

@@ -68,6 +68,11 @@ def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
     return moment if seat.rest is None or game.terms.live else seat.rest.back(moment)
 
 
+def opened(game: Game, until: datetime) -> datetime:
+    """When the callout window that is open `until` then began to run, by what is left of it at any moment since."""
+    return until - timedelta(seconds=game.terms.callout)
+
+
 def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed: Collection[int], now: datetime) -> Due:
     """The deadlines that follow when `position` replaces the table's own; `table` still holds the one before.
 
