@@ -33,8 +33,8 @@ def close_old_tables(*, now: datetime) -> int:
 def forget_guests(*, now: datetime) -> int:
     """Delete the guests of a month ago who sit in no game that runs; gives their number.
 
-    Their seats stay in finished games, under the name they played by. A case goes with the guest it is about: so not
-    before it is settled, nor in the month after, when those who reported read what came of it.
+    Their seats stay in finished games, under the name they played by. A case stays without its person: so a guest stays
+    until it is settled and a month longer, while those who reported read whom it was about and what came of it.
     """
     month_ago = now - timedelta(days=GUEST_DAYS)
     running = Seat.objects.filter(

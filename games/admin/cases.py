@@ -129,7 +129,7 @@ class Held(admin.SimpleListFilter):
 
 @admin.register(Case)
 class CaseAdmin(ReadOnly):
-    list_display = ("person", "kind", "weight", "said", "age", "holder", "outcome")
+    list_display = ("whom", "kind", "weight", "said", "age", "holder", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = ("person__username", "person__display_name", "=reports__game__code")
     search_help_text = "The username or the name of whom it is about, or all of a game's code."
@@ -141,6 +141,10 @@ class CaseAdmin(ReadOnly):
         return conduct.with_weight(
             super().get_queryset(request).exclude(person_id=request.user.pk), reader=request.user.pk
         )
+
+    @admin.display(description="about", ordering="person")
+    def whom(self, case: Case) -> str:
+        return case.about
 
     @admin.display(description="weight", ordering="-weight")
     def weight(self, case: Any) -> str:
@@ -163,7 +167,7 @@ class CaseAdmin(ReadOnly):
         if page is None or case is None:
             raise Http404
         back = reverse("admin:games_case_change", args=[case_id])
-        return act_page(request, page, subject=case_id, about=f"case about {case.person.name}", back=back)
+        return act_page(request, page, subject=case_id, about=f"case about {case.about}", back=back)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -175,7 +179,7 @@ class CaseAdmin(ReadOnly):
         pages = {name: page for name, page in CASE_PAGES.items() if not (held and page.act == Act.HOLD)}
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Case about {case.person.name}",
+            "title": f"Case about {case.about}",
             "case": case,
             "reports": conduct.reports_of(case, reader=request.user.pk),
             "refusal": refusal_of(cases.check_case, case, by=request.user),

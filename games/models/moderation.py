@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -10,6 +12,8 @@ from games.models.tables import Game
 
 REASON_LENGTH = 500
 WORDS_LENGTH = 2000
+GONE: Final = "a guest who is gone"
+"""Who was forgotten: nobody else's row is ever deleted."""
 
 
 class AuditEntry(models.Model):
@@ -164,7 +168,10 @@ class Appeal(models.Model):
 
 
 class Case(models.Model):
-    """What is said against one person in one kind of matter; reports gather here until staff close it."""
+    """What is said against one person in one kind of matter; reports gather here until staff close it.
+
+    It outlives a guest: `person` is null once that guest is forgotten, and no name is kept.
+    """
 
     class Kind(models.TextChoices):
         NAME = "name", "An offensive name"
@@ -178,7 +185,9 @@ class Case(models.Model):
         NOTHING = "nothing", "We found nothing against the rules"
         UNCLEAR = "unclear", "We could not tell"
 
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="cases")
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="cases"
+    )
     kind = models.CharField(max_length=12, choices=Kind)
     opened_at = models.DateTimeField()
     holder = models.ForeignKey(
@@ -197,6 +206,11 @@ class Case(models.Model):
 
     def __str__(self) -> str:
         return f"case {self.pk}"
+
+    @property
+    def about(self) -> str:
+        """Whom it is about, as people say it."""
+        return self.person.name if self.person else GONE
 
 
 class Report(models.Model):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from django.db.models import Count, F, FloatField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
 from games.models.rows import read_acts
+
+M = TypeVar("M", bound=Model)
 
 
 def suspension_of(user: User, now: datetime) -> Suspension | None:
@@ -47,6 +49,11 @@ def not_about(entries: QuerySet[AuditEntry], reader: int | None) -> QuerySet[Aud
     # Without the key, which most entries have not, the comparison is neither true nor false.
     of_another = ~Q(details__before_id=reader) | Q(details__before_id__isnull=True)
     return entries.exclude(person_id=reader).filter(of_another)
+
+
+def _but_about(rows: QuerySet[M], reader: int | None, field: str = "case__person_id") -> QuerySet[M]:
+    """These reports or cases but for those about the reader. Who they are about may be gone."""
+    return rows if reader is None else rows.exclude(**{field: reader})
 
 
 def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
@@ -113,12 +120,8 @@ def looked_at(game: Game, user: User) -> bool:
 
 def reports_of_game(game: Game, *, reader: int | None) -> QuerySet[Report]:
     """What was said about this game, newest first, but for what is said about the person who reads it."""
-    return (
-        Report.objects.filter(game=game)
-        .exclude(case__person_id=reader)
-        .select_related("case__person", "reporter")
-        .order_by("-pk")
-    )
+    reports = _but_about(Report.objects.filter(game=game), reader)
+    return reports.select_related("case__person", "reporter").order_by("-pk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ class ConductRecord:
 def record_of(person: User, now: datetime, *, reader: int | None) -> ConductRecord:
     """Everything about this person's conduct, newest first; no cases and no audit if it is read by that person."""
     audit = not_about(AuditEntry.objects.filter(person_id=person.pk), reader)
-    cases = Case.objects.filter(person=person).exclude(person_id=reader).order_by("-pk")
+    cases = _but_about(Case.objects.filter(person=person), reader, "person_id").order_by("-pk")
     return ConductRecord(
         suspension=suspension_of(person, now),
         suspensions=list(Suspension.objects.filter(person=person).order_by("-pk")),
@@ -150,7 +153,7 @@ def _settled(outcome: str, reader: int | None) -> Subquery:
     reader.
     """
     reported = Report.objects.filter(reporter=OuterRef("reporter"), case__outcome=outcome).order_by()
-    cases = reported.exclude(case=OuterRef("case")).exclude(case__person_id=reader)
+    cases = _but_about(reported.exclude(case=OuterRef("case")), reader)
     return Subquery(cases.values("reporter").annotate(n=Count("case", distinct=True)).values("n"))
 
 

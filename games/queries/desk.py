@@ -27,7 +27,7 @@ def ailing(games: QuerySet[Game], ails: str | None, *, reader: int | None, now: 
             return games.filter(playing & (Q(deadline=None, wake_at=None) | Q(wake_at__lt=late)), paused_at=None)
         case "reported":
             said = Report.objects.filter(game=OuterRef("pk"), case__closed_at=None)
-            return games.filter(Exists(said.exclude(case__person_id=reader)))
+            return games.filter(Exists(said if reader is None else said.exclude(case__person_id=reader)))
         case "paused":
             return games.filter(playing, paused_at__isnull=False)
     return games

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db.models import QuerySet
+from django.test import Client
 
 from accounts.actions import create_guest
 from accounts.models import User
 from games.actions import housekeeping, lobby
 from games.actions.moderation import cases
 from games.models import Case, Game, Report, Seat
+from games.queries import conduct
+from tests.support.codes import staff_browser
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +66,55 @@ def test_a_guest_stays_until_whoever_reported_them_has_been_answered(alice: User
     assert housekeeping.forget_guests(now=NOON + timedelta(days=29)) == 0
     assert Report.objects.filter(reporter=alice).exists()
     assert housekeeping.forget_guests(now=NOON + timedelta(days=31)) == 1
+
+
+def settled_case_of_a_forgotten_guest(alice: User, mo: User) -> Case:
+    """Alice reported the guest, who has been forgotten since."""
+    guest = old_guest()
+    game = table_at(TWO_HANDS, [guest, alice]).game
+    text = "He wrote a rude word as his name, twice."
+    cases.report(code=game.code, reporter=alice, seat=0, kind="name", text=text, now=NOON)
+    Game.objects.filter(pk=game.pk).update(status=Game.Status.VOID, finished_at=NOON - timedelta(days=35))
+    case, reason = Case.objects.get(), "Seen in the log of the game"
+    cases.close_case(case_id=case.pk, by=mo, outcome="acted", answer="Thank you.", reason=reason, now=NOON)
+    assert housekeeping.forget_guests(now=NOON + timedelta(days=31)) == 1
+    case.refresh_from_db()
+    return case
+
+
+def test_a_settled_case_outlives_the_guest_it_is_about(alice: User, mo: User, as_alice: Client) -> None:
+    case = settled_case_of_a_forgotten_guest(alice, mo)
+    assert (case.person, case.outcome, case.reports.get().reporter) == (None, "acted", alice)
+    page = as_alice.get("/reports/").content.decode()
+    assert "A guest who is gone: an offensive name" in page
+    assert "<strong>We agreed and acted on it.</strong> Thank you." in page
+
+
+def test_what_reporters_were_right_about_counts_also_once_the_guest_is_gone(alice: User, bob: User, mo: User) -> None:
+    settled_case_of_a_forgotten_guest(alice, mo)
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    about_bob = cases.report(
+        code=game.code, reporter=alice, seat=1, kind="name", text="A rude word as his name.", now=NOON
+    ).case
+    for reader in (mo.pk, None):
+        record: Any = conduct.reports_of(about_bob, reader=reader).get()
+        assert (record.acted, record.nothing) == (1, 0)
+
+
+def test_staff_read_a_case_whose_guest_is_gone_and_settle_it(alice: User, mo: User) -> None:
+    case = settled_case_of_a_forgotten_guest(alice, mo)
+    staff = staff_browser(mo)
+    row = re.search(r'class="field-whom".*?</t', staff.get("/admin/games/case/?state=all").content.decode(), re.DOTALL)
+    assert row is not None
+    assert "a guest who is gone" in row[0]
+    page = staff.get(f"/admin/games/case/{case.pk}/change/").content.decode()
+    assert "Case about a guest who is gone" in page
+    table = staff.get(f"/admin/games/game/{case.reports.get().game_id}/change/").content.decode()
+    assert "about a guest who is gone" in table
+    Case.objects.filter(pk=case.pk).update(closed_at=None, outcome="")
+    reason = "Seen in the log of the game"
+    entry = cases.close_case(case_id=case.pk, by=mo, outcome="nothing", answer="", reason=reason, now=NOON)
+    assert (entry.person, entry.person_name) == (None, "")
 
 
 def test_guests_who_reported_the_same_thing_are_forgotten_and_what_they_said_stays(alice: User, bob: User) -> None:

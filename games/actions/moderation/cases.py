@@ -125,7 +125,8 @@ def check_case(case: Case, *, by: User) -> None:
     """
     if case.closed_at is not None:
         raise Denied("over", "This case is closed.")
-    check_person(case.person, by=by)
+    if case.person is not None:
+        check_person(case.person, by=by)
     if Report.objects.filter(case=case, reporter=by).exists():
         raise Denied("forbidden", "You have reported this person yourself: leave the case to another member of staff.")
     if not by.is_superuser and conduct.sat_in_games_of(case, by):
