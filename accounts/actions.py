@@ -58,13 +58,20 @@ def create_person(*, username: str) -> User:
 def choose_time_zone(*, user: User, zone: str, now: datetime) -> None:
     """Tell times to this person in this zone from now on. Raises ValidationError for one there is not."""
     validate_time_zone(zone)
-    _move_nights(user, zone, now)
-    user.save(update_fields=["time_zone", "quiet_since"])
+    with transaction.atomic():
+        _move_nights(user, _locked(user.pk), zone, now)
+        user.save(update_fields=["time_zone", "quiet_since"])
 
 
-def _move_nights(user: User, zone: str, now: datetime) -> None:
-    if user.time_zone != zone:
-        user.time_zone, user.quiet_since = zone, now
+def _locked(user_id: int) -> User:
+    """This person as stored, locked until the transaction ends; a row that only refers to them need not wait."""
+    return User.objects.select_for_update(of=("self",), no_key=True).get(pk=user_id)
+
+
+def _move_nights(user: User, known: User, zone: str, now: datetime) -> None:
+    """Let `user` have this zone; whether it is another one, the row says that is `known` under the lock."""
+    user.quiet_since = known.quiet_since if known.time_zone == zone else now
+    user.time_zone = zone
 
 
 def end_guesthood(*, user: User) -> None:
@@ -79,16 +86,16 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
     name = clean_display_name(display_name)
     with transaction.atomic():
         # A mute that comes at the same time takes the name away before this looks, or after it has saved.
-        known = User.objects.select_for_update(of=("self",), no_key=True).get(pk=user.pk)
+        known = _locked(user.pk)
         user.display_name, user.muted_until = known.display_name, known.muted_until
         if name != known.display_name and known.muted(now):
             raise Muted
-        _save_profile(user=user, name=name, time_zone=time_zone, now=now)
+        _move_nights(user, known, time_zone, now)
+        _save_profile(user=user, name=name)
 
 
-def _save_profile(*, user: User, name: str, time_zone: str, now: datetime) -> None:
+def _save_profile(*, user: User, name: str) -> None:
     user.display_name = name
-    _move_nights(user, time_zone, now)
     user.clean_fields(exclude={field.name for field in User._meta.fields} - {"display_name", "time_zone"})
     if user.display_name and queries.name_taken(user.display_name, but=user):
         raise NameTaken
@@ -111,18 +118,19 @@ def update_rest(
             f"Quiet hours can be {hours} hours of the day at most, not all of it: choose ends that lie closer.",
             code="too_long",
         )
-    user = User.objects.get(pk=user_id)
-    if (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to):
-        user.quiet_since = now
-    user.quiet_from, user.quiet_to, user.auto_vacation = quiet_from, quiet_to, auto_vacation
-    user.save(update_fields=["quiet_from", "quiet_to", "quiet_since", "auto_vacation"])
+    with transaction.atomic():
+        user = _locked(user_id)
+        if (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to):
+            user.quiet_since = now
+        user.quiet_from, user.quiet_to, user.auto_vacation = quiet_from, quiet_to, auto_vacation
+        user.save(update_fields=["quiet_from", "quiet_to", "quiet_since", "auto_vacation"])
 
 
 def create_token(*, user: User, name: str, now: datetime) -> str:
     """A new API token, answered once and never again. Raises TooManyTokens."""
     token = new_token()
     with transaction.atomic():
-        User.objects.select_for_update(of=("self",), no_key=True).get(pk=user.pk)
+        _locked(user.pk)
         if queries.tokens_of(user).count() >= TOKENS_A_USER:
             raise TooManyTokens
         ApiToken.objects.create(user=user, name=name, digest=digest_of(token), created_at=now)

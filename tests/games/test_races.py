@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable
+from datetime import time, timedelta
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from django.db import DatabaseError, OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 
+from accounts.actions import update_rest
 from accounts.models import User
 from games import queries
 from games.actions import lobby, timeouts
@@ -227,6 +229,25 @@ def test_a_rename_and_a_miss_of_the_same_person_make_no_ring(alice: User, bob: U
     assert failed == []
     assert Notice.objects.filter(game=table.game, user=alice, kind="bot_took_over").exists()
     assert Seat.objects.get(game=table.game, index=0).name == "alina"
+
+
+def test_hours_that_two_pages_save_at_once_are_changed_once(alice: User) -> None:
+    """The later one looks at what the first has saved, not at what was there when both began."""
+    save = partial(update_rest, user_id=alice.pk, quiet_from=time(22), quiet_to=time(7), auto_vacation=False)
+
+    def save_again() -> None:
+        try:
+            save(now=NOON + timedelta(hours=1))
+        finally:
+            connection.close()
+
+    saving = threading.Thread(target=save_again)
+    with transaction.atomic():
+        save(now=NOON)
+        saving.start()
+        until("in the way of each other", somebody_waits_for_a_lock)
+    saving.join()
+    assert User.objects.get(pk=alice.pk).quiet_since == NOON
 
 
 def somebody_waits_for_a_lock() -> bool:

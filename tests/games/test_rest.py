@@ -183,6 +183,14 @@ def fly_to_tokyo(user: User, *, at: datetime = NOON) -> None:
     actions.update_profile(user=user, display_name="", time_zone="Asia/Tokyo", now=at)
 
 
+def save_profile(user: User, zone: str) -> None:
+    actions.update_profile(user=user, display_name="", time_zone=zone, now=NOON)
+
+
+def choose_zone(user: User, zone: str) -> None:
+    actions.choose_time_zone(user=user, zone=zone, now=NOON)
+
+
 @pytest.mark.parametrize("change", [sleep, fly_to_tokyo])
 def test_hours_that_change_shortly_before_a_deadline_do_not_put_it_off(
     alice: User, bob: User, change: Callable[[User], None]
@@ -214,6 +222,19 @@ def test_saving_the_same_hours_again_changes_nothing(alice: User, bob: User) -> 
     actions.update_profile(user=alice, display_name="", time_zone=alice.time_zone, now=NOON)
     assert rest.follow_everybody(now=NOON) == 1
     assert now_of(table).game.deadline == NOON + 4 * HOUR
+
+
+@pytest.mark.parametrize("save", [save_profile, choose_zone])
+def test_a_zone_sent_from_an_old_page_counts_from_when_it_changed(
+    alice: User, save: Callable[[User, str], None]
+) -> None:
+    """What another page has saved since is what it changes, or what it finds changed already."""
+    seen_before = [User.objects.get(pk=alice.pk) for _ in range(2)]
+    actions.choose_time_zone(user=alice, zone="Asia/Tokyo", now=NOON - HOUR)
+    save(seen_before[0], "Asia/Tokyo")
+    assert User.objects.get(pk=alice.pk).quiet_since == NOON - HOUR
+    save(seen_before[1], "UTC")
+    assert User.objects.get(pk=alice.pk).quiet_since == NOON
 
 
 def test_the_page_of_time_off_moves_them_at_once(alice: User, bob: User, as_alice: Client) -> None:
