@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
@@ -52,9 +53,17 @@ def guest_numbered(number: int) -> User | None:
     return User.objects.filter(pk=number, is_guest=True).first()
 
 
+def vacation_year(user: User, now: datetime) -> int:
+    """The year whose days this person takes now: that of the calendar in their own time zone.
+
+    Never one before the year whose days they took last: who flies west on New Year's Day has no old ones left.
+    """
+    return max(user.vacation_year, now.astimezone(ZoneInfo(user.time_zone)).year)
+
+
 def vacation_days_left(user: User, now: datetime) -> int:
     """The days of vacation that this person can still take this year."""
-    used = user.vacation_used if user.vacation_year == now.year else 0
+    used = user.vacation_used if user.vacation_year == vacation_year(user, now) else 0
     return max(0, int(settings.VACATION_DAYS) - used)
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts import actions, views
 from accounts.forms import RestForm, VacationForm
 from accounts.models import User
-from accounts.queries import vacation_days_left
+from accounts.queries import vacation_days_left, vacation_year
 from games.actions.clocks import vacations
 from games.actions.clocks.rest import follow_rest
 from games.actions.notices import mailbox
@@ -108,6 +108,6 @@ def _page(
         "vacation_form": vacation_form or VacationForm(),
         "away_until": user.vacation_until if user.rest.away(now) else None,
         "days_left": vacation_days_left(user, now),
-        "year": now.year,
+        "year": vacation_year(user, now),
     }
     return render(request, "accounts/rest.html", context, status=UNPROCESSABLE if refused else 200)

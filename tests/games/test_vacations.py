@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core import mail
+from django.utils import timezone
 
+from accounts.actions import choose_time_zone
 from accounts.models import User
 from accounts.queries import vacation_days_left
 from games.actions import sweep
@@ -17,6 +19,8 @@ from games.actions.play import play_move
 from games.models import Heartbeat, Notice
 from games.queries import Table, load
 from games.refusals import Denied
+from tests.conftest import logged_in
+from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -101,6 +105,42 @@ def test_the_days_are_a_year_s(alice: User) -> None:
     with pytest.raises(Denied, match="No day of vacation is left this year"):
         vacations.start(user=alice, days=1, now=NOON + 29 * DAY)
     assert left(alice, datetime(2027, 1, 1, tzinfo=UTC)) == 28
+
+
+NEW_YEAR_IN_AUCKLAND = datetime(2026, 12, 31, 12, tzinfo=UTC)  # an hour into it
+
+
+def test_the_year_begins_where_one_lives(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    User.objects.filter(pk=alice.pk).update(vacation_year=2026, vacation_used=28)
+    alice.refresh_from_db()
+    monkeypatch.setattr(timezone, "now", lambda: NEW_YEAR_IN_AUCKLAND)
+    page = logged_in(alice)
+    assert left(alice, NEW_YEAR_IN_AUCKLAND) == 0
+    assert "0 days of vacation left in 2026" in text_of(page.get("/accounts/me/rest/"))
+
+    choose_time_zone(user=alice, zone="Pacific/Auckland", now=NOON)
+
+    assert left(alice, NEW_YEAR_IN_AUCKLAND) == 28
+    assert "28 days of vacation left in 2027" in text_of(page.get("/accounts/me/rest/"))
+    vacations.start(user=alice, days=3, now=NEW_YEAR_IN_AUCKLAND)
+    alice.refresh_from_db()
+    assert (alice.vacation_year, alice.vacation_used) == (2027, 3)
+
+
+def test_a_flight_to_the_west_brings_no_days_of_the_old_year_back(alice: User) -> None:
+    choose_time_zone(user=alice, zone="Pacific/Auckland", now=NOON)
+    vacations.start(user=alice, days=28, now=NEW_YEAR_IN_AUCKLAND)
+    vacations.end(user=alice, now=NEW_YEAR_IN_AUCKLAND + HOUR)
+    choose_time_zone(user=alice, zone="America/Los_Angeles", now=NEW_YEAR_IN_AUCKLAND + HOUR)
+    assert left(alice, NEW_YEAR_IN_AUCKLAND + HOUR) == 27
+
+
+def test_days_come_back_to_the_year_in_which_the_vacation_began(alice: User) -> None:
+    vacations.start(user=alice, days=10, now=datetime(2026, 12, 30, tzinfo=UTC))
+    vacations.end(user=alice, now=datetime(2027, 1, 2, 1, tzinfo=UTC))
+    alice.refresh_from_db()
+    assert (alice.vacation_year, alice.vacation_used) == (2026, 4)
+    assert left(alice, datetime(2027, 1, 2, 1, tzinfo=UTC)) == 28
 
 
 def test_one_vacation_at_a_time(alice: User) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from django.db import transaction
 
 from accounts.models import User
-from accounts.queries import vacation_days_left
+from accounts.queries import vacation_days_left, vacation_year
 from games.actions.clocks.rest import follow_rest
 from games.actions.notices import tell
 from games.queries import lists
@@ -50,8 +50,7 @@ def end(*, user: User, now: datetime) -> int:
             raise Denied("forbidden", "You are not on vacation.")
         back = (until - begun) // DAY - max(1, ceil((now - begun) / DAY))
         person.vacation_until = now
-        if person.vacation_year == begun.year:
-            person.vacation_used -= back
+        person.vacation_used -= back  # of the year in which it began: whoever is away begins no other
         person.save(update_fields=["vacation_until", "vacation_used"])
     follow_rest(user_id=person.pk, now=now)
     return back
@@ -75,8 +74,9 @@ def take_a_day(*, user_id: int, now: datetime) -> bool:
 
 
 def _begin(person: User, days: int, now: datetime) -> datetime:
-    if person.vacation_year != now.year:
-        person.vacation_year, person.vacation_used = now.year, 0
+    year = vacation_year(person, now)
+    if person.vacation_year != year:
+        person.vacation_year, person.vacation_used = year, 0
     person.vacation_used += days
     person.vacation_from, person.vacation_until = now, now + days * DAY
     person.save(update_fields=["vacation_year", "vacation_used", "vacation_from", "vacation_until"])
