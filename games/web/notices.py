@@ -21,6 +21,7 @@ from games.actions.notices import mailbox
 from games.mail_links import BadLink
 from games.models.notices import KINDS, NoticeSettings
 from games.queries import inbox
+from games.refusals import Denied
 from games.render.notices import count_new, items_of
 from games.web.answers import SeeOther
 from games.web.notice_form import NoticeForm
@@ -89,7 +90,12 @@ def settings(request: HttpRequest) -> HttpResponse:
 @require_POST
 def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
     """Send a mail to the address that mails came back from, with a link that says that it arrives."""
-    if mailbox.ask_whether_it_works(user=cast("User", request.user), now=timezone.now()):
+    try:
+        sent = mailbox.ask_whether_it_works(user=cast("User", request.user), now=timezone.now())
+    except Denied as denied:
+        messages.error(request, denied.message)
+        return SeeOther.to("notice-settings")
+    if sent:
         messages.success(request, "A mail is on its way: press the button it leads to, and all others follow.")
     else:
         messages.error(request, "The mail server cannot be reached at the moment: try again in a few minutes.")

@@ -124,6 +124,14 @@ def test_a_number_that_is_none_is_not_found(as_alice: Client, number: str) -> No
     assert as_alice.post("/notices/read/", {"up_to": number}).status_code == 404
 
 
+def test_a_notice_that_is_not_shown_yet_cannot_be_opened(table: Table, alice: User, as_alice: Client) -> None:
+    tell.write(table.game, [tell.Intent(alice.pk, "turn")], now=timezone.now())
+    waiting = Notice.objects.get(channel="site", state="waiting")
+    assert as_alice.post(f"/notices/{waiting.pk}/open/").status_code == 404
+    waiting.refresh_from_db()
+    assert waiting.read_at is None
+
+
 def test_opening_a_notice_reads_it_and_leads_to_its_game(table: Table, alice: User, as_alice: Client) -> None:
     news(table, alice)
     number = Notice.objects.get(channel="site").pk
@@ -344,3 +352,10 @@ def test_a_mail_server_that_is_away_is_said_when_one_tries_an_address(
     monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", refuse)
     answer = as_alice.post("/notices/settings/works/", follow=True)
     assert "The mail server cannot be reached" in text_of(answer)
+
+
+def test_no_mail_tries_an_address_while_mail_is_held(alice: User, as_alice: Client) -> None:
+    outbox.hold(why="a test", now=timezone.now())
+    answer = as_alice.post("/notices/settings/works/", follow=True)
+    assert mailbox.HELD in text_of(answer)
+    assert mail.outbox == []

@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 from django.core.mail import get_connection
 from django.db import transaction
-from django.db.models import F, Q, Value
+from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Greatest, Least
 
 from accounts.addresses import spellings
@@ -21,6 +21,8 @@ from games.actions.notices import letters
 from games.mail_links import BadLink, Link
 from games.models import Game
 from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, NoticeSettings, Reason, new_mail_key
+from games.queries import inbox
+from games.refusals import Denied
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +30,7 @@ BATCH: Final = 100
 FIRST_PUT_OFF: Final = timedelta(minutes=1)
 LONGEST_PUT_OFF: Final = timedelta(hours=1)
 """How long a summary that could not be written is left alone: as long as it is late already, between these two."""
+HELD: Final = "All mail is held back by those who run the site, for now: try again when it goes out."
 KEPT: Final = timedelta(days=60)
 
 
@@ -110,7 +113,12 @@ def look_again_at_night(*, user: User, now: datetime) -> int:
 
 
 def ask_whether_it_works(*, user: User, now: datetime) -> bool:
-    """Send a mail with such a link to this person's address; False if the mail server cannot be reached."""
+    """Send a mail with such a link to this person's address; False if the mail server cannot be reached.
+
+    :raises Denied: `forbidden` while all mail is held.
+    """
+    if inbox.mail_is_held():
+        raise Denied("forbidden", HELD)
     reader = letters.readers_of({user}).get(user.pk)
     if reader is None:
         return False
@@ -138,10 +146,13 @@ def mark_bounced(*, address: str, now: datetime) -> int:
     return len(found)
 
 
+def _shown_to(user: User) -> QuerySet[Notice]:
+    return Notice.objects.filter(user=user, channel=SITE, state=Notice.State.SENT)
+
+
 def read(*, user: User, now: datetime, up_to: int) -> int:
     """Note that this person has read the notices on the site up to this number; gives how many were new."""
-    new = Notice.objects.filter(user=user, channel=SITE, state=Notice.State.SENT, read_at=None, pk__lte=up_to)
-    return new.update(read_at=now)
+    return _shown_to(user).filter(read_at=None, pk__lte=up_to).update(read_at=now)
 
 
 def read_kind(*, user_id: int, kind: str, now: datetime, game: Game | None = None, reason: Reason = "read") -> None:
@@ -154,8 +165,8 @@ def read_kind(*, user_id: int, kind: str, now: datetime, game: Game | None = Non
 
 
 def open_notice(*, user: User, number: int, now: datetime) -> Notice | None:
-    """One of this person's notices on the site, which is read now; None if there is none of that number."""
-    notice = Notice.objects.filter(user=user, channel=SITE, pk=number).select_related("game").first()
+    """One of this person's notices on the site, which is read now; None if none of that number is shown."""
+    notice = _shown_to(user).filter(pk=number).select_related("game").first()
     if notice is not None and notice.read_at is None:
         notice.read_at = now
         notice.save(update_fields=["read_at"])
