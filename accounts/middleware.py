@@ -2,11 +2,15 @@
 
 import zoneinfo
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
+from django_htmx.http import HttpResponseClientRedirect
+
+from accounts.htmx import HtmxRequest
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -34,13 +38,13 @@ class SuspendedSeeOnePage:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, *view: object) -> HttpResponse | None:
+    def process_view(self, request: HtmxRequest, *view: object) -> HttpResponse | None:
         user, match = request.user, request.resolver_match
         if not user.is_authenticated or not user.suspended(timezone.now()) or match is None:
             return None
         if match.url_name in self.OPEN or match.namespace == "api-v1":
             return None
         page = reverse("suspended")
-        if request.headers.get("HX-Request") == "true":
-            return HttpResponse(status=403, headers={"HX-Redirect": page})
+        if request.htmx:
+            return HttpResponseClientRedirect(page, status=HTTPStatus.FORBIDDEN)
         return HttpResponseRedirect(page)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from math import ceil
 from typing import Final
 
@@ -19,7 +20,9 @@ from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django_htmx.http import reswap
 
+from accounts.htmx import HtmxRequest
 from accounts.origin import address_of, counted_as
 from games.refusals import Denied
 from nomercy.middleware import API, error_object
@@ -230,7 +233,7 @@ class Limits:
             response["Retry-After"] = str(MINUTE)  # allauth's own say none
         return response
 
-    def process_view(self, request: HttpRequest, *view: object) -> HttpResponse | None:
+    def process_view(self, request: HtmxRequest, *view: object) -> HttpResponse | None:
         match = request.resolver_match
         if match is None or not settings.RATE_LIMITS:
             return None
@@ -242,14 +245,14 @@ class Limits:
         return None if refused is None else too_many(request, *refused)
 
 
-def too_many(request: HttpRequest, limit: Limit, wait: int) -> HttpResponse:
+def too_many(request: HtmxRequest, limit: Limit, wait: int) -> HttpResponse:
     log.warning("too many requests", limit=limit.name, wait=wait)
     if request.path.startswith(API):
         message = f"Too many requests in a short time: try again in {wait} seconds."
         response = error_object(Denied("too_many_requests", message))
-    elif request.headers.get("HX-Request") == "true":
+    elif request.htmx:
         # The page stays as it is; it asks again by itself, or its reader does.
-        response = HttpResponse(status=429, headers={"HX-Reswap": "none"})
+        response = reswap(HttpResponse(status=HTTPStatus.TOO_MANY_REQUESTS), "none")
     else:
         response = render(request, "429.html", status=429)
     response["Retry-After"] = str(wait)

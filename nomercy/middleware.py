@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template import loader
 from django.views.defaults import bad_request, server_error
+from django_htmx.middleware import HtmxDetails
 
 from games.refusals import RETRY_SECONDS, Denied, passing
 
@@ -80,7 +81,7 @@ def background_fetches(get_response: Handler) -> Handler:
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         cookie = response.cookies.get(settings.SESSION_COOKIE_NAME)
-        if cookie is not None and cookie["max-age"] == 0 and request.headers.get("HX-Request") == "true":
+        if cookie is not None and cookie["max-age"] == 0 and HtmxDetails(request):
             del response.cookies[settings.SESSION_COOKIE_NAME]
         return response
 

@@ -22,7 +22,7 @@ from games.admin.table_acts import PAGES
 from games.models import Game
 from games.queries import GameView, Table, conduct
 from games.queries.desk import ailing
-from games.render.words import duration
+from games.render import words
 from games.rules.cards import card_name, color_name
 
 LOG_LINES: Final = 200
@@ -159,10 +159,10 @@ class GameAdmin(ReadOnly):
             "title": f"Game {game.code}",
             "game": game,
             "view": view,
-            "headline": rendering.headline(view, now),
-            "prose": rendering.options_prose(view),
+            "headline": words.headline(view, now),
+            "prose": words.options_prose(view),
             "top": _top(view),
-            "seats": [(seat, row, duration(row.bank)) for seat, row in zip(view.seats, table.seats, strict=True)],
+            "seats": [(seat, row, words.duration(row.bank)) for seat, row in zip(view.seats, table.seats, strict=True)],
             "lines": rendering.log_of(view, lines, now, conduct.told_of_game(game, since=lines[0].n if lines else 0)),
             "shown": LOG_LINES,
             "refusal": refusal_of(check_outside, table, by=request.user),

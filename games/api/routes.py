@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from ninja import Query, Status
 
-from accounts.adapter import LINKS
+from accounts.adapter import links_in
 from accounts.models import User
 from games import queries, rules
 from games.actions import agreements, lobby, play
@@ -30,11 +30,6 @@ def _user(request: HttpRequest) -> User:
     return user
 
 
-def _links(request: HttpRequest) -> list[str]:
-    links: list[str] = request.session.get(LINKS, [])
-    return links
-
-
 class _Act(Protocol):
     def __call__(self, *, code: str, user: User, now: datetime, links: Collection[str]) -> queries.Table: ...
 
@@ -42,7 +37,9 @@ class _Act(Protocol):
 def _acted(act: _Act, request: HttpRequest, code: str) -> dict[str, Any]:
     """Do this at the table, and answer with the table as the asker may see it."""
     user = _user(request)
-    return game_json(queries.view_of(act(code=code, user=user, now=timezone.now(), links=_links(request)), user))
+    return game_json(
+        queries.view_of(act(code=code, user=user, now=timezone.now(), links=links_in(request.session)), user)
+    )
 
 
 @api.get("/me", response=Me, summary="Who am I")
@@ -82,7 +79,7 @@ def list_games(
 @api.get("/games/{code}", response={200: GameOut, **REFUSED}, summary="The table as I may see it")
 def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
     user = _user(request)
-    return game_json(queries.view_of(queries.load_for(code, user, _links(request)), user))
+    return game_json(queries.view_of(queries.load_for(code, user, links_in(request.session)), user))
 
 
 @api.post("/games/{code}/join", response={200: GameOut, **REFUSED}, summary="Sit down")
@@ -103,7 +100,7 @@ def start_game(request: HttpRequest, code: str) -> dict[str, Any]:
 @api.get("/games/{code}/clock", response={200: ClockOut, **REFUSED}, summary="The table's clock")
 def get_clock(request: HttpRequest, code: str) -> dict[str, Any]:
     user = _user(request)
-    return clock_json(queries.view_of(queries.load_for(code, user, _links(request)), user))
+    return clock_json(queries.view_of(queries.load_for(code, user, links_in(request.session)), user))
 
 
 @api.post("/games/{code}/pause", response={200: GameOut, **REFUSED}, summary="Ask for a pause, or agree to one")
@@ -131,7 +128,7 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> dict[str, An
         version=payload.version,
         token=payload.token,
         now=timezone.now(),
-        links=_links(request),
+        links=links_in(request.session),
     )
     return game_json(queries.view_of(table, user))
 
@@ -139,13 +136,13 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> dict[str, An
 @api.get("/games/{code}/moves", response={200: MoveList, **REFUSED}, summary="The log, as I may know it")
 def list_moves(request: HttpRequest, code: str, after: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0) -> dict[str, Any]:
     user = _user(request)
-    table = queries.load_for(code, user, _links(request))
+    table = queries.load_for(code, user, links_in(request.session))
     lines = queries.log_of(table, user, after=after)
     return {"moves": [line_json(line) for line in lines], "version": table.game.version}
 
 
 @api.get("/games/{code}/record", response={200: str, **REFUSED}, summary="The record, once the game is over")
 def get_record(request: HttpRequest, code: str) -> HttpResponse:
-    table = queries.load_for(code, _user(request), _links(request))
+    table = queries.load_for(code, _user(request), links_in(request.session))
     text = rules.print_record(records.record_of(table))
     return HttpResponse(text, content_type="text/plain; charset=utf-8")

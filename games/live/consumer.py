@@ -9,7 +9,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.contrib.sessions.backends.base import SessionBase
 from django.utils import timezone
 
-from accounts.adapter import LINKS
+from accounts.adapter import links_in
 from accounts.models import User
 from games import queries
 from games.announce import group_of, person_group
@@ -117,7 +117,6 @@ def _version_for(code: str, user: object, session: SessionBase) -> int | None:
     if isinstance(user, User) and user.suspended(timezone.now()):
         return None
     try:
-        links = session.get(LINKS, ())
-        return queries.load_for(code, user if isinstance(user, User) else None, links).game.version
+        return queries.load_for(code, user if isinstance(user, User) else None, links_in(session)).game.version
     except Denied:
         return None

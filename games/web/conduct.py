@@ -17,7 +17,7 @@ from games.queries import conduct
 from games.refusals import Denied
 from games.web import report_form
 from games.web.answers import SeeOther
-from games.web.people import links, table_for
+from games.web.asker import links, table_for
 
 
 @login_required

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Final
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template import loader
@@ -17,7 +17,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh, trigger_client_event
 
+from accounts.htmx import HtmxRequest
 from accounts.models import User
 from games import presence, queries, rules
 from games import render as rendering
@@ -28,14 +30,14 @@ from games.queries import GameView, LogLine, Table, conduct, lists, records
 from games.queries.conduct import StaffAct
 from games.queries.lists import Badges
 from games.refusals import Denied
-from games.render import Again, Asked, Ended
+from games.render import Again, Asked, Ended, words
 from games.web import table as table_views
 from games.web.answers import SeeOther
+from games.web.asker import links, number, person, table_for
 from games.web.marks import mark
-from games.web.people import links, person, table_for
 from games.web.replay import no_replay
 
-View = Callable[[HttpRequest, str], HttpResponse]
+View = Callable[[HtmxRequest, str], HttpResponse]
 
 READ_LINES: Final = 30
 """So many of the newest log lines are read for a game page: what it shows, says, and tells since the last move."""
@@ -47,40 +49,42 @@ SORT_COOKIE: Final = "__Host-hand-sort" if settings.HTTPS else "hand_sort"
 SORT_SECONDS: Final = 365 * 86_400
 
 
-def _wants_fragment(request: HttpRequest) -> bool:
-    return request.headers.get("HX-Request") == "true"
-
-
 def _or_reload(view: View) -> View:
     """An open page whose table is gone, or not for its reader any more, loads itself again: the whole page says so."""
 
     @wraps(view)
-    def handle(request: HttpRequest, code: str) -> HttpResponse:
+    def handle(request: HtmxRequest, code: str) -> HttpResponse:
         try:
             return view(request, code)
         except Http404:
-            if not _wants_fragment(request):
+            if not request.htmx:
                 raise
-            return HttpResponse(status=404, headers={"HX-Refresh": "true"})
+            return _reload(HTTPStatus.NOT_FOUND)
 
     return handle
 
 
+def _reload(status: HTTPStatus = HTTPStatus.OK) -> HttpResponse:
+    response = HttpResponseClientRefresh()
+    response.status_code = status
+    return response
+
+
 @require_safe
 @_or_reload
-def game(request: HttpRequest, code: str) -> HttpResponse:
+def game(request: HtmxRequest, code: str) -> HttpResponse:
     """The game page, or its fragment for HTMX; the lobby while the table is open."""
     table = table_for(request, code)
-    if _wants_fragment(request) and "lobby" in request.GET and table.game.status != Game.Status.OPEN:
+    if request.htmx and "lobby" in request.GET and table.game.status != Game.Status.OPEN:
         # The lobby has neither the scripts nor the styles of a game.
-        return HttpResponse(headers={"HX-Refresh": "true"})
+        return _reload()
     asked = Asked(
         choose=request.GET.get("choose", ""),
         uno=request.GET.get("uno") == "1",
         sort=request.GET.get("sort", "") or request.COOKIES.get(SORT_COOKIE, ""),
         refresh=request.GET.get("refresh") != "off",
     )
-    since, ended = (_number(request.GET.get(name)) for name in ("since", "ended"))
+    since, ended = (number(request.GET.get(name)) for name in ("since", "ended"))
     response = _show(request, table, asked, since=since, ended=ended)
     if request.GET.get("sort") in rendering.SORTS:
         sort, secure = request.GET["sort"], settings.HTTPS
@@ -90,14 +94,14 @@ def game(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @_or_reload
-def move(request: HttpRequest, code: str) -> HttpResponse:
+def move(request: HtmxRequest, code: str) -> HttpResponse:
     """Make a move; answers with the page as it is then, or with the reason why not."""
     user = person(request)
     if request.method != "POST":
         return redirect("game", code)
     if user is None:
         return _log_in_first(request, code)
-    version = _number(request.POST.get("version"))
+    version = number(request.POST.get("version"))
     text = request.POST.get("move", "")
     uno = request.POST.get("uno") == "1"
     try:
@@ -105,7 +109,7 @@ def move(request: HttpRequest, code: str) -> HttpResponse:
     except Denied as denied:
         return _refused(request, code, denied, text=text, uno=uno, version=version)
     seen.look(table, user)
-    if _wants_fragment(request):
+    if request.htmx:
         response = _show(request, table, Asked(sort=request.COOKIES.get(SORT_COOKIE, "")), since=version)
     else:
         response = SeeOther(f"{table.game.get_absolute_url()}#headline")
@@ -113,14 +117,14 @@ def move(request: HttpRequest, code: str) -> HttpResponse:
     return response
 
 
-def _play(request: HttpRequest, code: str, user: User, *, text: str, uno: bool, version: int | None) -> Table:
+def _play(request: HtmxRequest, code: str, user: User, *, text: str, uno: bool, version: int | None) -> Table:
     called = uno and text.startswith("play ")
     return play_move(
         code=code,
         user=user,
         text=f"{text} uno" if called else text,
         version=version,
-        round_number=_number(request.POST.get("round")),
+        round_number=number(request.POST.get("round")),
         token=request.POST.get("token") or None,
         now=timezone.now(),
         links=links(request),
@@ -128,32 +132,28 @@ def _play(request: HttpRequest, code: str, user: User, *, text: str, uno: bool, 
 
 
 def _refused(
-    request: HttpRequest, code: str, denied: Denied, *, text: str, uno: bool, version: int | None
+    request: HtmxRequest, code: str, denied: Denied, *, text: str, uno: bool, version: int | None
 ) -> HttpResponse:
     """The page as it is now with the reason on it; a play that lacks only its choice opens the chooser instead."""
     table = table_for(request, code)
     sort = request.COOKIES.get(SORT_COOKIE, "")
     if denied.code in ("color_missing", "swap_missing"):
         card = text.removeprefix("play ")
-        if not _wants_fragment(request):
+        if not request.htmx:
             return SeeOther(f"{table.game.get_absolute_url()}?choose={card}{'&uno=1' if uno else ''}#move")
         return _show(request, table, Asked(choose=card, uno=uno, sort=sort), since=version)
     return _show(request, table, Asked(uno=uno, sort=sort, refusal=denied), since=version, status=denied.status)
 
 
-def _log_in_first(request: HttpRequest, code: str) -> HttpResponse:
+def _log_in_first(request: HtmxRequest, code: str) -> HttpResponse:
     login = redirect_to_login(f"/games/{code}/")
-    if _wants_fragment(request):
-        return HttpResponse(status=401, headers={"HX-Redirect": login.url})
+    if request.htmx:
+        return HttpResponseClientRedirect(login.url, status=HTTPStatus.UNAUTHORIZED)
     return login
 
 
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else None
-
-
 def game_page(
-    request: HttpRequest, table: Table, view: GameView, status: int = 200, refusal: Denied | None = None
+    request: HtmxRequest, table: Table, view: GameView, status: int = 200, refusal: Denied | None = None
 ) -> HttpResponse:
     """The page of a table, for other views that were refused something there."""
     asked = Asked(sort=request.COOKIES.get(SORT_COOKIE, ""), refusal=refusal)
@@ -161,7 +161,7 @@ def game_page(
 
 
 def _show(
-    request: HttpRequest,
+    request: HtmxRequest,
     table: Table,
     asked: Asked,
     *,
@@ -190,12 +190,12 @@ def _show(
         "next_count": badges.turns - view.my_turn,
         "notice_count": badges.notices,
     }
-    if _wants_fragment(request):
+    if request.htmx:
         context |= {"csrf_token": get_token(request), "user": user}
         response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
         since = view.version if since is None else since
         told = rendering.announcements(view, lines, since=since, refusal=asked.refusal, now=now, ended=ended)
-        response.headers["HX-Trigger"] = json.dumps({"announce": told})
+        trigger_client_event(response, "announce", told)
     else:
         response = render(request, "games/game.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
@@ -233,28 +233,28 @@ def _again(table: Table, view: GameView, user: User | None) -> Again | None:
 
 
 @require_POST
-def look_at_end(request: HttpRequest, code: str) -> HttpResponse:
+def look_at_end(request: HtmxRequest, code: str) -> HttpResponse:
     """Note that this person has seen how the game ended, and go home; the page itself asks for it where scripts run."""
     seen.look(table_for(request, code), person(request))
-    return HttpResponse(status=204) if _wants_fragment(request) else SeeOther.to("home")
+    return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else SeeOther.to("home")
 
 
 @require_safe
-def log(request: HttpRequest, code: str) -> HttpResponse:
+def log(request: HtmxRequest, code: str) -> HttpResponse:
     """The whole log, as this reader may know it, with an address for every line."""
     table = table_for(request, code)
     view = queries.view_of(table, person(request))
     acts = conduct.told_of_game(table.game)
     lines = rendering.log_of(view, queries.log_of(table, person(request)), timezone.now(), acts)
     over = view.ended
-    context = {"code": code, "name": rendering.table_name(view), "lines": lines, "over": over}
+    context = {"code": code, "name": words.table_name(view), "lines": lines, "over": over}
     context["replay_url"] = reverse("replay", args=[code])
-    context["players"] = [{"name": seat.name, "url": rendering.profile_url(seat.username)} for seat in view.seats]
+    context["players"] = [{"name": seat.name, "url": words.profile_url(seat.username)} for seat in view.seats]
     return render(request, "games/log.html", context)
 
 
 @require_safe
-def record(request: HttpRequest, code: str) -> HttpResponse:
+def record(request: HtmxRequest, code: str) -> HttpResponse:
     """The record of a finished game, for anybody's own replay and verification."""
     table = table_for(request, code)
     try:

@@ -16,14 +16,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
 from games import queries
-from games import render as words
 from games.actions import lobby
 from games.queries import GameView, lists
-from games.render.words import listed
+from games.render import words
 from games.web.answers import SeeOther
+from games.web.asker import person
+from games.web.guests import left_guest
 from games.web.marks import marks
 from games.web.once import make_table
-from games.web.people import left_guest, person
 
 LISTED: Final = 100
 """So many of my games are on the front page, the most urgent ones."""
@@ -77,7 +77,7 @@ def game_card(view: GameView, now: datetime) -> dict[str, Any]:
     others = [seat.name for seat in view.seats if seat.seat != view.you]
     return {
         "url": reverse("game", args=[view.id]),
-        "name": listed(others) or words.table_name(view),
+        "name": words.listed(others) or words.table_name(view),
         "what": _what(view, now),
         "people": _length(view),
         "top": view.view.top if view.view else None,

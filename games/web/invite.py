@@ -6,19 +6,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import HttpResponseClientRefresh
 
+from accounts.htmx import HtmxRequest
 from games import queries
-from games import render as words
 from games.queries import Table
 from games.refusals import Denied
+from games.render import words
 from games.web import seats, table
 from games.web.answers import SeeOther
-from games.web.people import links, person, remember_link
+from games.web.asker import links, person, remember_link
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @vary_on_headers("HX-Request")
-def invite(request: HttpRequest, key: str) -> HttpResponse:
+def invite(request: HtmxRequest, key: str) -> HttpResponse:
     """The table of this link, for who cannot see it otherwise; POST sits down, or with `watch` only looks on.
 
     From that POST on this browser may see the table at its own address.
@@ -32,8 +34,8 @@ def invite(request: HttpRequest, key: str) -> HttpResponse:
         return SeeOther.to("game", found.game.code) if "watch" in request.POST else seats.join(request, found.game.code)
     known = queries.may_see(found, person(request), links(request))
     is_open = found.game.status == found.game.Status.OPEN
-    if request.headers.get("HX-Request") and (known or not is_open):
-        return HttpResponse(headers={"HX-Refresh": "true"})
+    if request.htmx and (known or not is_open):
+        return HttpResponseClientRefresh()
     if known:
         return redirect(found.game)
     if not is_open:

@@ -17,10 +17,11 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 from django.utils import timezone
 
+from accounts.htmx import HtmxRequest
 from accounts.models import User
 from games.actions.moderation import watch
 from games.web.answers import SeeOther
-from games.web.people import person
+from games.web.asker import person
 
 P = ParamSpec("P")
 COOKIE: Final = "__Host-browser" if settings.HTTPS else "browser"
@@ -31,12 +32,12 @@ REMEMBERED: Final = 86_400
 
 
 def marks(
-    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    view: Callable[Concatenate[HtmxRequest, P], HttpResponse],
+) -> Callable[Concatenate[HtmxRequest, P], HttpResponse]:
     """For views that seat whoever asks: when one answers with the way to the table, its browser is marked there."""
 
     @wraps(view)
-    def handle(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def handle(request: HtmxRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         response = view(request, *args, **kwargs)
         user = person(request)
         if isinstance(response, SeeOther) and user is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+from http import HTTPStatus
+from typing import cast
 
 from django.conf import settings as site
 from django.contrib import messages
@@ -23,13 +24,9 @@ from games.models.notices import KINDS, NoticeSettings
 from games.queries import inbox
 from games.refusals import Denied
 from games.render.notices import count_new, items_of
-from games.web.answers import SeeOther
+from games.web.answers import SeeOther, form_status
+from games.web.asker import number, person
 from games.web.notice_form import NoticeForm
-from games.web.people import person
-
-NOT_FOUND: Final = 404
-GONE: Final = 410
-UNPROCESSABLE: Final = 422
 
 
 @login_required
@@ -49,10 +46,10 @@ def notices(request: HttpRequest) -> HttpResponse:
 @require_POST
 def read_all(request: HttpRequest) -> HttpResponse:
     """Everything up to the newest one that was listed is read."""
-    up_to = request.POST.get("up_to", "")
-    if not (up_to.isascii() and up_to.isdecimal() and len(up_to) < 19):
+    up_to = number(request.POST.get("up_to"), digits=18)
+    if up_to is None:
         raise Http404
-    mailbox.read(user=cast("User", request.user), now=timezone.now(), up_to=int(up_to))
+    mailbox.read(user=cast("User", request.user), now=timezone.now(), up_to=up_to)
     return SeeOther.to("notices")
 
 
@@ -83,7 +80,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     address = mail_addresses([user.pk]).get(user.pk)
     context: dict[str, object] = {"form": form, "address": address, "trouble": _trouble(user, address, chosen)}
     context["held"] = inbox.mail_is_held()
-    return render(request, "games/notice_settings.html", context, status=UNPROCESSABLE if form.errors else 200)
+    return render(request, "games/notice_settings.html", context, status=form_status(form))
 
 
 @login_required
@@ -159,5 +156,5 @@ def _trouble(user: User, address: MailAddress | None, chosen: NoticeSettings) ->
 
 def _bad_link(request: HttpRequest, bad: BadLink) -> HttpResponse:
     """A link that is not one of ours, or no longer good: says which, and what to do."""
-    status = GONE if bad.expired else NOT_FOUND
+    status = HTTPStatus.GONE if bad.expired else HTTPStatus.NOT_FOUND
     return render(request, "games/mail_bad_link.html", {"expired": bad.expired}, status=status)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from games.actions.lobby import TableOptions
 from games.actions.once import create_table_once
 from games.queries import Table
-from games.web.people import BACKEND, person
+from games.web.asker import BACKEND, person
 
 LONGEST: Final = 64
 

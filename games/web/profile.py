@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final, cast
+from http import HTTPStatus
+from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,14 +15,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import User
 from accounts.queries import person_named
 from games import queries
-from games import render as words
 from games.actions.moderation import cases
 from games.queries import Table, profiles
+from games.render import words
 from games.web import report_form
+from games.web.asker import person
 from games.web.home import game_card
-from games.web.people import person
-
-GONE: Final = 410
 
 
 def _known(username: str) -> User:
@@ -60,7 +59,7 @@ def _shared_card(table: Table, reader: User | None, now: datetime) -> dict[str, 
 
 
 def _closed(request: HttpRequest, them: User) -> HttpResponse:
-    return render(request, "people/closed.html", {"person": them}, status=GONE)
+    return render(request, "people/closed.html", {"person": them}, status=HTTPStatus.GONE)
 
 
 @login_required

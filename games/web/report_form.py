@@ -15,7 +15,7 @@ from games.actions.moderation.cases import LONGEST, SHORTEST
 from games.models import Case
 from games.queries import Table
 from games.refusals import Denied
-from games.web.answers import SeeOther
+from games.web.answers import SeeOther, form_status
 
 
 class WhatHappened(forms.Form):
@@ -63,7 +63,7 @@ def answer(
     request: HttpRequest, form: WhatHappened, hand_in: Callable[[], object], *, page: str, context: Mapping[str, object]
 ) -> HttpResponse:
     """Hand a valid report in, which may be refused (Denied), or show the form on its page with what is wrong."""
-    status = 422 if request.method == "POST" else 200
+    status: int = form_status(form)
     if form.is_valid():
         try:
             hand_in()

@@ -21,9 +21,8 @@ from games.actions.clocks import vacations
 from games.actions.clocks.rest import follow_rest
 from games.actions.notices import mailbox
 from games.refusals import Denied
-from games.web.answers import SeeOther
+from games.web.answers import SeeOther, form_status
 
-UNPROCESSABLE = 422
 SAVED = (
     "Saved. From your next turn on your deadlines keep out of these hours;"
     " those of turns that run already do if they are a day away or more."
@@ -102,12 +101,12 @@ def _page(
 ) -> HttpResponse:
     now = timezone.now()
     saved = {name: getattr(user, name) for name in ("quiet_from", "quiet_to", "auto_vacation")}
-    refused = bool((rest_form and rest_form.errors) or (vacation_form and vacation_form.errors))
+    rest_form, vacation_form = rest_form or RestForm(initial=saved), vacation_form or VacationForm()
     context = {
-        "rest_form": rest_form or RestForm(initial=saved),
-        "vacation_form": vacation_form or VacationForm(),
+        "rest_form": rest_form,
+        "vacation_form": vacation_form,
         "away_until": user.vacation_until if user.rest.away(now) else None,
         "days_left": vacation_days_left(user, now),
         "year": vacation_year(user, now),
     }
-    return render(request, "accounts/rest.html", context, status=UNPROCESSABLE if refused else 200)
+    return render(request, "accounts/rest.html", context, status=form_status(rest_form, vacation_form))

@@ -7,29 +7,30 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.htmx import HtmxRequest
 from accounts.models import User
 from games import queries
-from games import render as words
 from games.actions import agreements, lobby
 from games.actions.rematch import ask_rematch
 from games.queries import Table
 from games.refusals import Denied
+from games.render import may_leave, words
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.answers import SeeOther
+from games.web.asker import BACKEND, links, person, table_for
 from games.web.marks import marks
-from games.web.people import BACKEND, links, person, table_for
 
 
 @require_POST
 @marks
-def join(request: HttpRequest, code: str) -> HttpResponse:
+def join(request: HtmxRequest, code: str) -> HttpResponse:
     """Sit down; a visitor who may see the table, and gets a seat, is made a guest."""
     now, known = timezone.now(), links(request)
     if person(request) is not None:
@@ -43,7 +44,7 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_POST
-def leave(request: HttpRequest, code: str) -> HttpResponse:
+def leave(request: HtmxRequest, code: str) -> HttpResponse:
     """Get up before the start."""
 
     def get_up(user: User) -> Table:
@@ -57,18 +58,18 @@ def leave(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_safe
-def resign(request: HttpRequest, code: str) -> HttpResponse:
+def resign(request: HtmxRequest, code: str) -> HttpResponse:
     """Ask once more before somebody leaves a game that runs, and say what happens; its button is a move, `leave`."""
     table = table_for(request, code)
     view = queries.view_of(table, person(request))
-    if not words.may_leave(view):
+    if not may_leave(view):
         return redirect("game", code)
     context = {"code": code, "table": words.crumb(view), "what": words.what_leaving_does(view)}
     return render(request, "games/resign.html", context)
 
 
 @require_POST
-def start(request: HttpRequest, code: str) -> HttpResponse:
+def start(request: HtmxRequest, code: str) -> HttpResponse:
     """Start with the players seated so far."""
     return _done(
         request, code, lambda user: lobby.start(code=code, user=user, now=timezone.now(), links=links(request))
@@ -76,14 +77,14 @@ def start(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_POST
-def add_bot(request: HttpRequest, code: str) -> HttpResponse:
+def add_bot(request: HtmxRequest, code: str) -> HttpResponse:
     """Seat a bot."""
     bot = request.POST.get("bot", "")
     return _done(request, code, lambda user: lobby.add_bot(code=code, user=user, bot=bot, now=timezone.now()))
 
 
 @require_POST
-def pause(request: HttpRequest, code: str) -> HttpResponse:
+def pause(request: HtmxRequest, code: str) -> HttpResponse:
     """Ask for a pause, or agree to one."""
     return _done(
         request, code, lambda user: agreements.ask_pause(code=code, user=user, now=timezone.now(), links=links(request))
@@ -91,7 +92,7 @@ def pause(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_POST
-def go_on(request: HttpRequest, code: str) -> HttpResponse:
+def go_on(request: HtmxRequest, code: str) -> HttpResponse:
     """Take a vote for a pause back, or end the pause."""
     return _done(
         request, code, lambda user: agreements.go_on(code=code, user=user, now=timezone.now(), links=links(request))
@@ -99,7 +100,7 @@ def go_on(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_POST
-def take_back(request: HttpRequest, code: str) -> HttpResponse:
+def take_back(request: HtmxRequest, code: str) -> HttpResponse:
     """Play one's own seat again instead of the bot."""
     return _done(
         request, code, lambda user: agreements.take_back(code=code, user=user, now=timezone.now(), links=links(request))
@@ -108,12 +109,12 @@ def take_back(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_POST
 @marks
-def rematch(request: HttpRequest, code: str) -> HttpResponse:
+def rematch(request: HtmxRequest, code: str) -> HttpResponse:
     """Play again with the same options."""
     return _done(request, code, lambda user: ask_rematch(code=code, user=user, now=timezone.now()))
 
 
-def _done(request: HttpRequest, code: str, act: Callable[[User], Table]) -> HttpResponse:
+def _done(request: HtmxRequest, code: str, act: Callable[[User], Table]) -> HttpResponse:
     """Do it and go to the table; if that is refused, show the table as it is now, and why."""
     user = person(request)
     if user is None:
@@ -124,7 +125,7 @@ def _done(request: HttpRequest, code: str, act: Callable[[User], Table]) -> Http
         return _refused(request, code, denied)
 
 
-def _refused(request: HttpRequest, code: str, denied: Denied) -> HttpResponse:
+def _refused(request: HtmxRequest, code: str, denied: Denied) -> HttpResponse:
     """The table as it is now, and why; it is not there for whoever may not know of it."""
     table = table_for(request, code)
     view = queries.view_of(table, person(request))

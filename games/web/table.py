@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,20 +11,20 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
+from accounts.htmx import HtmxRequest
 from games import bots
-from games import render as words
 from games.actions import lobby
 from games.actions.lobby import TAKEN_OFF
 from games.queries import GameView, SeatView, Table, conduct
 from games.refusals import Denied
-from games.web.answers import SeeOther
+from games.render import words
+from games.web.answers import SeeOther, form_status
+from games.web.asker import person
 from games.web.forms import NewTableForm
 from games.web.marks import marks
 from games.web.once import make_table
-from games.web.people import person
 
 Action = dict[str, Any]
-UNPROCESSABLE: Final = 422
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,12 +39,12 @@ def new_table(request: HttpRequest) -> HttpResponse:
             form.add_error(None, denied.message)
         else:
             return SeeOther.to("game", table.game.code)
-    return render(request, "games/new.html", {"form": form}, status=UNPROCESSABLE if form.errors else 200)
+    return render(request, "games/new.html", {"form": form}, status=form_status(form))
 
 
 @vary_on_headers("HX-Request")
 def lobby_page(
-    request: HttpRequest,
+    request: HtmxRequest,
     table: Table,
     view: GameView,
     status: int = 200,
@@ -64,7 +64,7 @@ def lobby_page(
             "report_url": "",
             "actions": [action | {"url": here} for action in lobby["actions"]],
         }
-    template = "games/_lobby.html" if request.headers.get("HX-Request") else "games/lobby.html"
+    template = "games/_lobby.html" if request.htmx else "games/lobby.html"
     return render(request, template, {"lobby": lobby, "login_next": key and request.path}, status=status)
 
 

@@ -4,11 +4,11 @@ from django.urls import URLPattern, path
 
 from games.web import conduct as conduct_views
 from games.web import game as game_views
+from games.web import guests as guest_views
 from games.web import home as home_views
 from games.web import invite as invite_views
 from games.web import notices as notice_views
 from games.web import pages as page_views
-from games.web import people as people_views
 from games.web import profile as profile_views
 from games.web import replay as replay_views
 from games.web import rest as rest_views
@@ -25,7 +25,7 @@ urlpatterns: list[URLPattern] = [
     path("accounts/me/rest/", rest_views.rest, name="rest"),
     path("accounts/me/rest/vacation/", rest_views.begin_vacation, name="vacation"),
     path("accounts/me/rest/vacation/end/", rest_views.end_vacation, name="vacation-end"),
-    path("move-seats/", people_views.move_seats, name="move-seats"),
+    path("move-seats/", guest_views.move_seats, name="move-seats"),
     path("people/<str:username>/", profile_views.profile, name="person"),
     path("people/<str:username>/report/", profile_views.report_person, name="report-person"),
     path("suspended/", conduct_views.suspended, name="suspended"),

@@ -17,7 +17,7 @@ from games.models import Game, Hand, Round, Seat
 from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
-from games.render import Asked, Ended
+from games.render import Asked, Ended, words
 from games.render.table import ScoreRow
 from games.rules import Event
 from tests.support.clock import TIMES_LEFT
@@ -77,7 +77,7 @@ NOTHING_FITS = {**PLAIN, "hands": [["b1"], ["r4", "g3"], ["y1", "y2"]], "declare
     ],
 )
 def test_the_headline_says_who_must_do_what(position: Mapping[str, Any], you: int | None, sentence: str) -> None:
-    assert render.headline(seen(position, you), NOW) == sentence
+    assert words.headline(seen(position, you), NOW) == sentence
 
 
 @pytest.mark.parametrize(
@@ -90,18 +90,18 @@ def test_the_headline_says_who_must_do_what(position: Mapping[str, Any], you: in
     ],
 )
 def test_the_headline_says_by_when(left: timedelta, sentence: str) -> None:
-    assert render.headline(seen(PLAIN, deadline=NOW + left), NOW) == sentence
+    assert words.headline(seen(PLAIN, deadline=NOW + left), NOW) == sentence
 
 
 def test_times_are_the_reader_s_own() -> None:
     with timezone.override("Asia/Tokyo"):
-        assert render.moment(NOW, NOW) == "21:00"
-        assert render.moment(NOW + timedelta(hours=4), NOW) == "Sun 01:00"
+        assert words.moment(NOW, NOW) == "21:00"
+        assert words.moment(NOW + timedelta(hours=4), NOW) == "Sun 01:00"
 
 
 @pytest.mark.parametrize(("seconds", "text"), TIMES_LEFT)
 def test_the_time_left_is_said_in_the_unit_that_matters(seconds: float, text: str) -> None:
-    assert render.time_left(NOW + timedelta(seconds=seconds), NOW) == text
+    assert words.time_left(NOW + timedelta(seconds=seconds), NOW) == text
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ ASIDE = "Your cards are set aside, and you are out to the end of"
 )  # fmt: skip
 def test_who_resigns_reads_what_the_rules_then_do(position: Mapping[str, Any], target: int, says: str) -> None:
     view = seen(position, target=target)
-    assert render.what_leaving_does(view) == says
+    assert words.what_leaving_does(view) == says
 
     here = rules.position_from_json({"draw_pile": DRAW_PILE, **position}, view.options)
     after, _ = rules.apply(here, 0, rules.parse_move("leave"), view.options, lambda cards, n: list(cards))
@@ -164,10 +164,10 @@ OVER = {**PLAIN, "hands": [[], ["r4", "g3"], ["y1", "y2"]], "phase": "over", "wi
 
 
 def test_an_ended_game_names_its_winner_to_each() -> None:
-    assert render.headline(seen(OVER, 0, status="over", winner=0), NOW) == "You win the game."
-    assert render.headline(seen(OVER, 1, status="over", winner=0, target=500), NOW) == "Ann wins the match."
-    assert render.headline(seen(OVER, 1, target=500), NOW) == "Ann wins round 1."
-    assert render.headline(seen(PLAIN, 1, status="void"), NOW) == "This game was called off."
+    assert words.headline(seen(OVER, 0, status="over", winner=0), NOW) == "You win the game."
+    assert words.headline(seen(OVER, 1, status="over", winner=0, target=500), NOW) == "Ann wins the match."
+    assert words.headline(seen(OVER, 1, target=500), NOW) == "Ann wins round 1."
+    assert words.headline(seen(PLAIN, 1, status="void"), NOW) == "This game was called off."
 
 
 def test_an_ended_round_shows_its_result_and_everybody_s_cards() -> None:
@@ -232,7 +232,7 @@ def test_a_catch_and_a_late_call_are_offered_out_of_turn() -> None:
 def test_a_classic_player_may_keep_the_card_drawn() -> None:
     view = seen({**DRAWN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}, preset="classic")
     assert buttons(view) == [("play-drawn", "Play Red 5", "play r5"), ("draw", "Keep it and pass", "pass")]
-    assert render.headline(view, NOW) == "Your turn: play Red 5, which you drew, or keep it."
+    assert words.headline(view, NOW) == "Your turn: play Red 5, which you drew, or keep it."
 
 
 def chooser(view: GameView, **asked: Any) -> dict[str, Any]:
@@ -372,7 +372,7 @@ def test_a_listener_who_has_heard_it_hears_only_the_refusal() -> None:
 
 
 def test_the_options_are_prose_made_from_the_table_of_options() -> None:
-    text = render.options_prose(seen(PLAIN, target=500, options={"mercy_limit": 30, "stacking": False}))
+    text = words.options_prose(seen(PLAIN, target=500, options={"mercy_limit": 30, "stacking": False}))
     assert text.startswith("No Mercy rules, 168 cards, a match to 500 points. Standard pace: ")
     assert text.endswith("Changed: Stacking: no; Mercy limit: 30.")
 
@@ -380,7 +380,7 @@ def test_the_options_are_prose_made_from_the_table_of_options() -> None:
 @pytest.mark.parametrize("preset", rules.PRESETS)
 def test_every_preset_has_its_words(preset: str) -> None:
     numbers = {**PLAIN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}
-    assert " rules, " in render.options_prose(seen(numbers, preset=preset))
+    assert " rules, " in words.options_prose(seen(numbers, preset=preset))
 
 
 def test_each_key_says_its_part_of_the_page() -> None:

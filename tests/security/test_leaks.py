@@ -23,9 +23,10 @@ import structlog
 from celery import current_app
 from django.contrib.admin.options import ModelAdmin
 from django.db.models import Max
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 
+from accounts.htmx import HtmxRequest
 from accounts.models import User
 from accounts.read_only import ReadOnly
 from games import announce, rules
@@ -120,7 +121,7 @@ def _open_drawn(position: rules.Position, seat: int | None, options: rules.Optio
 def _header(patch: pytest.MonkeyPatch) -> None:
     show = game_views._show
 
-    def leaky(request: HttpRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
+    def leaky(request: HtmxRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
         response = show(request, table, *args, **named)
         response.headers["X-Next"] = table.playing[2].draw_pile[0]
         return response
@@ -131,7 +132,7 @@ def _header(patch: pytest.MonkeyPatch) -> None:
 def _log_line(patch: pytest.MonkeyPatch) -> None:
     show = game_views._show
 
-    def leaky(request: HttpRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
+    def leaky(request: HtmxRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
         structlog.get_logger("games").info("shown", hands=table.playing[2].hands)
         return show(request, table, *args, **named)
 

@@ -1,0 +1,55 @@
+"""Who asks, and what they may know of: a person, a guest, or a visitor with the links opened so far."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+
+from accounts.adapter import LINKS, links_in
+from accounts.models import User
+from games import queries
+from games.queries import Table, conduct
+from games.refusals import Denied
+
+LINKS_KEPT: Final = 50
+SEAT_TAKEN: Final = "Staff took your seat at this table, so you cannot see it any more. The bell says what they did."
+BACKEND: Final = "accounts.backends.ByUsername"
+"""What a guest is logged in by."""
+
+
+def person(request: HttpRequest) -> User | None:
+    """Who is logged in, guests included."""
+    return request.user if isinstance(request.user, User) else None
+
+
+def links(request: HttpRequest) -> list[str]:
+    """The codes of the tables whose invitation link this browser has opened."""
+    return links_in(request.session)
+
+
+def remember_link(request: HttpRequest, code: str) -> None:
+    """Let this browser see a table from now on."""
+    kept = [known for known in links(request) if known != code]
+    request.session[LINKS] = [*kept, code][-LINKS_KEPT:]
+
+
+def table_for(request: HttpRequest, code: str) -> Table:
+    """The table with this code, as of one moment.
+
+    :raises Http404: there is none, or whoever asks may not know of it.
+    :raises PermissionDenied: staff took this person's seat there away, which is said.
+    """
+    user = person(request)
+    try:
+        return queries.load_for(code, user, links(request))
+    except Denied as denied:
+        if user is not None and conduct.lost_seat(code, user):
+            raise PermissionDenied(SEAT_TAKEN) from denied
+        raise Http404(denied.message) from denied
+
+
+def number(text: str | None, *, digits: int = 9) -> int | None:
+    """The whole number that an address or a form gives; None for anything else, as if nothing had been given."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= digits else None

@@ -1,0 +1,45 @@
+"""A guest who has logged in to an account: whether the guest's games come along."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.adapter import LEFT_GUEST
+from accounts.models import User
+from accounts.queries import guest_numbered
+from games.actions import guests
+from games.queries import lists
+from games.web.answers import SeeOther
+from games.web.asker import person
+
+
+def left_guest(request: HttpRequest) -> User | None:
+    """The guest this browser was before its user logged in to an account, if that guest sits somewhere."""
+    number = request.session.get(LEFT_GUEST)
+    guest = guest_numbered(number) if isinstance(number, int) else None
+    if guest is None or not lists.games_of(guest).exists():
+        return None
+    return guest
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def move_seats(request: HttpRequest) -> HttpResponse:
+    """Ask whether the games of the guest of a moment ago come along to the account, and do as answered."""
+    user, guest = person(request), left_guest(request)
+    if user is None or guest is None:
+        return redirect("home")
+    if request.method != "POST":
+        return render(request, "accounts/move_seats.html", {"guest": guest, "count": lists.games_of(guest).count()})
+    del request.session[LEFT_GUEST]
+    if request.POST.get("answer") == "move":
+        moved, kept = guests.move_seats(guest=guest, user=user)
+        messages.success(request, f"{moved} game{'' if moved == 1 else 's'} of {guest.name} moved to your account.")
+        if kept:
+            stays = f"{kept} game{'' if kept == 1 else 's'} of {guest.name} stayed behind"
+            messages.warning(request, f"{stays}: you looked at hands there as staff, or staff took you off the table.")
+    return SeeOther.to("home")
