@@ -1,0 +1,119 @@
+"""`manage.py createsuperuser`: whom it makes can log in, get mail, and come to the staff pages."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.auth.management.commands import createsuperuser as of_django
+from django.core import mail
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from accounts import queries
+from accounts.models import User
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse 9 battery"
+
+
+@pytest.fixture(autouse=True)
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+
+
+def made(username: str = "rita", email: str = "rita@example.org") -> User:
+    call_command("createsuperuser", interactive=False, username=username, email=email, verbosity=0)
+    return User.objects.get(is_superuser=True)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> str:
+    """What the command complains of while somebody types these lines and the password."""
+    answers: Iterator[str] = iter(lines)
+    monkeypatch.setattr("builtins.input", lambda message: next(answers))
+    monkeypatch.setattr(of_django.getpass, "getpass", lambda prompt="": PASSWORD)
+    said = io.StringIO()
+    call_command("createsuperuser", stdin=Terminal(), stdout=io.StringIO(), stderr=said)
+    assert next(answers, None) is None
+    return said.getvalue()
+
+
+@pytest.mark.parametrize("verification", ["none", "optional", "mandatory"])
+@pytest.mark.parametrize("name", ["rita", "Rita@Example.org"])
+def test_a_superuser_logs_in_at_once_by_name_or_address(settings: Any, verification: str, name: str) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = verification
+    person = made(email="Rita@Example.ORG")
+    browser = Client()
+    answer = browser.post("/accounts/login/?next=/admin/", {"login": name, "password": PASSWORD})
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/")
+    assert browser.session["_auth_user_id"] == str(person.pk)
+    assert mail.outbox == []
+    browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    assert browser.get("/admin/", follow=True).redirect_chain[-1][0] == "/accounts/2fa/totp/activate/"
+
+
+def test_mail_goes_to_the_address_which_can_be_changed(settings: Any) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    person = made()
+    assert queries.mail_addresses([person.pk])[person.pk] == queries.MailAddress("rita@example.org", verified=True)
+    browser = Client()
+    browser.post("/accounts/login/", {"login": "rita", "password": PASSWORD})
+    browser.post("/accounts/email/", {"action_add": "", "email": "new@example.org"})
+    assert [message.to for message in mail.outbox] == [["new@example.org"]]
+    assert EmailAddress.objects.get(email="new@example.org").user == person
+
+
+def test_without_an_address_nobody_is_made_who_could_not_log_in(settings: Any) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    with pytest.raises(CommandError, match="mandatory lets nobody in without"):
+        made(email="")
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    assert made(email="").email == ""
+    assert not EmailAddress.objects.exists()
+    assert Client().post("/accounts/login/", {"login": "rita", "password": PASSWORD}).status_code == 302
+
+
+def test_an_address_may_come_from_the_environment(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", "rita@example.org")
+    monkeypatch.setenv("DJANGO_SUPERUSER_USERNAME", "rita")
+    call_command("createsuperuser", interactive=False, verbosity=0)
+    assert EmailAddress.objects.get().verified
+
+
+@pytest.mark.parametrize(
+    ("username", "email", "says"),
+    [
+        ("Rita", "rita@example.org", "small letters here: rita"),
+        ("alice", "rita@example.org", "already taken"),
+        ("wonder", "rita@example.org", "Somebody else goes by this name"),
+        ("rita", "alice@example.org", "Another account has confirmed this address"),
+        ("rita", "ritä@example.org", "only a to z"),
+    ],
+)
+def test_a_name_or_an_address_of_somebody_else_is_refused(alice: User, username: str, email: str, says: str) -> None:
+    User.objects.filter(pk=alice.pk).update(display_name="Wonder")
+    EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
+    with pytest.raises(CommandError, match=says):
+        made(username, email)
+    assert User.objects.get() == alice
+
+
+def test_whoever_types_is_asked_again(settings: Any, monkeypatch: pytest.MonkeyPatch, alice: User) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    said = typed(monkeypatch, "Rita", "alice", "rita", "", "rita@", "rita@example.org")
+    assert said.splitlines() == [
+        "Error: Usernames are written in small letters here: rita",
+        "Error: That username is already taken.",
+        "Error: Give an address: EMAIL_VERIFICATION=mandatory lets nobody in without.",
+        "Error: Enter a valid email address.",
+    ]
+    assert EmailAddress.objects.get().user == User.objects.get(username="rita", is_superuser=True)
