@@ -108,9 +108,7 @@ def _players_table(code: str, user: User, links: Collection[str]) -> tuple[Table
 
 def _voters_table(code: str, user: User, links: Collection[str]) -> tuple[Table, int]:
     table, seat = _players_table(code, user, links)
-    if seat not in queries.pause_voters(table):
-        message = "A bot plays for you: take your seat back first."
-        raise Denied("bot_plays", message, rule="CLOCK-3", version=table.game.version)
+    handover.require_no_bot(table, seat=seat)
     return table, seat
 
 

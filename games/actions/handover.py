@@ -1,4 +1,4 @@
-"""Who plays for a seat of a running game: its owner, a bot for the owner, or another owner.
+"""Who has a seat, and who plays for it: its owner, a bot for the owner, or another owner.
 
 All work on a table whose game row the caller has locked, and save what they change. Seats that change hands are no log
 lines: they change no card.
@@ -34,6 +34,7 @@ def replace_by_bot(table: Table, *, seat: int, now: datetime, bot: str = STAND_I
     if row.left:
         raise Denied("forbidden", "This player has left the game.", version=version)
     row.bot, row.misses = bot, 0
+    row.save(update_fields=["bot", "misses"])
     _hand_over(table, row, now)
 
 
@@ -47,29 +48,47 @@ def give_back(table: Table, *, seat: int, now: datetime) -> None:
     if not row.held_for_owner:
         raise Denied("forbidden", "No bot plays for the owner of this seat.", version=table.game.version)
     row.bot, row.misses = "", 0
+    row.save(update_fields=["bot", "misses"])
     _hand_over(table, row, now)
 
 
-def change_owner(table: Table, *, seat: int, person: User, now: datetime) -> None:
-    """Give a seat of a running game, whoever or whatever has it, to this person; a turn of the seat begins anew, in the
-    person's own nights and vacations.
+def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> None:
+    """Give this seat, whoever or whatever has it, to this person, and before the start the table with the host's.
 
-    :raises Denied: `over`, `not_started`; `forbidden` if its player has left.
+    A turn of the seat begins anew, in the person's own nights and vacations.
+
+    :raises Denied: `over`; `forbidden` if its player has left.
     """
-    stops.require_playing(table)
-    row = table.seats[seat]
+    game, hosts = table.game, row.user_id is not None and row.user_id == table.game.host_id
+    if game.ended:
+        raise Denied("over", "The game is over.", version=game.version)
     if row.left:
-        raise Denied("forbidden", "This player has left the game.", version=table.game.version)
+        raise Denied("forbidden", "This player has left the game.", version=game.version)
     row.user, row.name, row.rest = person, person.name, person.rest
     row.bot, row.misses = "", 0
-    row.save(update_fields=["user", "name"])
-    _hand_over(table, row, now)
+    row.save(update_fields=["user", "name", "bot", "misses"])
+    if game.status == Game.Status.PLAYING:
+        _hand_over(table, row, now)
+        return
+    if hosts:
+        game.host = person
+        game.save(update_fields=["host"])
+    announce.after_commit(game)
+
+
+def require_no_bot(table: Table, *, seat: int) -> None:
+    """Refuse its owner what only who plays the seat may do.
+
+    :raises Denied: `bot_plays`.
+    """
+    if table.seats[seat].bot:
+        message = "A bot plays for you: take your seat back first."
+        raise Denied("bot_plays", message, rule="CLOCK-3", version=table.game.version)
 
 
 def _hand_over(table: Table, row: Seat, now: datetime) -> None:
-    """Save a seat that has changed hands; its turn, if it has it, begins anew."""
+    """Go on with a seat that has changed hands, as is saved: its turn, if it has it, begins anew."""
     game, position = table.game, table.playing[2]
-    row.save(update_fields=["bot", "misses"])
     if position.turn == row.index:
         set_clock(game, turn_clock(table, position, now))
     game.wake_at = first_wake(table, position, now)

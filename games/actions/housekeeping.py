@@ -9,7 +9,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.models import User
-from games import announce
+from games import queries
+from games.actions import rounds
+from games.actions.locks import lock_game
+from games.actions.notices import tell
+from games.actions.steps import for_each_game
 from games.models import Case, Game, Seat
 
 OPEN_TABLE_DAYS: Final = 7
@@ -17,17 +21,23 @@ GUEST_DAYS: Final = 30
 
 
 def close_old_tables(*, now: datetime) -> int:
-    """Close the tables that have waited a week for their players; gives their number."""
+    """Close the tables that have waited a week for their players, and tell who waited; gives their number.
+
+    Each has a transaction of its own. One that fails is logged, and tried again the next time.
+    """
+    waited = Game.objects.filter(status=Game.Status.OPEN, created_at__lt=now - timedelta(days=OPEN_TABLE_DAYS))
+    games = list(waited.order_by("pk").values_list("pk", flat=True))
+    return for_each_game(games, lambda pk: _close(pk, now), failed="an old table was not closed").count
+
+
+def _close(game_id: int, now: datetime) -> bool:
     with transaction.atomic():
-        waited = Game.objects.select_for_update(skip_locked=True).filter(
-            status=Game.Status.OPEN, created_at__lt=now - timedelta(days=OPEN_TABLE_DAYS)
-        )
-        games = list(waited)
-        for game in games:
-            game.status, game.finished_at = Game.Status.VOID, now
-            game.save(update_fields=["status", "finished_at"])
-            announce.after_commit(game)
-    return len(games)
+        table = queries.load(lock_game(pk=game_id))
+        if table.game.status != Game.Status.OPEN:
+            return False  # it has filled since, or was closed
+        rounds.call_off(table.game, now=now)
+        tell.waited_in_vain(table, days=OPEN_TABLE_DAYS, now=now)
+        return True
 
 
 def forget_guests(*, now: datetime) -> int:

@@ -99,15 +99,16 @@ def _checked(options: TableOptions) -> dict[str, object]:
     """The options of a valid choice, as a game keeps them."""
     if "target" in options.options:
         raise Denied("malformed", "The target has a field of its own: leave it out of the options.")
-    if not 2 <= options.players <= 6:
-        raise Denied("malformed", "A table has 2 to 6 players.", rule="SETUP-1")
+    if not rules.MIN_PLAYERS <= options.players <= rules.MAX_PLAYERS:
+        message = f"A table has {rules.MIN_PLAYERS} to {rules.MAX_PLAYERS} players."
+        raise Denied("malformed", message, rule="SETUP-1")
     if not 0 <= options.bots < options.players:
         raise Denied("malformed", "Bots can fill every seat but yours: 0 to players - 1.")
     _check_clock(options)
     if options.bot not in bots.BOTS:
         raise Denied("malformed", f"The bot is one of {', '.join(bots.BOTS)}.")
     if not 0 <= options.bot_pause <= MAX_PAUSE:
-        raise Denied("malformed", "Bots wait 0 to 10 seconds before a move.")
+        raise Denied("malformed", f"Bots wait 0 to {MAX_PAUSE:g} seconds before a move.")
     try:
         engine = rules.options_from(options.preset, {**options.options, "target": options.target})
     except rules.BadInput as bad:
@@ -213,23 +214,13 @@ def leave_table(*, code: str, user: User, now: datetime, links: Collection[str] 
         table.seats = [other for other in table.seats if other.index != seat]
         people = [other for other in table.seats if other.user_id is not None]
         if not people:
-            game.status, game.finished_at = Game.Status.VOID, now
-        elif game.host_id == user.pk:
+            rounds.call_off(game, now=now)
+            return table
+        if game.host_id == user.pk:
             game.host_id = people[0].user_id
-        game.save(update_fields=["status", "finished_at", "host"])
+            game.save(update_fields=["host"])
         announce.after_commit(game)
         return table
-
-
-def change_owner(table: Table, seat: Seat, person: User) -> None:
-    """Give a seat of an open table to this person, and the table with it if it was the host's. Lock held."""
-    game = table.game
-    if seat.user_id is not None and game.host_id == seat.user_id:
-        game.host = person
-        game.save(update_fields=["host"])
-    seat.user, seat.name, seat.rest, seat.bot = person, person.name, person.rest, ""
-    seat.save(update_fields=["user", "name", "bot"])
-    announce.after_commit(game)
 
 
 def start(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
@@ -240,7 +231,7 @@ def start(*, code: str, user: User, now: datetime, links: Collection[str] = ()) 
     with transaction.atomic():
         table = _hosted_table(code, user, links)
         game = table.game
-        if len(table.seats) < 2:
+        if len(table.seats) < rules.MIN_PLAYERS:
             raise Denied("too_few_players", "A game needs two players: invite somebody, or add a bot.", rule="SETUP-1")
         for index, seat in enumerate(table.seats):
             seat.index = index

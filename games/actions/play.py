@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from games import queries, rules
-from games.actions import timeouts
+from games.actions import handover, timeouts
+from games.actions.clocks import stops
 from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
@@ -62,9 +63,10 @@ def play_move(
             seat = queries.require_seat(table, user)
             if _seen_before(table, seat, move):
                 return table
-            _require_running(table)
+            stops.require_playing(table)
             if move.kind != "leave":
-                _require_clock_and_hand(table, seat)
+                _require_clock(table)
+                handover.require_no_bot(table, seat=seat)
             if rules.KINDS[move.kind].of_turn:
                 _require_version(table, version, round_number, late=clock_has_acted)
             if clock_has_acted or not timeouts.is_due(table, now):
@@ -85,7 +87,7 @@ def play_seat(
     for clock_has_acted in (False, True):
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
-            _require_running(table)
+            stops.require_playing(table)
             _require_clock(table)
             _require_version(table, version, round_number)
             if not table.seats[seat].bot:
@@ -124,24 +126,9 @@ def _check_shape(move: rules.Move, version: int | None, token: str | None) -> No
         raise Denied("malformed", "A token is 1 to 64 printable characters.")
 
 
-def _require_running(table: Table) -> None:
-    status, version = table.game.status, table.game.version
-    if status == Game.Status.OPEN:
-        raise Denied("not_started", "The game has not started yet.", version=version)
-    if status != Game.Status.PLAYING:
-        raise Denied("over", "The game is over.", rule="END-1", version=version)
-
-
 def _require_clock(table: Table) -> None:
     if table.game.paused_at is not None:
         raise Denied("paused", "The game is paused: nobody moves until it goes on.", version=table.game.version)
-
-
-def _require_clock_and_hand(table: Table, seat: int) -> None:
-    _require_clock(table)
-    if table.seats[seat].bot:
-        message = "A bot plays for you: take your seat back first."
-        raise Denied("bot_plays", message, rule="CLOCK-3", version=table.game.version)
 
 
 def _require_version(table: Table, version: int | None, round_number: int | None, *, late: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from games import rules
+from games import announce, rules
 from games.actions import chance
 from games.actions.clocks.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
@@ -102,3 +102,9 @@ def end_game(game: Game, *, status: str, now: datetime) -> None:
     set_clock(game, TurnClock())
     paused = ("paused_at", "paused_reasons", "pause_votes")
     game.save(update_fields=["status", "winner", "finished_at", "wake_at", *paused, *CLOCK_FIELDS])
+
+
+def call_off(game: Game, *, now: datetime) -> None:
+    """End a game without a winner, begun or not, and say so to whoever looks. The caller holds the lock."""
+    end_game(game, status=Game.Status.VOID, now=now)
+    announce.after_commit(game)

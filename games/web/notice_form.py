@@ -18,7 +18,7 @@ HELP: Final = {
     "caught": "Somebody caught you with one card and no UNO.",
     "out": "You reached the mercy limit.",
     "round_over": "A round of a match has a winner.",
-    "game_over": "A game or a match has a winner.",
+    "game_over": "A game or a match has a winner or is called off, or your table closes before it began.",
     "invited": "Somebody asks you to a rematch.",
     "table_full": "The last seat is taken, and the game begins.",
     "seat_moved": "Staff give your seat to somebody else or to a bot, or somebody else’s to you.",

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.db.models import QuerySet
 from django.test import Client
 
@@ -14,9 +15,12 @@ from accounts.actions import create_guest
 from accounts.models import User
 from games.actions import housekeeping, lobby
 from games.actions.moderation import cases
+from games.actions.notices import outbox
 from games.models import Case, Game, Report, Seat
 from games.queries import conduct
+from tests.conftest import logged_in
 from tests.support.codes import staff_browser
+from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +34,29 @@ def test_a_table_that_waited_a_week_is_closed(alice: User, bob: User) -> None:
     assert housekeeping.close_old_tables(now=NOON) == 1
     statuses = [now_of(table).game.status for table in (old, young, running)]
     assert statuses == [Game.Status.VOID, Game.Status.OPEN, Game.Status.PLAYING]
+    assert now_of(old).game.finished_at == NOON
+
+
+def test_who_waited_there_is_told_that_it_is_closed(alice: User, bob: User) -> None:
+    week_ago = NOON - timedelta(days=7, seconds=1)
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=1), now=week_ago)
+    lobby.join(code=table.game.code, user=bob, now=week_ago)
+    housekeeping.close_old_tables(now=NOON)
+    outbox.deliver(clock=lambda: NOON)
+    text = "Your table found too few players in 7 days, so it is closed."
+    assert sorted((letter.to[0], letter.subject) for letter in mail.outbox) == [(alice.email, text), (bob.email, text)]
+    assert text in text_of(logged_in(bob).get("/notices/"))
+
+
+def test_a_table_that_is_broken_keeps_no_other_open(alice: User, caplog: pytest.LogCaptureFixture) -> None:
+    week_ago = NOON - timedelta(days=8)
+    broken, whole = (
+        lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=week_ago) for _ in range(2)
+    )
+    Game.objects.filter(pk=broken.game.pk).update(preset="nonsense")
+    assert housekeeping.close_old_tables(now=NOON) == 1
+    assert now_of(whole).game.status == Game.Status.VOID
+    assert "an old table was not closed" in caplog.text
 
 
 def old_guest() -> User:

@@ -212,6 +212,10 @@ def test_a_table_that_has_not_started_is_closed(mo: User, alice: User) -> None:
     assert now_of(table).game.status == Game.Status.VOID
     entry_of(table)
     refused("over", tables.close, **act(table, mo))
+    outbox.deliver(clock=lambda: NOON)
+    (letter,) = mail.outbox
+    assert (letter.to, letter.subject) == ([alice.email], "The staff closed this table before its game began.")
+    assert f"{settings.SITE_URL}/mail/open/" in str(letter.body)
 
 
 def test_a_game_that_runs_is_not_closed_but_void(dealt: Table, mo: User) -> None:
@@ -349,7 +353,9 @@ def test_who_loses_a_seat_is_told_also_while_looking_at_the_game(ann: User, alic
     presence.look(game_id=table.game.pk, user_id=alice.pk)
     tables.move_seat(**act(table, ann, seat=1, username="dora"))
     outbox.deliver(clock=lambda: NOON)
-    assert "Staff gave your seat to dora." in [str(letter.subject) for letter in mail.outbox if "alice" in letter.to[0]]
+    assert "Staff gave your seat to dora, in the game with bob." in [
+        str(letter.subject) for letter in mail.outbox if "alice" in letter.to[0]
+    ]
 
 
 def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: User, bob: User) -> None:
@@ -362,14 +368,17 @@ def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: Use
         rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
         return [(row.kind, row.state, row.text) for row in rows]
 
-    assert told(alice) == [("turn", "dropped", ""), ("seat_moved", "waiting", "Staff gave your seat to dora.")]
+    assert told(alice) == [
+        ("turn", "dropped", ""),
+        ("seat_moved", "waiting", "Staff gave your seat to dora, in the game with bob."),
+    ]
     assert told(dora) == [("seat_moved", "waiting", "Staff gave you the seat of alice."), ("turn", "waiting", "")]
     outbox.deliver(clock=lambda: NOON)
     sent = {str(letter.to[0]): str(letter.body) for letter in mail.outbox}
     assert f"{settings.SITE_URL}/mail/open/" in sent["dora@example.org"]
     assert f"{settings.SITE_URL}/mail/open/" not in sent["alice@example.org"]  # the private table is closed to her
     page = logged_in(alice).get("/notices/").content.decode()
-    assert "Staff gave your seat to dora." in page
+    assert "Staff gave your seat to dora, in the game with bob." in page
     assert table.game.code not in page
     closed = logged_in(alice).get(f"/games/{table.game.code}/")
     assert (closed.status_code, "Staff took your seat at this table" in closed.content.decode()) == (403, True)
@@ -391,19 +400,23 @@ def test_a_seat_that_is_given_away_and_given_back_at_once_is_told_as_it_is_now(
 
     assert told(alice) == [
         ("turn", "dropped", "staff", ""),
-        ("seat_moved", "dropped", "staff", "Staff gave your seat to dora."),
+        ("seat_moved", "dropped", "staff", "Staff gave your seat to dora, in the game with bob."),
         ("seat_moved", "waiting", "", "Staff gave you the seat of dora."),
         ("turn", "waiting", "", ""),
     ]
     assert told(dora) == [
         ("seat_moved", "dropped", "staff", "Staff gave you the seat of alice."),
         ("turn", "dropped", "staff", ""),
-        ("seat_moved", "waiting", "", "Staff gave your seat to alice."),
+        ("seat_moved", "waiting", "", "Staff gave your seat to alice, in the game with bob."),
     ]
 
 
 @pytest.mark.parametrize(
-    ("bot", "text"), [(True, "Staff gave your seat to a bot for good."), (False, "Staff took you out of the game.")]
+    ("bot", "text"),
+    [
+        (True, "Staff gave your seat to a bot for good, in the game with alice and charlie."),
+        (False, "Staff took you out of the game with alice and charlie."),
+    ],
 )
 def test_whoever_is_removed_is_told(dealt: Table, mo: User, bob: User, bot: bool, text: str) -> None:
     tables.remove(**act(dealt, mo, seat=1, bot=bot))
@@ -415,7 +428,7 @@ def test_whoever_is_taken_off_an_open_table_is_told(mo: User, alice: User, bob: 
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     lobby.join(code=table.game.code, user=bob, now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
-    assert Notice.objects.get(user=bob, channel="site").text == "Staff took you off this table."
+    assert Notice.objects.get(user=bob, channel="site").text == "Staff took you off the table with alice."
 
 
 def test_whoever_is_taken_off_an_open_table_twice_is_told_twice(ann: User, alice: User, bob: User) -> None:
@@ -426,7 +439,7 @@ def test_whoever_is_taken_off_an_open_table_twice_is_told_twice(ann: User, alice
         tables.move_seat(**act(table, ann, seat=1, username="bob"))
         tables.remove(**act(table, ann, seat=1, bot=True))
         outbox.deliver(clock=lambda: NOON)
-        sent = Notice.objects.filter(user=bob, channel="site", text="Staff took you off this table.", state="sent")
+        sent = Notice.objects.filter(user=bob, channel="site", text__startswith="Staff took you off", state="sent")
         assert sent.count() == n
 
 

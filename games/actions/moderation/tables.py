@@ -123,7 +123,7 @@ def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEnt
     """
     with _table(Act.VOID_GAME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         stops.require_playing(table)
-        _end_void(table, now)
+        rounds.call_off(table.game, now=now)
         tell.called_off(table, now=now)
         return record(Act.VOID_GAME, by=by, reason=why, now=now, table=table)
 
@@ -138,14 +138,9 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
             raise Denied("already_started", "The game has started: void it instead.", version=table.game.version)
         if table.game.status != Game.Status.OPEN:
             raise Denied("over", "The game is over.", version=table.game.version)
-        _end_void(table, now)
+        rounds.call_off(table.game, now=now)
+        tell.called_off(table, now=now)
         return record(Act.CLOSE, by=by, reason=why, now=now, table=table)
-
-
-def _end_void(table: Table, now: datetime) -> None:
-    game = table.game
-    rounds.end_game(game, status=Game.Status.VOID, now=now)
-    announce.after_commit(game)
 
 
 def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: datetime) -> AuditEntry:
@@ -164,15 +159,18 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, user=person, now=now)
-            tell.unseated(game, person, "Staff took you off this table.", mark=entry.pk, now=now)
+            text = f"Staff took you off the table {tell.with_others(table, row)}."
+            tell.unseated(game, person, text, mark=entry.pk, now=now)
             return entry
         stops.require_playing(table)
         if bot:
             _give_to_bot(table, row, now)
-            tell.unseated(game, person, "Staff gave your seat to a bot for good.", mark=entry.pk, now=now)
+            text = f"Staff gave your seat to a bot for good, in the game {tell.with_others(table, row)}."
+            tell.unseated(game, person, text, mark=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
-            tell.unseated(game, person, "Staff took you out of the game.", mark=entry.pk, now=now)
+            text = f"Staff took you out of the game {tell.with_others(table, row)}."
+            tell.unseated(game, person, text, mark=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
@@ -195,15 +193,10 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
         to oneself, to somebody suspended or who has looked at hands of this game, or of a seat whose player has left.
     """
     with _table(Act.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        row, game = _row(table, seat), table.game
+        row = _row(table, seat)
         person = _new_owner(table, username, by, now)
-        if game.ended:
-            raise Denied("over", "The game is over.", version=game.version)
         before, name = row.user, row.name
-        if game.status == Game.Status.PLAYING:
-            handover.change_owner(table, seat=seat, person=person, now=now)
-        else:
-            lobby.change_owner(table, row, person)
+        handover.change_owner(table, row, person=person, now=now)
         details = {"before": name, "before_id": before.pk if before else None}
         entry = record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         tell.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)

@@ -164,8 +164,23 @@ def invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> N
 
 
 def called_off(table: Table, *, now: datetime) -> None:
-    """Tell everybody who sits there that staff have ended the game without a winner. The caller holds the lock."""
-    text = "The staff called this game off: nobody wins."
+    """Tell everybody who sits there that staff have ended the game, begun or not, without a winner. Lock held."""
+    begun = table.game.started_at is not None
+    _it_is_over(
+        table,
+        "The staff called this game off: nobody wins."
+        if begun
+        else "The staff closed this table before its game began.",
+        now,
+    )
+
+
+def waited_in_vain(table: Table, *, days: int, now: datetime) -> None:
+    """Tell everybody who sits there that the table is closed, having waited for players for so many days. Lock held."""
+    _it_is_over(table, f"Your table found too few players in {days} days, so it is closed.", now)
+
+
+def _it_is_over(table: Table, text: str, now: datetime) -> None:
     people = [seat.user_id for seat in _people(table) if seat.user_id is not None]
     write(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
 
@@ -178,11 +193,22 @@ def seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark:
     position = table.position
     assert row.user_id is not None
     if before is not None:
-        unseated(table.game, before, f"Staff gave your seat to {row.name}.", mark=mark, now=now)
+        at = "at the table" if table.game.status == Game.Status.OPEN else "in the game"
+        text = f"Staff gave your seat to {row.name}, {at} {with_others(table, row)}."
+        unseated(table.game, before, text, mark=mark, now=now)
     intents = [Intent(row.user_id, SEAT_MOVED, f"Staff gave you the seat of {name}.")]
     if position is not None and position.turn == row.index:
         intents += _of_turn(table)
     write(table.game, intents, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason="staff", mark=mark)
+
+
+def with_others(table: Table, row: Seat) -> str:
+    """Who else sits there: whose seat this was may see the table no more, and is to know which it was.
+
+    To stand last in a text, which many long names make too long.
+    """
+    others = listed([seat.name for seat in table.seats if seat.index != row.index])
+    return f"with {others}" if others else "where nobody else sat"
 
 
 def unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -> None:
