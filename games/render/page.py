@@ -129,7 +129,11 @@ def _fragment_url(here: str, view: GameView, choose: str) -> str:
 def _due(view: GameView, now: datetime) -> Context | None:
     if view.deadline is None:
         return None
-    return {"iso": view.deadline.isoformat(timespec="seconds"), "left": words.time_left(view.deadline, now)}
+    return {
+        "iso": view.deadline.isoformat(timespec="seconds"),
+        "left": words.time_left(view.deadline, now),
+        "seconds": round((view.deadline - now).total_seconds(), 1),
+    }
 
 
 def may_leave(view: GameView) -> bool:

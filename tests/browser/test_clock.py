@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -85,3 +86,39 @@ def test_an_open_page_says_the_time_left_as_the_server_does(new_page: Callable[.
         [seconds for seconds, _ in TIMES_LEFT],
     )
     assert said == [text for _, text in TIMES_LEFT]
+
+
+WRONG_CLOCK = """
+const right = Date.now;
+window.wrongBy = %d;
+Date.now = () => right() + window.wrongBy;
+"""
+
+
+@pytest.mark.parametrize("minutes", [3, -3])
+def test_the_time_left_does_not_go_by_the_computer_s_clock(
+    minutes: int, new_page: Callable[..., Page], alice: User, bob: User
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=timezone.now() + timedelta(seconds=100))
+    page = new_page(alice)
+    page.add_init_script(WRONG_CLOCK % (minutes * 60_000))
+    page.goto(f"/games/{table.game.code}/")
+    left = page.locator("time[data-left]")
+    expect(left).to_have_text(re.compile(r"^\d\d s left$"))
+    first = left.inner_text()
+    expect(left).not_to_have_text(first)
+    seconds = re.fullmatch(r"(\d\d) s left", left.inner_text())
+    assert seconds is not None
+    assert int(seconds[1]) < int(first.split()[0])
+
+
+def test_a_computer_that_has_slept_asks_how_things_stand(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    table = in_two_days([alice, bob])
+    page = new_page(alice)
+    page.add_init_script(WRONG_CLOCK % 0)
+    looks = re.compile(r"[?&]since=")
+    with page.expect_response(looks):  # with one each page begins, and the next would come after a minute
+        page.goto(f"/games/{table.game.code}/")
+    with page.expect_response(looks, timeout=20_000):
+        page.evaluate("window.wrongBy = 3600000")
+    expect(page.locator("time[data-left]")).to_have_text("47 h left")
