@@ -11,7 +11,7 @@ import structlog
 from django.db import InterfaceError, OperationalError
 from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled
 
-from games.rules import Refused
+from games.rules import REFUSALS, Refused
 
 log = structlog.get_logger(__name__)
 
@@ -53,14 +53,15 @@ STATUSES: Final[dict[str, int]] = {
 class Denied(Exception):
     """A request refused with a name, a sentence for the person, and a status.
 
-    `rule` is a rule number of the rulebook or None; `version` is the game's current version where there is a game.
+    `rule` is a rule number of the rulebook, by itself that of the code, or None; `version` is the current version of
+    the game, where there is one.
     """
 
     def __init__(self, code: str, message: str, *, rule: str | None = None, version: int | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.rule = rule
+        self.rule = rule or REFUSALS.get(code)
         self.version = version
 
     @property

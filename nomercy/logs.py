@@ -3,6 +3,7 @@
 Nothing that could be a card, a seed or a token is ever put into an event: requests are logged by route, not by address.
 """
 
+import logging
 from typing import Any
 
 import structlog
@@ -21,6 +22,14 @@ QUIET = {
     "uvicorn.access": "WARNING",
 }
 SERVERS = ("gunicorn.error", "uvicorn", "uvicorn.error", "uvicorn.access")
+
+
+def as_a_refusal(record: logging.LogRecord) -> bool:
+    """What Django calls suspicious, a forged Host for one, anybody can send: a line each, as of other refusals, and no
+    traceback. A filter of the handler's, which drops nothing."""
+    if record.name.startswith("django.security."):
+        record.exc_info, record.levelno, record.levelname = None, logging.WARNING, "WARNING"
+    return True
 
 
 def logging_settings(*, form: str, level: str) -> dict[str, Any]:
@@ -49,7 +58,8 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"lines": formatter},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "filters": {"refusals": {"()": lambda: as_a_refusal}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines", "filters": ["refusals"]}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"level": quiet} for name, quiet in QUIET.items()},

@@ -15,7 +15,7 @@ from accounts.models import User
 from games import queries, rules
 from games.actions import agreements, lobby, play
 from games.api.base import api
-from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove
+from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove, Nothing
 from games.api.views import clock_json, game_json, line_json, listed_json
 from games.queries import lists, records
 
@@ -83,17 +83,17 @@ def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
 
 
 @api.post("/games/{code}/join", response={200: GameOut, **REFUSED}, summary="Sit down")
-def join_game(request: HttpRequest, code: str) -> dict[str, Any]:
+def join_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(lobby.join, request, code)
 
 
 @api.post("/games/{code}/leave", response={200: GameOut, **REFUSED}, summary="Get up, before the start")
-def leave_game(request: HttpRequest, code: str) -> dict[str, Any]:
+def leave_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(lobby.leave_table, request, code)
 
 
 @api.post("/games/{code}/start", response={200: GameOut, **REFUSED}, summary="Start (the host)")
-def start_game(request: HttpRequest, code: str) -> dict[str, Any]:
+def start_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(lobby.start, request, code)
 
 
@@ -104,17 +104,17 @@ def get_clock(request: HttpRequest, code: str) -> dict[str, Any]:
 
 
 @api.post("/games/{code}/pause", response={200: GameOut, **REFUSED}, summary="Ask for a pause, or agree to one")
-def pause_game(request: HttpRequest, code: str) -> dict[str, Any]:
+def pause_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(agreements.ask_pause, request, code)
 
 
 @api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Want no pause any more")
-def resume_game(request: HttpRequest, code: str) -> dict[str, Any]:
+def resume_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(agreements.go_on, request, code)
 
 
 @api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Play my seat again, not the bot")
-def take_back_seat(request: HttpRequest, code: str) -> dict[str, Any]:
+def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(agreements.take_back, request, code)
 
 

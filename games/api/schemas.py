@@ -43,6 +43,10 @@ class NewGame(Strict):
     public: bool = True
 
 
+class Nothing(Strict):
+    """The body of a call that takes none: `{}`, `null`, or nothing at all."""
+
+
 class NewMove(Strict):
     move: str = Field(max_length=LONGEST_MOVE)
     version: int | None = None

@@ -201,7 +201,7 @@ class Said(NamedTuple):
 def says_of(view: GameView, page: Context) -> list[Said]:
     """What each key says, and its visible control."""
     table, hand = page["table"], page["hand"]
-    stack = f"{table['owed']} owed: {table['owed_note']}." if table.get("owed") else "There is no stack."
+    stack = f"{table['owed']} owed, {table['owed_note']}." if table.get("owed") else "There is no stack."
     counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in page["players"])
     scores = ", ".join(f"{seat.name} {seat.score}" for seat in view.seats)
     held = ", ".join(card.name for card in hand["cards"]) if hand else "You hold no cards."

@@ -128,7 +128,7 @@ def table_of(view: GameView) -> Context | None:
     }
     if seen.pending is not None:
         context["owed"] = seen.pending.total
-        context["owed_note"] = f"answer with +{seen.pending.value} or higher, or take {seen.pending.total}"
+        context["owed_note"] = f"answer with +{seen.pending.value} or higher, or draw {seen.pending.total}"
     return context
 
 

@@ -22,12 +22,19 @@ def _parser() -> argparse.ArgumentParser:
     replay = commands.add_parser("replay", help="replay JSON requests from standard input, or a record")
     replay.add_argument("--record", metavar="FILE", help="replay a record, one line of JSON a round")
     play = commands.add_parser("random", help="play random games and print the speed")
-    play.add_argument("--games", type=int, default=1000)
+    play.add_argument("--games", type=_count, default=1000)
     play.add_argument("--players", type=int, default=4, choices=range(MIN_PLAYERS, MAX_PLAYERS + 1))
     play.add_argument("--seed", default="")
     play.add_argument("--preset", default="no-mercy", choices=sorted(PRESETS))
     commands.add_parser("rulebook", help="print the rulebook as Markdown")
     return parser
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("must be 0 or more")
+    return number
 
 
 def _print(answer: object) -> None:

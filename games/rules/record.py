@@ -237,8 +237,8 @@ def _end(line: str, players: int) -> tuple[int, int | tuple[int, ...]]:
 def replay_record(record: Record) -> Iterator[ReplayedRound]:
     """Replay every round, checking all a record says; raises BadInput at the first thing that is not so.
 
-    Commitments against seeds, deal and shuffles against the seed (where it is given), each move against the rules,
-    each end, each dealer, the order of times, and the result of the match.
+    Commitments against seeds, deal and shuffles against the seed (a void match may have none), each move against the
+    rules, each end, each dealer, the order of times, and the result of the match.
     """
     _check_commitments(record)
     check = _Match(record)
@@ -250,6 +250,8 @@ def replay_record(record: Record) -> Iterator[ReplayedRound]:
 def _check_commitments(record: Record) -> None:
     if len(record.commitments) != len(record.rounds):
         raise BadInput("A record has one commitment a round.")
+    if record.result is not None and not record.seeds:
+        raise BadInput("The record of a match that is over has the seed of each round.")
     if record.seeds and [commitment(bytes.fromhex(seed)) for seed in record.seeds] != list(record.commitments):
         raise BadInput("A seed of the record is not what was committed to.")
 

@@ -108,6 +108,29 @@ def test_a_malformed_table_is_400(a: Program, body: Any) -> None:
     assert not Game.objects.exists()
 
 
+@pytest.mark.parametrize("call", ["join", "leave", "start", "pause", "resume", "take-back"])
+@pytest.mark.parametrize("body", ['{"x": 1}', "[]", '"s"', "{nonsense"])
+def test_a_call_without_a_body_takes_none(a: Program, alice: User, bob: User, call: str, body: str) -> None:
+    code = table_at(TWO_HANDS, [alice, bob], is_public=False).game.code
+    for program in (a, Program(bob)):
+        answer = program.post(f"games/{code}/{call}", body)
+        assert (answer.status_code, answer.json()["error"]) == (400, "malformed")
+
+
+@pytest.mark.parametrize("body", ["", "{}", "null"])
+def test_nothing_may_be_said_as_one_likes(a: Program, body: str) -> None:
+    code = a.post("games", {"players": 3}).json()["id"]
+    assert a.post(f"games/{code}/leave", body).status_code == 200
+
+
+@pytest.mark.parametrize("call", ["moves", "join", "leave", "start"])
+def test_that_the_game_is_over_has_one_rule(a: Program, alice: User, bob: User, call: str) -> None:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    assert a.post(f"games/{code}/moves", {"move": "leave"}).json()["status"] == "over"
+    answer = a.post(f"games/{code}/{call}", {"move": "draw", "version": 0} if call == "moves" else {})
+    assert (answer.status_code, answer.json()["error"], answer.json()["rule"]) == (409, "over", "END-1")
+
+
 def test_a_move_answers_with_the_new_view(a: Program, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     response = a.post(f"games/{table.game.code}/moves", {"move": "play r5", "version": 0, "token": "t"})

@@ -296,7 +296,7 @@ def test_the_uno_toggle_is_there_when_a_play_can_leave_one_card(
 
 def test_the_table_says_stack_colour_and_direction() -> None:
     table = page(seen({**OWED, "direction": -1}))["table"]
-    assert (table["owed"], table["owed_note"]) == (6, "answer with +2 or higher, or take 6")
+    assert (table["owed"], table["owed_note"]) == (6, "answer with +2 or higher, or draw 6")
     assert table["direction"] == "counter-clockwise, then Chen"
     assert table["color_name"] == "Red"
     assert page(seen(PLAIN, 1))["table"]["direction"] == "clockwise, then you"
@@ -386,7 +386,7 @@ def test_every_preset_has_its_words(preset: str) -> None:
 def test_each_key_says_its_part_of_the_page() -> None:
     says = {item.key: item.text for item in page(seen(OWED))["says"]}
     assert says["c"] == "Red Draw Two."
-    assert says["g"] == "6 owed: answer with +2 or higher, or take 6."
+    assert says["g"] == "6 owed, answer with +2 or higher, or draw 6."
     assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
     assert {item.key for item in page(seen(PLAIN, None))["says"]} == set("cvgedts")

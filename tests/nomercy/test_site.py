@@ -1,6 +1,8 @@
 """What every answer of the site has in common."""
 
+import io
 import json
+import logging
 import os
 import stat
 import subprocess
@@ -20,6 +22,7 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 from structlog.contextvars import merge_contextvars
+from structlog.stdlib import ProcessorFormatter
 from structlog.testing import capture_logs
 
 import nomercy
@@ -339,6 +342,16 @@ def request_lines(ask: Callable[[], object]) -> list[Any]:
     with capture_logs(processors=[merge_contextvars]) as lines:
         ask()
     return [line for line in lines if line["event"] == "request"]
+
+
+def test_a_forged_host_is_one_line_of_the_log(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    [handler] = [one for one in logging.getLogger().handlers if isinstance(one.formatter, ProcessorFormatter)]
+    assert isinstance(handler, logging.StreamHandler)
+    monkeypatch.setattr(handler, "stream", io.StringIO())
+    assert client.get("/healthz", headers={"host": "evil.example"}).status_code == 400
+    lines = [line for line in handler.stream.getvalue().splitlines() if "evil.example" in line or "Traceback" in line]
+    assert len(lines) == 1
+    assert "warning" in lines[0]
 
 
 def test_the_log_tells_who_asked_and_about_which_table(as_alice: Client, alice: User, bob: User) -> None:

@@ -188,6 +188,13 @@ def test_random_prints_games_moves_and_speed(capsys: pytest.CaptureFixture[str])
     assert first.startswith("5 games\n")
 
 
+def test_it_refuses_to_play_less_than_no_games(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["random", "--games", "-1"])
+    assert stopped.value.code == 2
+    assert "must be 0 or more" in capsys.readouterr().err
+
+
 def test_classic_is_played_by_the_same_console(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["random", "--games", "3", "--players", "2", "--preset", "classic"]) == 0
     assert capsys.readouterr().out.startswith("3 games\n")

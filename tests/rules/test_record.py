@@ -237,9 +237,9 @@ def test_a_record_that_says_what_is_not_so_is_refused(text: str) -> None:
     assert str(refused.value).endswith(".")
 
 
-def test_without_the_seed_the_order_of_the_cards_is_taken_on_trust() -> None:
-    record = MATCH._replace(seeds=())
-    assert len(list(replay_record(record))) == len(record.rounds)
+def test_a_match_that_is_over_has_its_seeds_or_its_deals_could_be_anything() -> None:
+    with pytest.raises(BadInput, match="has the seed of each round"):
+        list(replay_record(MATCH._replace(seeds=())))
 
 
 def test_the_console_replays_a_record_a_line_a_round(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
