@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from games.actions.moderation.audit import SHORTEST_REASON
+from games.actions.moderation.people import LONGEST_DAYS
 from games.models import AuditEntry
 from games.models.moderation import REASON_LENGTH
 from games.refusals import Denied
@@ -48,7 +49,7 @@ class NoReasonForm(ReasonForm):
 
 
 class DaysForm(ReasonForm):
-    days = forms.IntegerField(label="Days", min_value=1, max_value=365, initial=7)
+    days = forms.IntegerField(label="Days", min_value=1, max_value=LONGEST_DAYS, initial=7)
 
 
 @dataclass(frozen=True, slots=True)

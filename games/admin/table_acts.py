@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, Final
 
 from django import forms
 
+from games.actions.clocks.stops import LONGEST_EXTENSION
 from games.actions.moderation import tables
 from games.admin.acts import Act, ActPage, Doing, ReasonForm
 from games.models import AuditEntry
 from games.queries import Table
 
 TOLD: Final = "The table's log says that staff did this, and when, but not the reason."
-LONGEST_MINUTES: Final = 60 * 24 * 60
+LONGEST_MINUTES: Final = LONGEST_EXTENSION // timedelta(minutes=1)
 
 
 class SeatForm(ReasonForm):

@@ -105,7 +105,8 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
     require_playing(table)
     game, more = table.game, timedelta(seconds=seconds)
     if not timedelta(seconds=1) <= more <= LONGEST_EXTENSION:
-        raise Denied("malformed", "A clock can be extended by 1 second to 60 days.", version=game.version)
+        message = f"A clock can be extended by 1 second to {LONGEST_EXTENSION.days} days."
+        raise Denied("malformed", message, version=game.version)
     if game.deadline is not None:
         seat = table.seats[table.playing[2].turn]
         clock = rested(game, seat, now)
