@@ -15,7 +15,7 @@ from django.test import override_settings
 
 from accounts.models import User
 from games.actions.notices import letters, mailbox, outbox, postman, tell
-from games.actions.notices.answers import is_about_the_address
+from games.actions.notices.smtp_replies import is_about_the_address
 from games.models import Notice, NoticeSettings, Outbox
 from tests.conftest import person
 from tests.support.mail import MailServer

@@ -15,7 +15,7 @@ from games import queries
 from games.actions import agreements, lobby
 from games.actions.commit import commit
 from games.actions.locks import lock_game
-from games.actions.notices import reminders, tell
+from games.actions.notices import by_staff, reminders, tell
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.models import Game, Notice, NoticeSettings, Seat
@@ -316,7 +316,7 @@ def test_long_names_do_not_keep_a_game_from_starting(alice: User, bob: User, cha
 
 def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    tell.called_off(table, now=NOON)
+    by_staff.called_off(table, now=NOON)
 
     assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
 

@@ -15,7 +15,7 @@ from accounts.names import clean_display_name, username_validators
 from games import announce
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import forget_name, locked
-from games.actions.notices import tell
+from games.actions.notices import by_staff
 from games.actions.roles import ROLES
 from games.models import AuditEntry
 from games.refusals import Denied
@@ -140,5 +140,5 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
         if not dropped:
             raise Denied("not_found", f"{person.name} has no second factor.")
         entry = record(Act.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
-        tell.factor_dropped(person, mark=entry.pk, now=now)
+        by_staff.factor_dropped(person, mark=entry.pk, now=now)
         return entry

@@ -12,7 +12,7 @@ from accounts.models import User
 from games import announce, queries
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.actions.moderation.people import end_suspensions
-from games.actions.notices import mailbox, tell
+from games.actions.notices import by_staff, mailbox
 from games.models import Appeal, AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, WORDS_LENGTH
 from games.models.notices import REPORT_SETTLED
@@ -163,7 +163,7 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
         for reporter_id in reporters.distinct().values_list("pk", flat=True):
             announce.person_news(reporter_id)
         reporters.update(answered=True)
-        tell.settled(case, now=now)
+        by_staff.settled(case, now=now)
         return record(Act.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
 
 

@@ -17,7 +17,7 @@ from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.moderation.audit import Act, check, check_outside, record
 from games.actions.next_round import deal_again, deal_next
-from games.actions.notices import tell
+from games.actions.notices import by_staff
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, conduct
 from games.refusals import Denied
@@ -124,7 +124,7 @@ def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEnt
     with _table(Act.VOID_GAME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         stops.require_playing(table)
         rounds.call_off(table.game, now=now)
-        tell.called_off(table, now=now)
+        by_staff.called_off(table, now=now)
         return record(Act.VOID_GAME, by=by, reason=why, now=now, table=table)
 
 
@@ -139,7 +139,7 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         if table.game.status != Game.Status.OPEN:
             raise Denied("over", "The game is over.", version=table.game.version)
         rounds.call_off(table.game, now=now)
-        tell.called_off(table, now=now)
+        by_staff.called_off(table, now=now)
         return record(Act.CLOSE, by=by, reason=why, now=now, table=table)
 
 
@@ -159,18 +159,18 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, user=person, now=now)
-            text = f"Staff took you off the table {tell.with_others(table, row)}."
-            tell.unseated(game, person, text, mark=entry.pk, now=now)
+            text = f"Staff took you off the table {by_staff.with_others(table, row)}."
+            by_staff.unseated(game, person, text, mark=entry.pk, now=now)
             return entry
         stops.require_playing(table)
         if bot:
             _give_to_bot(table, row, now)
-            text = f"Staff gave your seat to a bot for good, in the game {tell.with_others(table, row)}."
-            tell.unseated(game, person, text, mark=entry.pk, now=now)
+            text = f"Staff gave your seat to a bot for good, in the game {by_staff.with_others(table, row)}."
+            by_staff.unseated(game, person, text, mark=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
-            text = f"Staff took you out of the game {tell.with_others(table, row)}."
-            tell.unseated(game, person, text, mark=entry.pk, now=now)
+            text = f"Staff took you out of the game {by_staff.with_others(table, row)}."
+            by_staff.unseated(game, person, text, mark=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
@@ -199,7 +199,7 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
         handover.change_owner(table, row, person=person, now=now)
         details = {"before": name, "before_id": before.pk if before else None}
         entry = record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
-        tell.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
+        by_staff.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
         return entry
 
 

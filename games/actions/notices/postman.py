@@ -21,9 +21,9 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.db.models import F
 
-from games.actions.notices.answers import is_about_the_address
 from games.actions.notices.letters import Letter
 from games.actions.notices.mailbox import mark_bounced
+from games.actions.notices.smtp_replies import is_about_the_address
 from games.models.notices import Notice, Outbox, Reason
 
 log = structlog.get_logger(__name__)

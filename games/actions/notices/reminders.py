@@ -5,15 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-import structlog
 from django.db import transaction
 
 from games.actions.notices import tell
+from games.actions.steps import for_each_game
 from games.models import Game, Seat
 from games.models.notices import DEADLINE
 from games.models.rows import ask_ahead
-
-log = structlog.get_logger(__name__)
 
 AGAIN: Final = timedelta(minutes=10)
 """After so long a reminder that could not be written is tried again."""
@@ -27,29 +25,29 @@ def remind(*, now: datetime, most: int = 1000) -> int:
     """
     now += ask_ahead()
     due = Game.objects.filter(remind_at__lte=now).order_by("remind_at", "pk").values_list("pk", flat=True)
-    return sum(_remind_once(game_id, now) for game_id in list(due[:most]))
+    return for_each_game(
+        list(due[:most]),
+        lambda game_id: _remind_once(game_id, now),
+        failed="a reminder was not written",
+        put_off=lambda game_id: _put_off(game_id, now),
+    ).count
 
 
 def _remind_once(game_id: int, now: datetime) -> bool:
     """Write what is due in this game, unless somebody else has it locked: then it is no longer due, or due again."""
-    game = None
     due = Game.objects.select_for_update(skip_locked=True, no_key=True, of=("self",)).filter(remind_at__lte=now)
-    try:
-        with transaction.atomic():
-            game = due.select_related("round").filter(pk=game_id).first()
-            if game is None:
-                return False
-            game.remind_at = None
-            game.save(update_fields=["remind_at"])
-            _remind(game, now)
-    except Exception as error:
+    with transaction.atomic():
+        game = due.select_related("round").filter(pk=game_id).first()
         if game is None:
-            raise
-        # One broken game must not keep reminders from all others. Never the traceback's values: they hold cards.
-        log.error("a reminder was not written", game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
-        Game.objects.filter(pk=game_id, remind_at__lte=now).update(remind_at=now + AGAIN)
-        return False
-    return True
+            return False
+        game.remind_at = None
+        game.save(update_fields=["remind_at"])
+        _remind(game, now)
+        return True
+
+
+def _put_off(game_id: int, now: datetime) -> None:
+    Game.objects.filter(pk=game_id, remind_at__lte=now).update(remind_at=now + AGAIN)
 
 
 def _remind(game: Game, now: datetime) -> None:

@@ -14,16 +14,13 @@ import structlog
 
 from accounts.rows import prepared
 from games import rules
-from games.models import Case, Game, Report, Seat
+from games.models import Game, Seat
 from games.models.notices import (
     BOT_TOOK_OVER,
     CHANNELS,
     DAY_TAKEN,
-    FACTOR_DROPPED,
     INVITED,
     KINDS,
-    REPORT_SETTLED,
-    SEAT_MOVED,
     TAKEN_OUT,
     TURN,
     Reason,
@@ -73,7 +70,7 @@ ON CONFLICT DO NOTHING
 """
 
 
-_OF_A_TURN: Final = tuple(kind.name for kind in KINDS.values() if kind.turn)
+OF_A_TURN: Final = tuple(kind.name for kind in KINDS.values() if kind.turn)
 
 
 def write(
@@ -125,7 +122,7 @@ def move(table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, n
     events = tuple(events)
     intents = [*_of_events(table, events), *_of_the_end(table, events)]
     if new_turn:
-        intents += _of_turn(table)
+        intents += of_turn(table)
     mover = None if table.seats[seat].bot else table.seats[seat].user_id
     if own:
         left = any(event.kind == "left" for event in events)
@@ -134,17 +131,17 @@ def move(table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, n
     elif not new_turn:
         mover = None
     reason: Reason = "moved" if own else "moved_on"
-    write(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else _OF_A_TURN, reason=reason)
+    write(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else OF_A_TURN, reason=reason)
 
 
 def deal(table: Table, *, now: datetime) -> None:
     """Tell whoever begins the round that was just dealt. The caller holds the lock."""
-    write(table.game, _of_turn(table), now=now)
+    write(table.game, of_turn(table), now=now)
 
 
 def goes_on(table: Table, *, now: datetime) -> None:
     """Tell whose turn it is so anew, as a pause has ended by itself. The caller holds the lock."""
-    write(table.game, _of_turn(table), now=now, mark=int(now.timestamp()))
+    write(table.game, of_turn(table), now=now, mark=int(now.timestamp()))
 
 
 def start(table: Table, *, by: int, now: datetime) -> None:
@@ -155,7 +152,7 @@ def start(table: Table, *, by: int, now: datetime) -> None:
         others = listed([name for index, name in names.items() if index != seat.index])
         if seat.user_id is not None and seat.user_id != by:
             intents.append(Intent(seat.user_id, "table_full", f"Your game with {others} has begun."))
-    write(table.game, [*intents, *_of_turn(table)], now=now)
+    write(table.game, [*intents, *of_turn(table)], now=now)
 
 
 def invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> None:
@@ -163,60 +160,15 @@ def invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> N
     write(game, [Intent(user_id, INVITED, f"{host} asks you to a rematch.") for user_id in people], now=now)
 
 
-def called_off(table: Table, *, now: datetime) -> None:
-    """Tell everybody who sits there that staff have ended the game, begun or not, without a winner. Lock held."""
-    begun = table.game.started_at is not None
-    _it_is_over(
-        table,
-        "The staff called this game off: nobody wins."
-        if begun
-        else "The staff closed this table before its game began.",
-        now,
-    )
-
-
 def waited_in_vain(table: Table, *, days: int, now: datetime) -> None:
     """Tell everybody who sits there that the table is closed, having waited for players for so many days. Lock held."""
-    _it_is_over(table, f"Your table found too few players in {days} days, so it is closed.", now)
+    closed(table, f"Your table found too few players in {days} days, so it is closed.", now=now)
 
 
-def _it_is_over(table: Table, text: str, now: datetime) -> None:
+def closed(table: Table, text: str, *, now: datetime) -> None:
+    """Tell everybody who sits there, in this text, that nothing will be played there any more. Lock held."""
     people = [seat.user_id for seat in _people(table) if seat.user_id is not None]
     write(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
-
-
-def seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark: int, now: datetime) -> None:
-    """Tell who has this seat now, and who had it `before`, that staff gave it away, and whose turn it is. Lock held.
-
-    `name` is what the seat was called before. `mark` is the number of the act's audit entry, which changes no version.
-    """
-    position = table.position
-    assert row.user_id is not None
-    if before is not None:
-        at = "at the table" if table.game.status == Game.Status.OPEN else "in the game"
-        text = f"Staff gave your seat to {row.name}, {at} {with_others(table, row)}."
-        unseated(table.game, before, text, mark=mark, now=now)
-    intents = [Intent(row.user_id, SEAT_MOVED, f"Staff gave you the seat of {name}.")]
-    if position is not None and position.turn == row.index:
-        intents += _of_turn(table)
-    write(table.game, intents, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason="staff", mark=mark)
-
-
-def with_others(table: Table, row: Seat) -> str:
-    """Who else sits there: whose seat this was may see the table no more, and is to know which it was.
-
-    To stand last in a text, which many long names make too long.
-    """
-    others = listed([seat.name for seat in table.seats if seat.index != row.index])
-    return f"with {others}" if others else "where nobody else sat"
-
-
-def unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -> None:
-    """Tell somebody who has lost a seat by the staff, in this `text`; a turn there is not this person's any more, and
-    what staff did with the seat before is no news. `mark` is the number of the act's audit entry.
-    """
-    intents, settled = [Intent(person.pk, SEAT_MOVED, text)], (*_OF_A_TURN, SEAT_MOVED)
-    write(game, intents, now=now, mover=person.pk, settled=settled, reason="staff", mark=mark)
 
 
 def bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
@@ -244,28 +196,11 @@ def day_taken(person: User, *, left: int, now: datetime) -> None:
     write(None, [Intent(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
 
 
-def settled(case: Case, *, now: datetime) -> None:
-    """Tell everybody who reported in this case that it is closed, and how; not who it is about, nor the answer."""
-    people = Report.objects.filter(case=case, reporter__isnull=False).values_list("reporter_id", flat=True)
-    outcome = case.get_outcome_display()
-    text = f"Staff have settled your report: {outcome[0].lower()}{outcome[1:]}."
-    write(None, [Intent(pk, REPORT_SETTLED, text) for pk in sorted({*people} - {None})], now=now, mark=case.pk)
-
-
-def factor_dropped(person: User, *, mark: int, now: datetime) -> None:
-    """Tell this person that staff took the second factor away. `mark` is the number of the act's audit entry."""
-    text = (
-        "Staff took your second factor away: your password alone lets you in. If you did not ask for that, change it "
-        "and set up another factor."
-    )
-    write(None, [Intent(person.pk, FACTOR_DROPPED, text)], now=now, mark=mark)
-
-
 def _people(table: Table) -> Sequence[Seat]:
     return [seat for seat in table.seats if seat.user_id is not None and not seat.left]
 
 
-def _of_turn(table: Table) -> list[Intent]:
+def of_turn(table: Table) -> list[Intent]:
     """That it is somebody's turn; not at a live table, where the turn would be over before a mail is read."""
     game, position = table.game, table.position
     if game.status != Game.Status.PLAYING or position is None or position.phase == "over":
