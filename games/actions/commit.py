@@ -20,6 +20,9 @@ from games.models import Game, Hand, Move, Round, Seat
 from games.queries import Table
 from games.refusals import from_rules
 
+Line = tuple[str, list[dict[str, object]]]
+"""A line of the log: the move as the notation writes it, and what it did."""
+
 
 def commit(
     table: Table,
@@ -38,19 +41,8 @@ def commit(
 
     :raises Denied: a refusal of the rules; nothing is saved then.
     """
-    round_, _, before = table.playing
-    shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
-    position, log = before, []
-    happened: list[rules.Event] = []
-    exposed: set[int] = set()
-    for move in moves:
-        try:
-            position, events = rules.apply(position, seat, move, table.options, shuffle)
-        except rules.Refused as refused:
-            raise from_rules(refused, table.game.version) from refused
-        log.append((str(move), [event.to_json() for event in events]))
-        happened.extend(events)
-        exposed.update(event.seat for event in events if event.kind == "uno_due")
+    before, (position, log, happened) = table.playing[2], _applied(table, seat, moves)
+    exposed = {event.seat for event in happened if event.kind == "uno_due"}
     new_turn = rules.ends_turn(before, moves[-1], position)
     counted = _count_misses(table.seats[seat], moves[-1])
     due = schedule(table, position, new_turn=new_turn, exposed=exposed, now=now)
@@ -68,6 +60,27 @@ def commit(
     own = by_person and not moves[-1].clock
     tell.move(table, happened, seat=seat, own=own, new_turn=new_turn, now=now)
     announce.after_commit(table.game, wake=wake)
+
+
+def _applied(
+    table: Table, seat: int, moves: Sequence[rules.Move]
+) -> tuple[rules.Position, list[Line], list[rules.Event]]:
+    """The position after these moves, their lines of the log, and all that they did; nothing is changed yet.
+
+    :raises Denied: a refusal of the rules.
+    """
+    round_, _, position = table.playing
+    shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
+    log: list[Line] = []
+    happened: list[rules.Event] = []
+    for move in moves:
+        try:
+            position, events = rules.apply(position, seat, move, table.options, shuffle)
+        except rules.Refused as refused:
+            raise from_rules(refused, table.game.version) from refused
+        log.append((str(move), [event.to_json() for event in events]))
+        happened.extend(events)
+    return position, log, happened
 
 
 def _count_misses(seat: Seat, move: rules.Move) -> Seat | None:
@@ -154,7 +167,7 @@ def _save(
     counted: Seat | None,
     *,
     seat: int,
-    log: Sequence[tuple[str, list[dict[str, object]]]],
+    log: Sequence[Line],
     now: datetime,
     token: str | None,
 ) -> None:

@@ -134,8 +134,8 @@ def _act(claim: Claim, now: datetime, skew: timedelta) -> bool | None:
             if game is None:
                 return None
             table = queries.load(game)
-            struck = timeouts.strike(table, now=now)
-        timeouts.conclude(table, struck, now=now)
+            act = timeouts.let_clock_act(table, now=now)
+        timeouts.conclude(table, act, now=now)
     except Exception as error:
         if game is None:
             raise

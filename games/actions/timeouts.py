@@ -26,8 +26,8 @@ from games.queries import Table, backlog
 log = structlog.get_logger(__name__)
 
 
-class Struck(Enum):
-    """What `strike` found: nothing due, the clock has acted or was moved, or a day of vacation is to be tried first."""
+class ClockAct(Enum):
+    """What became of it: nothing was due, the clock has acted or moved, or a day of vacation is to be tried first."""
 
     NOTHING = auto()
     ACTED = auto()
@@ -54,34 +54,34 @@ def run_out(*, game_id: int, now: datetime) -> bool:
         if backlog.sweep_is_stale(moment_of(table.game, now), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS)):
             log.error("the sweep is stale: deadlines are not held", game=game_id)
             return False
-        struck = strike(table, now=now)
-    return conclude(table, struck, now=now)
+        act = let_clock_act(table, now=now)
+    return conclude(table, act, now=now)
 
 
-def conclude(table: Table, struck: Struck, *, now: datetime) -> bool:
-    """What follows on `strike` in transactions of its own: a day of vacation, or the next deal."""
+def conclude(table: Table, act: ClockAct, *, now: datetime) -> bool:
+    """What follows on `let_clock_act` in transactions of its own: a day of vacation, or the next deal."""
     game_id = table.game.pk
-    if struck is Struck.VACATION:
+    if act is ClockAct.VACATION:
         assert table.position is not None
         user_id = table.seats[table.position.turn].user_id
         if user_id is not None and vacations.take_a_day(user_id=user_id, now=now):
             return True
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
-            struck = strike(table, now=now, vacation=False)
+            act = let_clock_act(table, now=now, vacation=False)
     if table.position is not None and table.position.phase == "over":
         deal_next(game_id=game_id, now=now)
-    return struck is Struck.ACTED
+    return act is ClockAct.ACTED
 
 
-def strike(table: Table, *, now: datetime, vacation: bool = True) -> Struck:
+def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> ClockAct:
     """Close the callout windows whose time has passed (CLOCK-2), then play for whose time has run out (CLOCK-1).
 
     A deadline that has come to fall in its player's vacation or quiet hours moves instead. With `vacation` a player who
     takes days of vacation instead of misses is left alone. The caller holds the lock.
     """
     if not is_due(table, now):
-        return Struck.NOTHING
+        return ClockAct.NOTHING
     game, moment = table.game, moment_of(table.game, now)
     deadline = game.deadline
     turn_is_over = deadline is not None and deadline <= moment
@@ -92,13 +92,13 @@ def strike(table: Table, *, now: datetime, vacation: bool = True) -> Struck:
         if until is not None and until <= moment and (deadline is None or not turn_is_over or until < deadline):
             commit(table, hand.seat.index, [rules.Move("uno", clock=True)], now=now)
     if not turn_is_over or _rested(table, now):
-        return Struck.ACTED
+        return ClockAct.ACTED
     seat = table.seats[table.playing[2].turn]
     if vacation and seat.rest is not None and seat.rest.auto_vacation and not game.terms.live:
-        return Struck.VACATION
+        return ClockAct.VACATION
     commit(table, seat.index, default_moves(table), now=now)
     _answer_misses(table, seat, now)
-    return Struck.ACTED
+    return ClockAct.ACTED
 
 
 def default_moves(table: Table) -> list[rules.Move]:
