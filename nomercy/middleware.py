@@ -19,6 +19,7 @@ from games.refusals import RETRY_SECONDS, Denied, passing
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 API = "/api/"
+SAFE = ("GET", "HEAD")
 CODE = re.compile(r"[a-z0-9]{10}")
 OF_A_GAME = ("games/<slug:code>/", "api/v1/games/")
 log = structlog.get_logger("nomercy.request")
@@ -129,7 +130,8 @@ def try_again(request: HttpRequest, denied: Denied) -> HttpResponse:
     if request.path.startswith(API):
         response = error_object(denied)
     else:
-        page = loader.get_template("503.html").render({"sentence": denied.message})
+        said = {"sentence": denied.message, "sent": request.method not in SAFE, "unknown": denied.code == "unavailable"}
+        page = loader.get_template("503.html").render(said)
         response = HttpResponse(page, status=denied.status)
     response["Retry-After"] = str(RETRY_SECONDS)
     response._has_been_logged = True  # type: ignore[attr-defined]  # Django would log the address, and see `request_log`

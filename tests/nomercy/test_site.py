@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from django.core.mail import EmailMessage
 from django.db import InterfaceError, OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
+from django.template import loader
 from django.test import Client, RequestFactory
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -302,6 +304,29 @@ def test_a_database_that_is_away_is_told_to_programs(
 @pytest.mark.parametrize("denied", [refusals.busy(), refusals.unavailable()])
 def test_the_page_that_asks_for_patience_asks_the_database_nothing(rf: RequestFactory, denied: Denied) -> None:
     assert try_again(rf.get("/"), denied).status_code == 503  # this test has no `db`
+
+
+SENT = [
+    (refusals.busy(), "What you sent was not done: send it again."),
+    (refusals.unavailable(), "Whether what you sent was kept is not known yet"),
+]
+
+
+@pytest.mark.parametrize(("denied", "sentence"), SENT, ids=["busy", "away"])
+def test_who_sent_something_is_told_what_became_of_it(rf: RequestFactory, denied: Denied, sentence: str) -> None:
+    sent, asked = (try_again(request, denied).content.decode() for request in (rf.post("/"), rf.get("/")))
+    assert sentence in sent
+    assert "again.js" not in sent
+    assert "Nothing is lost by that" in asked
+    assert "again.js" in asked
+
+
+@pytest.mark.parametrize("page", ["400", "403", "403_csrf", "404", "429", "500", "503"])
+def test_an_error_page_needs_neither_a_context_nor_the_database(page: str) -> None:
+    said = loader.get_template(f"{page}.html").render()
+    assert re.search(r"<title>\S.+ · No Mercy</title>", said)
+    assert re.search(r'<h1>\S.+</h1><p class="lead"> ?\S', said)
+    assert re.search(r'<p class="buttons"><a class="button primary"', said)
 
 
 def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: RequestFactory) -> None:

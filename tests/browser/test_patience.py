@@ -1,0 +1,78 @@
+"""The page that asks for patience, in browsers: it comes back by itself, and never sends again what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from django.db import OperationalError
+from playwright.sync_api import Browser, Page, expect
+
+from accounts.models import User
+from tests.browser.conftest import Visitors
+
+pytestmark = pytest.mark.in_process
+
+
+class Away:
+    """The database, as the list of open tables and a new table find it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._patches = monkeypatch
+
+    def goes(self) -> None:
+        for where in ("games.queries.lists.open_tables", "games.web.once.create_table_once"):
+            self._patches.setattr(where, self._fails)
+
+    def comes_back(self) -> None:
+        self._patches.undo()
+
+    def _fails(self, *_: object, **__: object) -> None:
+        raise OperationalError("gone") from psycopg.OperationalError()
+
+
+@pytest.fixture
+def away(monkeypatch: pytest.MonkeyPatch) -> Away:
+    return Away(monkeypatch)
+
+
+@pytest.fixture
+def page(browser: Browser, site: str, alice: User) -> Iterator[Page]:
+    """Alice's page, where answers of 503 are no fault."""
+    visitors = Visitors(browser, site)
+    yield visitors(alice)
+    visitors.leave()
+    assert [complaint for complaint in visitors.complaints if "status of 503" not in complaint] == []
+
+
+def test_it_comes_back_by_itself_and_stands_still_until_then(page: Page, away: Away) -> None:
+    well = [False]
+    page.route("**/healthz", lambda route: route.continue_() if well[0] else route.fulfill(status=503))
+    away.goes()
+    page.goto("/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("One moment")
+    expect(page.get_by_text("This page looks again by itself.")).to_be_visible()
+    loads: list[str] = []
+    page.on("request", lambda asked: loads.append(asked.url) if asked.is_navigation_request() else None)
+    with page.expect_request("**/healthz"):
+        pass
+    assert loads == []
+    away.comes_back()
+    well[0] = True
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("One moment")
+    assert len(loads) == 1
+
+
+def test_what_was_sent_is_not_sent_again(page: Page, away: Away) -> None:
+    page.goto("/tables/new/")
+    away.goes()
+    asked: list[tuple[str, str]] = []
+    page.on("request", lambda one: asked.append((one.method, urlsplit(one.url).path)))
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("One moment")
+    expect(page.locator("#main .lead")).to_contain_text("Whether what you sent was kept is not known yet")
+    expect(page.get_by_text("This page looks again by itself.")).to_have_count(0)
+    assert [one for one in asked if one[0] == "POST"] == [("POST", "/tables/new/")]
+    assert not any(path.endswith(("/healthz", "/again.js")) for _, path in asked)
