@@ -13,6 +13,7 @@ from games.actions import lobby
 from games.actions.moderation import cases, people
 from games.actions.notices import tell
 from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
+from games.models.notices import SITE
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
@@ -42,13 +43,15 @@ class World:
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
         appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
         tell.write(game, [tell.Intent(bob.pk, "out", WHY)], now=now)
+        shown = Notice.objects.get(user=bob, kind="out", channel=SITE)
+        Notice.objects.filter(pk=shown.pk).update(state=Notice.State.SENT)
         api_token(alice)
         token = alice.api_tokens.get()
         factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})
         self.arguments: dict[str, Any] = {
             "code": game.code, "key": game.invite_key, "username": bob.username,
             "token_id": token.pk, "uidb36": "1", "token": "no-such-token",
-            "number": Notice.objects.filter(user=bob).earliest("pk").pk,
+            "number": shown.pk,
             "act": "hold", "person_id": bob.pk, "game_id": game.pk, "case_id": case.case_id,
             "appeal_id": appeal.pk, "app_label": "games", "url": "nowhere", "id": bob.pk, "content_type_id": 1,
         }  # fmt: skip
