@@ -59,7 +59,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         if not shallow and user.is_authenticated and user.is_guest and user.muted(timezone.now()):
             until = date_format(timezone.localtime(user.muted_until), "j F Y")
             raise ValidationError(
-                f"Staff have taken your choice of name away until {until}. Your games stay yours in this browser: sign"
+                f"Staff do not let you choose your name until {until}. Your games stay yours in this browser: sign"
                 " up then to keep them.",
                 code="muted",
             )

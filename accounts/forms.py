@@ -23,13 +23,13 @@ class ProfileForm(forms.Form):
     time_zone = forms.ChoiceField(
         label="Time zone",
         widget=ZoneSelect({"data-zone": "offer"}),
-        help_text="What times on the pages and in mails are told in, and when your quiet hours are.",
+        help_text="Times on pages and in emails are shown in it, and so are your quiet hours.",
     )
 
     def __init__(self, data: Any = None, *, user: User) -> None:
         super().__init__(data, initial={"display_name": user.display_name, "time_zone": user.time_zone})
         self.fields["display_name"].help_text = format_html(
-            "What others read of you. Empty: your username, which stands in the address of your public page, {}.",
+            "What others call you. If it is empty: your username, which is part of your public page’s address, {}.",
             reverse("person", args=[user.username]),
         )
         _choose_from(self, user.time_zone)
@@ -42,7 +42,7 @@ class SignUpForm(forms.Form):
         label="Time zone",
         required=False,
         widget=ZoneSelect({"data-zone": "offer"}),
-        help_text="Deadlines are told in it. You can change it later.",
+        help_text="Deadlines are shown in it. You can change it later.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -54,8 +54,8 @@ class SignUpForm(forms.Form):
         if not user.is_authenticated and not self.is_bound:  # nobody has chosen yet, so the browser's own may be chosen
             self.fields["time_zone"].widget.attrs["data-zone"] = "choose"
         self.fields["username"].help_text = (
-            "It stands in the address of your public page, /people/&lt;username&gt;/. Others read your name at the"
-            " table, which is the username until you choose another in your account. Capital letters become small ones."
+            "It is part of the address of your public page, /people/&lt;username&gt;/. Others see your name at the"
+            " table, which is the username until you choose another in your account. Capitals become small letters."
         )
 
     def signup(self, request: HttpRequest, user: User) -> None:
@@ -75,7 +75,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         label="Name of the token",
         max_length=ApiToken._meta.get_field("name").max_length,
-        help_text="For you to tell them apart, like “my bot”.",
+        help_text="So that you can tell them apart, like “my bot”.",
     )
 
 
@@ -85,7 +85,9 @@ class RestForm(forms.Form):
     quiet_from = forms.TimeField(label="From", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
     quiet_to = forms.TimeField(label="To", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
     auto_vacation = forms.BooleanField(
-        label="Take a day of vacation instead of missing a turn", required=False, help_text="As long as you have days."
+        label="Take a day of vacation instead of missing a turn",
+        required=False,
+        help_text="As long as you have days left.",
     )
 
 

@@ -59,7 +59,7 @@ def validate_display_name(value: str) -> None:
     """Letters that print, starting and ending with one that shows; nothing that could break a line or a mail header."""
     if value != clean_display_name(value) or not value.isprintable() or not any(map(str.isalnum, value)):
         raise ValidationError(
-            "A name is made of letters that can be seen, with single spaces between words.", code="unprintable"
+            "A name has visible characters only, with single spaces between words.", code="unprintable"
         )
     if value.casefold() in TAKEN_BY_THE_HOUSE:
         raise ValidationError("This name is reserved.", code="reserved")

@@ -50,7 +50,7 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     """Take an API token back."""
     if not actions.revoke_token(user=cast("User", request.user), token_id=token_id):
         raise Http404
-    messages.success(request, "The token works no more.")
+    messages.success(request, "The token no longer works.")
     return redirect("me")
 
 
@@ -65,7 +65,7 @@ def _save_profile(user_id: int, form: ProfileForm) -> bool:
         form.add_error("display_name", "Somebody else goes by this name.")
     except actions.Muted:
         until = date_format(timezone.localtime(user.muted_until), "j F Y")
-        form.add_error("display_name", f"Staff have taken your choice of name away until {until}.")
+        form.add_error("display_name", f"Staff do not let you choose your name until {until}.")
     return not form.errors
 
 

@@ -96,7 +96,8 @@ def digest_mail(
     """The day's summary: the games that wait for the reader, and what happened since."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         count = len(waiting)
-        title = f"{count} game{' waits' if count == 1 else 's wait'} for you." if count else "No game waits for you."
+        some = "1 game is" if count == 1 else f"{count} games are"
+        title = f"{some if count else 'No game is'} waiting for you."
         context = {
             "title": title,
             "games": [_game(reader, view, now) for view in waiting],

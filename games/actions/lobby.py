@@ -120,7 +120,7 @@ def _checked(options: TableOptions) -> dict[str, object]:
 
 def _check_clock(options: TableOptions) -> None:
     if (options.pace == CUSTOM) != (options.clock is not None):
-        raise Denied("malformed", "The pace custom, and no other, comes with the numbers of a clock of its own.")
+        raise Denied("malformed", "The pace custom, and no other, takes the numbers of a clock.")
     if options.pace not in PACES and options.clock is None:
         raise Denied("malformed", f"The pace is one of {', '.join(PACES)}, or custom.")
     try:
@@ -155,7 +155,7 @@ def _hosted_table(code: str, user: User, links: Collection[str] = ()) -> Table:
     version = table.game.version
     queries.require_seat(table, user)
     if table.game.host_id != user.pk:
-        raise Denied("forbidden", "Only the host of the table does this.", version=version)
+        raise Denied("forbidden", "Only the host of the table can do this.", version=version)
     if table.game.status != Game.Status.OPEN:
         raise Denied("already_started", "The game has started already.", version=version)
     return table

@@ -1,4 +1,4 @@
-"""The JSON API, version 1: the same actions as the pages, for programs."""
+"""The JSON API, version 1: tables, moves and clocks for programs."""
 
 from games.api.addresses import addresses, unknown
 from games.api.routes import api

@@ -108,7 +108,7 @@ def pause_game(request: HttpRequest, code: str, payload: Nothing | None = None) 
     return _acted(agreements.ask_pause, request, code)
 
 
-@api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Want no pause any more")
+@api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Withdraw from a pause, or end it")
 def resume_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(agreements.go_on, request, code)
 

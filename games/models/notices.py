@@ -183,7 +183,7 @@ class NoticeSettings(models.Model):
 
 
 class Outbox(models.Model):
-    """The one row about all mail: held back by whom works the site, or waiting for a mail server that is away."""
+    """The one row about all mail: held back by those who run the site, or waiting for a mail server that is away."""
 
     held_since = models.DateTimeField(null=True, blank=True)
     held_why = models.CharField(max_length=200, blank=True, default="")

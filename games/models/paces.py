@@ -114,7 +114,7 @@ def custom_pace(numbers: Mapping[str, object]) -> Pace:
     :raises ValueError: with a sentence that says what to change.
     """
     if set(numbers) != set(LIMITS):
-        raise ValueError(f"A pace of your own has the numbers {', '.join(LIMITS)}, in seconds.")
+        raise ValueError(f"A custom pace has the numbers {', '.join(LIMITS)}, in seconds.")
     values: dict[str, int] = {}
     for name, (low, high) in LIMITS.items():
         value = numbers[name]

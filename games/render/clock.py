@@ -37,21 +37,21 @@ def votes(seat: SeatView) -> bool:
 
 
 def _paused(view: GameView, *, has_say: bool) -> Context:
-    who = "The game is paused, as its players agreed." if CONSENT in view.paused else "Staff have paused the game."
+    who = "The players have agreed to pause the game." if CONSENT in view.paused else "Staff have paused the game."
     if Game.PAUSED_BY_RESTORE in view.paused:
-        who = "The site was restored from a backup: all games stand still until staff let them go on."
+        who = "The site was restored from a backup: all games are paused until staff resume them."
     if CONSENT in view.paused and len(view.paused) > 1:
-        who = "The game is paused, as its players agreed, and by staff."
+        who = "The players have agreed to pause the game, and staff have paused it too."
     left = ""
     if view.time_left is not None and view.turn is not None:
-        whose = "You have" if view.turn == view.you else f"{view.names[view.turn]} has"
-        left = f" {whose} {duration(int(view.time_left.total_seconds()))} left when it goes on."
+        whose = "You" if view.turn == view.you else view.names[view.turn]
+        left = f" {whose} will have {duration(int(view.time_left.total_seconds()))} left then."
     by_itself = ""
     if view.pause_ends is not None:
         day = timezone.localtime(view.pause_ends)
-        by_itself = f" By itself it goes on again on {day.day} {day:%B}."
+        by_itself = f" It goes on by itself on {day.day} {day:%B}."
     ends = has_say and CONSENT in view.paused
-    action = _action(view, "go-on", "Go on" if len(view.paused) == 1 else "Ask for this pause no more", "primary")
+    action = _action(view, "go-on", "Go on" if len(view.paused) == 1 else "Withdraw your request", "primary")
     return {"notice": f"{who}{left}{by_itself}", "action": action if ends else None}
 
 
@@ -62,8 +62,8 @@ def _asked(view: GameView, *, has_say: bool) -> Context:
     if view.you in view.pause_votes:
         missing = [seat.name for seat in view.seats if votes(seat) and seat.seat not in view.pause_votes]
         verb = "has" if len(missing) == 1 else "have"
-        notice = f"You ask for a pause; {listed(missing)} {verb} not agreed yet."
-        return {"notice": notice, "action": _action(view, "go-on", "Ask no more", "")}
+        notice = f"You have asked for a pause; {listed(missing)} {verb} not agreed yet."
+        return {"notice": notice, "action": _action(view, "go-on", "Withdraw", "")}
     names = [view.names[seat] for seat in view.pause_votes]
     notice = f"{listed(names)} {'asks' if len(names) == 1 else 'ask'} for a pause."
     return {"notice": notice, "action": _action(view, "pause", "Agree to a pause", "") if has_say else None}

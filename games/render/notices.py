@@ -16,18 +16,18 @@ from games.render import words
 WHY: Final[dict[str, str]] = {
     "moved": "You moved before it was due.",
     "moved_on": "It was no longer your turn.",
-    "joined": "You had sat down there already.",
+    "joined": "You had already sat down there.",
     "over": "The game was over, or had begun without you.",
     "later": "The deadline had been moved.",
     "looking": "You were looking at the game.",
-    "read": "You had read it already.",
-    "back": "You had your seat back already.",
+    "read": "You had already read it.",
+    "back": "You already had your seat back.",
     "staff": "Staff had changed your seat by then.",
-    "reminded": "A reminder of the same turn went out instead.",
+    "reminded": "A reminder about the same turn went out instead.",
     "off": "This is switched off in your notice settings.",
     "no_address": "Your account has no email address.",
     "unverified": "Your email address is not confirmed.",
-    "bounced": "Mails to your address came back.",
+    "bounced": "Emails to your address came back.",
     "closed": "Your account was closed or suspended.",
     "nothing": "There was nothing to sum up.",
     "paused": "The game is paused.",
@@ -35,14 +35,14 @@ WHY: Final[dict[str, str]] = {
     "night": "These are your quiet hours.",
     "again": "The mail server did not take it: it will be tried again.",
     "server": "The mail server could not be reached: it will be tried again.",
-    "refused": "The mail server says that your address takes no mail.",
-    "gave_up": "The mail server did not take it, however often it was tried.",
-    "fault": "Something is wrong on our side. It is in the site’s log.",
-    "unsure": "The site stopped while handing it over: it may have arrived or not.",
+    "refused": "The mail server says that your address accepts no mail.",
+    "gave_up": "The mail server did not take it, and we have stopped trying.",
+    "fault": "Something went wrong on our side. It is in the site’s log.",
+    "unsure": "The site stopped while sending it: it may or may not have arrived.",
 }
 """Why a notice was not sent, or is still waiting, by `Notice.reason`."""
 
-HELD: Final = "All mail is held back by those who run the site, for now."
+HELD: Final = "All mail is on hold until those who run this site release it."
 
 
 class Line(NamedTuple):

@@ -176,10 +176,9 @@ def _what_fits(view: GameView, seen: rules.View) -> str:
     face = rules.face_of(seen.top)
     hue = color(seen.color)
     if not face.color:
-        return f"{hue} fits, and every wild." if hue else "Every card fits."
-    article = "an" if face.number == 8 else "a"
-    symbol = f"{article} {face.name.removeprefix(f'{hue} ')}" if face.number is None else f"{article} {face.number}"
-    return f"{hue} fits, {symbol}, and every wild."
+        return f"{hue} or any wild fits." if hue else "Any card fits."
+    symbol = face.name.removeprefix(f"{hue} ") if face.number is None else face.number
+    return f"{hue}, any {symbol} or any wild fits."
 
 
 def what_leaving_does(view: GameView) -> str:
@@ -191,7 +190,7 @@ def what_leaving_does(view: GameView) -> str:
     if len(staying) == 1 or (winner and not view.target):
         name = winner or staying[0].name
         return f"{name} then wins {'the match' if view.target else 'the game'}. You cannot come back."
-    aside = f"Your cards are set aside, and you are out to the end of {until}."
+    aside = f"Your cards are set aside, and you are out for the rest of {until}."
     if winner:
         return (
             f"{winner} then wins this round. {aside} {others} play the match on, unless this round’s points end it."
@@ -221,11 +220,15 @@ def options_prose(view: GameView) -> str:
     parts = [
         f"{rules.PRESET_TITLES[view.preset]} rules, {len(deck.cards)} cards, {length}.",
         f"{pace.label} pace: {pace.help}.",
-        "Anybody may look on." if view.public else "Only who has its link can see it.",
+        "Anybody can watch." if view.public else "Only people with its link can see it.",
     ]
     many = f"{view.misses_allowed} missed turns in a row" if view.misses_allowed > 1 else "one missed turn"
-    then = "a bot takes the seat until its owner is back" if view.after_misses == "bot" else "its player leaves"
-    parts.append(f"After {many} {then}.")
+    then = (
+        "a bot takes the seat until its owner is back"
+        if view.after_misses == "bot"
+        else "the player is out of the game"
+    )
+    parts.append(f"After {many}, {then}.")
     if any(seat.bot for seat in view.seats):
         parts.append(f"Bots wait {view.bot_pause:g} s before they move." if view.bot_pause else "Bots move at once.")
     changed = rules.options_diff(view.preset, view.options)

@@ -35,7 +35,7 @@ def suspended(request: HttpRequest) -> HttpResponse:
         except Denied as denied:
             refusal = denied
         else:
-            messages.success(request, "Your appeal is with the staff. Their answer will stand on this page.")
+            messages.success(request, "Your appeal is with the staff. Their answer will appear on this page.")
             return SeeOther.to("suspended")
     context = {
         "suspension": suspension,

@@ -23,8 +23,8 @@ CLOCK: Final = "clock_"
 CLOCK_WORDS: Final = {
     "bank": ("Time to begin with", "12 h", "What every player has saved before the first turn."),
     "increment": ("More each turn", "6 h", "Added when a turn begins."),
-    "cap": ("Never more than", "24 h", "The longest that a turn can get. Up to 1 h the table counts as live."),
-    "callout": ("Time to catch", "12 h", "So long somebody with one card who has not called UNO can be caught."),
+    "cap": ("Never more than", "24 h", "The longest a turn can get. With up to 1 h the table counts as live."),
+    "callout": ("Time to catch", "12 h", "How long somebody with one card who has not called UNO can be caught."),
 }
 """The numbers of a pace of one's own: label, what stands there at first, and help."""
 LENGTHS: Final = (0, 200, 500, 1000)
@@ -64,7 +64,7 @@ def _option_field(spec: rules.OptionSpec) -> forms.Field:
         low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
         return forms.IntegerField(min_value=low, max_value=high, **about)
     values: tuple[object, ...] = (True, False) if spec.type is bool else spec.values
-    choices = [("", "as in the rules chosen"), *((str(value), value_in_words(spec, value)) for value in values)]
+    choices = [("", "as in the chosen rules"), *((str(value), value_in_words(spec, value)) for value in values)]
     if spec.type is bool:
         return forms.TypedChoiceField(choices=choices, coerce=lambda text: text == "True", empty_value=None, **about)
     return forms.ChoiceField(choices=choices, **about)
@@ -107,12 +107,12 @@ class NewTableForm(forms.Form):
         self.fields["bots"] = _radio("Bots among them", [(OTHERS, "All the others"), *counts], OTHERS)
         self.fields[
             "bots"
-        ].help_text = "With bots in all other seats the game starts at once. Seats you leave free wait for people."
+        ].help_text = "With bots in all other seats, the game starts at once. Seats you leave free are for people."
         self.fields["bot"] = _radio("Bots play", bot_words, "careful")
         self.fields["target"] = _radio("Length", lengths, 0, coerce=int)
         usual = TableOptions()
         paces = [(p.name, f"{p.label}: {p.help}") for p in PACES.values()]
-        self.fields["pace"] = _radio("Pace", [*paces, (CUSTOM, "Custom: a clock of your own")], "standard")
+        self.fields["pace"] = _radio("Pace", [*paces, (CUSTOM, "Custom: set your own clock")], "standard")
         for name, (label, initial, told) in CLOCK_WORDS.items():
             low, high = (span(seconds) for seconds in LIMITS[name])
             self.fields[CLOCK + name] = SpanField(
@@ -124,7 +124,7 @@ class NewTableForm(forms.Form):
             initial=usual.misses_allowed,
             min_value=1,
             max_value=MOST_MISSES,
-            help_text="So many turns the clock plays for somebody before what comes next.",
+            help_text="How many turns in a row the clock plays for somebody before the next setting applies.",
         )
         fates = list(Game.AfterMisses.choices)
         self.fields["after_misses"] = _radio("And then", fates, usual.after_misses, required=False)
@@ -149,7 +149,7 @@ class NewTableForm(forms.Form):
         if chosen.get("pace") == CUSTOM:
             for name in (name for name, seconds in numbers.items() if seconds is None):
                 if not self.has_error(CLOCK + name):
-                    self.add_error(CLOCK + name, "A pace of your own needs this time.")
+                    self.add_error(CLOCK + name, "A custom pace needs this time.")
             self._clean_clock({name: seconds for name, seconds in numbers.items() if seconds is not None})
             chosen["clock"] = numbers
         return chosen

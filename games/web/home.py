@@ -58,7 +58,7 @@ def _groups(user: User, open_tables: list[dict[str, Any]], now: datetime) -> lis
     waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
     ended = [game_card(view, now) for view in mine if view.ended]
     return [
-        {"id": "turn", "title": "Your turn", "games": turn, "urgent": True, "empty": "No game waits for you."},
+        {"id": "turn", "title": "Your turn", "games": turn, "urgent": True, "empty": "No game is waiting for you."},
         {"id": "wait", "title": "Waiting", "games": waiting},
         {"id": "open", "title": "Open tables", "games": open_tables},
         {"id": "over", "title": "Finished, unseen", "games": ended},
@@ -133,6 +133,6 @@ def next_game(request: HttpRequest) -> HttpResponse:
     after = request.GET.get("after", "")
     game = lists.next_game_for(user, after=after if A_CODE.fullmatch(after) else None) or lists.next_game_for(user)
     if game is None:
-        messages.info(request, "No game waits for you.")
+        messages.info(request, "No game is waiting for you.")
         return redirect("home")
     return redirect(game)

@@ -10,20 +10,20 @@ from django.forms import BoundField
 from games.models.notices import CHANNELS, DIGEST, KINDS, NoticeSettings
 
 HELP: Final = {
-    "turn": "Some minutes after it has become your turn, unless you have moved or have the game open.",
-    "deadline": "Once, when four fifths of your time are gone. By night only if the time ends soon after it.",
-    "bot_took_over": "You missed so many turns in a row that a bot plays your hand, until you take your seat back.",
-    "taken_out": "So many in a row that you are out of the game, at a table where no bot takes over.",
-    "day_taken": "Your time had run out, and you take a day of vacation instead of missing a turn.",
+    "turn": "A few minutes after it becomes your turn, unless you have moved or have the game open.",
+    "deadline": "Once, when four fifths of your time are gone. At night only if your time ends soon after it.",
+    "bot_took_over": "You missed so many turns in a row that a bot plays your hand until you take your seat back.",
+    "taken_out": "You missed so many turns in a row that you are out of the game: at that table no bot takes over.",
+    "day_taken": "Your time ran out, and a day of vacation was taken instead of a missed turn.",
     "caught": "Somebody caught you with one card and no UNO.",
     "out": "You reached the mercy limit.",
     "round_over": "A round of a match has a winner.",
     "game_over": "A game or a match has a winner or is called off, or your table closes before it began.",
-    "invited": "Somebody asks you to a rematch.",
+    "invited": "Somebody asks you for a rematch.",
     "table_full": "The last seat is taken, and the game begins.",
     "seat_moved": "Staff give your seat to somebody else or to a bot, or somebody else’s to you.",
     "report_settled": "Staff have looked at what you reported, and say what came of it.",
-    "factor_dropped": "Staff took your authenticator app and recovery codes away, as lost.",
+    "factor_dropped": "Staff removed your authenticator app and recovery codes, because you had lost them.",
 }
 
 

@@ -93,7 +93,7 @@ def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
         messages.error(request, denied.message)
         return SeeOther.to("notice-settings")
     if sent:
-        messages.success(request, "A mail is on its way: press the button it leads to, and all others follow.")
+        messages.success(request, "An email is on its way: press the button it leads to, and all the others follow.")
     else:
         messages.error(request, "The mail server cannot be reached at the moment: try again in a few minutes.")
     return SeeOther.to("notice-settings")
@@ -121,7 +121,7 @@ def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST":
             everything = request.POST.get("what") == "everything"
             link = mailbox.stop(token=token, everything=everything)
-            context = {"stopped": "any mails" if everything else f"the mails “{KINDS[link.what].title}”"}
+            context = {"stopped": "any emails about games" if everything else f"“{KINDS[link.what].title}” emails"}
         else:
             context = {"kind": KINDS[mailbox.check_stop(token).what].title}
     except BadLink as bad:

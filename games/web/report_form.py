@@ -27,7 +27,7 @@ class WhatHappened(forms.Form):
         widget=forms.Textarea(attrs={"rows": 5}),
         min_length=SHORTEST,
         max_length=LONGEST,
-        help_text="At least a sentence. Moves have numbers in the log; name them if you can.",
+        help_text="At least a sentence. Moves are numbered in the log; give the numbers if you can.",
     )
 
 
@@ -71,6 +71,6 @@ def answer(
             form.add_error(None, denied.message)
             status = denied.status
         else:
-            messages.success(request, "Thank you. Staff will look at it; you will read here what came of it.")
+            messages.success(request, "Thank you. Staff will look into it, and what comes of it will appear here.")
             return SeeOther.to("reports")
     return render(request, page, {"form": form, **context}, status=status)

@@ -24,10 +24,10 @@ from games.refusals import Denied
 from games.web.answers import SeeOther, form_status
 
 SAVED = (
-    "Saved. From your next turn on your deadlines keep out of these hours;"
-    " those of turns that run already do if they are a day away or more."
+    "Saved. From your next turn on, your deadlines stay out of these hours;"
+    " one that is running already does if it is a day away or more."
 )
-NO_HOURS = "Saved. You have no quiet hours: deadlines stay where they fall."
+NO_HOURS = "Saved. You have no quiet hours: deadlines stay where they are."
 
 
 @login_required
@@ -77,7 +77,7 @@ def begin_vacation(request: HttpRequest) -> HttpResponse:
         except Denied as denied:
             form.add_error(None, denied.message)
         else:
-            messages.success(request, "Your clocks stand still. Have a good time.")
+            messages.success(request, "Your clocks are stopped. Enjoy your time off.")
             return SeeOther.to("rest")
     return _page(request, user, vacation_form=form)
 
@@ -92,7 +92,7 @@ def end_vacation(request: HttpRequest) -> HttpResponse:
         messages.info(request, denied.message)
     else:
         back = f" {days} day{'' if days == 1 else 's'} of vacation came back." if days else ""
-        messages.success(request, f"Welcome back: your clocks run again.{back}")
+        messages.success(request, f"Welcome back: your clocks are running again.{back}")
     return SeeOther.to("rest")
 
 

@@ -88,7 +88,7 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
         "name": words.table_name(view),
         "headline": words.headline(view, timezone.now()) if is_open else "This table was closed before it started.",
         "detail": _detail(view, free, barred=barred) if is_open else "Everybody who sat here has left.",
-        "seats": taken + [{"name": "", "note": "waiting for somebody"}] * free,
+        "seats": taken + [{"name": "", "note": "waiting for a player"}] * free,
         "invite_url": invite_url,
         "report_url": reverse("report", args=[view.id]) if people else "",
         "private": not view.public,
@@ -107,7 +107,7 @@ def _detail(view: GameView, free: int, *, barred: bool) -> str:
     if view.you is None:
         return "Sit down to play; the game starts when every seat is taken." if free else "Every seat is taken."
     if view.hosting and len(view.seats) > 1:
-        return "It starts by itself when every seat is taken, or now if you say so."
+        return "It starts by itself when every seat is taken, or as soon as you say so."
     return "It starts by itself when every seat is taken."
 
 

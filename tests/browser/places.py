@@ -147,7 +147,7 @@ def _faulty_form(page: Page, cast: Cast) -> None:
 def _custom_clock(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
     page.get_by_role("group", name="Pace").get_by_text("Custom").click()
-    page.get_by_text("The clock of the custom pace").click()
+    page.get_by_text("Clock of the custom pace").click()
 
 
 def _paused(page: Page, cast: Cast) -> None:

@@ -35,7 +35,7 @@ def test_a_refused_form_takes_the_focus_to_what_is_wrong(new_page: Callable[...,
         page = new_page(alice, java_script_enabled=scripts)
         page.goto("/tables/new/")
         page.get_by_role("group", name="Pace").get_by_text("Custom").click()
-        page.get_by_text("The clock of the custom pace").click()
+        page.get_by_text("Clock of the custom pace").click()
         page.get_by_role("textbox", name="More each turn").fill("1 s")
         page.get_by_role("button", name="Make the table").click()
         expect(page.locator("#errors")).to_contain_text("More each turn: This can be 10 s to 14 days.")

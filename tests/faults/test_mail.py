@@ -352,7 +352,7 @@ def test_an_old_link_cannot_undo_a_later_wish(server: MailServer, table: Table, 
 
     answer = one_click(link)
     assert answer.status_code == 410
-    assert "no longer good" in answer.content.decode()
+    assert "no longer works" in answer.content.decode()
     assert wants(alice, "turn")
 
 
@@ -377,11 +377,11 @@ def test_a_forged_or_expired_link_is_refused_clearly(
             answer = ask(f"{path}/{bad}/")
             refused = 403 if purpose == mail_links.OPEN and ask is one_click else 404
             assert (bad, answer.status_code) == (bad, refused)
-    assert "not a link of ours" in Client().get(f"{path}/x/").content.decode()
+    assert "not one of our links" in Client().get(f"{path}/x/").content.decode()
 
     monkeypatch.setitem(mail_links.LIFETIMES, purpose, timedelta(seconds=-1))
     answer = Client().get(good)
-    assert (answer.status_code, "no longer good" in answer.content.decode()) == (410, True)
+    assert (answer.status_code, "no longer works" in answer.content.decode()) == (410, True)
     assert wants(alice, "turn")
 
 

@@ -30,7 +30,7 @@ HOSTILE = {
     "attributes": '" onmouseover="alert(1)" x=\'y\' `',
     "comments": "<!-- Eve --><![CDATA[ Eve ]]>&lt;b&gt;&#0;",
     "template": "{{ stop }}{% include 'emails/_foot.txt' %}",
-    "lines": "Eve\r\nBcc: v@example.org\r\n\r\nHer own body\n-- \nStop these mails: x",
+    "lines": "Eve\r\nBcc: v@example.org\r\n\r\nHer own body\n-- \nStop these emails: x",
     "separators": "Eve\u2028one\u2029two\x85three\x0bfour\x0cfive",
     "directions": "\u202eevE\u202c \u2066\u2067\u2068x\u2069 \u200f\u200e\u061c",
     "invisible": "E\u200bv\u200ce\ufeff\u2060\u00ad",

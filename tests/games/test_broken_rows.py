@@ -125,7 +125,7 @@ def test_a_summary_leaves_out_a_broken_game(alice: User, bob: User) -> None:
     break_options(broken)
 
     assert deliver(NOON + HOUR) == [alice.email]
-    assert mail.outbox[-1].subject == "1 game waits for you."
+    assert mail.outbox[-1].subject == "1 game is waiting for you."
 
 
 def test_a_summary_that_cannot_be_written_keeps_no_other_and_comes_once_it_can(
@@ -221,7 +221,7 @@ def test_a_summary_leaves_out_a_notice_of_a_later_release(alice: User, bob: User
     mailbox.write_digests(now=NOON + HOUR)
     deliver(NOON + HOUR)
 
-    (summary,) = [message for message in mail.outbox if "waits for you" in message.subject]
+    (summary,) = [message for message in mail.outbox if "waiting for you" in message.subject]
     assert "of tomorrow" not in str(summary.body)
 
 

@@ -54,11 +54,11 @@ def by_staff(table: Table, *, pause: bool = False, seat: int | None = None) -> N
 def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, as_bob: Client) -> None:
     assert "Ask for a pause" in page(as_alice, table)
     assert press(as_alice, table, "pause") == 303
-    assert "You ask for a pause; bob has not agreed yet." in page(as_alice, table)
+    assert "You have asked for a pause; bob has not agreed yet." in page(as_alice, table)
     assert "alice asks for a pause." in page(as_bob, table)
     assert press(as_bob, table, "pause") == 303
     paused = page(as_alice, table)
-    assert "The game is paused, as its players agreed. You have 47 h left when it goes on." in paused
+    assert "The players have agreed to pause the game. You will have 47 h left then." in paused
     assert "<h1" in paused
     assert "Paused: your turn." in paused
     assert 'id="draw"' not in paused
@@ -69,7 +69,7 @@ def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, 
 
 def test_one_can_ask_no_more(table: Table, as_alice: Client) -> None:
     press(as_alice, table, "pause")
-    assert "Ask no more" in page(as_alice, table)
+    assert "Withdraw" in page(as_alice, table)
     assert press(as_alice, table, "go-on") == 303
     assert now_of(table).game.pause_votes == []
 
@@ -96,7 +96,7 @@ def test_a_spectator_sees_a_pause_and_can_do_nothing_about_it(table: Table, char
     by_staff(table, pause=True)
     shown = page(logged_in(charlie), table)
     assert "bob’s" not in shown.split("</h1>")[0]
-    assert "Staff have paused the game. alice has 47 h left when it goes on." in shown
+    assert "Staff have paused the game. alice will have 47 h left then." in shown
     assert press(logged_in(charlie), table, "pause") == 403
 
 
@@ -109,7 +109,7 @@ def test_the_owner_takes_a_seat_back_by_one_button(table: Table, as_alice: Clien
     assert "a bot plays for alice" in other
     assert "Take your seat back" not in other
     home = as_alice.get("/").content.decode()
-    assert "No game waits for you." in home
+    assert "No game is waiting for you." in home
     assert "A bot plays for you.</p>" in home
     assert press(as_alice, table, "take-back") == 303
     assert "Your turn: " in page(as_alice, table)
@@ -137,7 +137,7 @@ def test_misses_and_vacations_are_shown_to_all(table: Table, alice: User, as_bob
     shown = page(as_bob, table)
     assert "missed 2 of 3 turns" in shown
     assert "on vacation until" in shown
-    assert "After 3 missed turns in a row a bot takes the seat" in shown
+    assert "After 3 missed turns in a row, a bot takes the seat" in shown
 
 
 @pytest.mark.parametrize("act", ["pause", "go-on", "take-back"])
@@ -164,7 +164,7 @@ def test_a_table_may_have_a_clock_of_its_own(as_alice: Client) -> None:
     assert (game.misses_allowed, game.after_misses) == (2, "leave")
     shown = as_alice.get(game.get_absolute_url()).content.decode()
     assert "Custom pace: 2 h to begin with, 30 min more each turn, never more than 3 h." in shown
-    assert "After 2 missed turns in a row its player leaves." in shown
+    assert "After 2 missed turns in a row, the player is out of the game." in shown
     assert "Custom pace" in as_alice.get("/").content.decode()
 
 
@@ -172,7 +172,7 @@ def test_a_table_may_have_a_clock_of_its_own(as_alice: Client) -> None:
     ("change", "says"),
     [
         ({"clock_bank": "soon"}, "Write a number and a unit: 90 s, 10 min, 2 h or 3 days."),
-        ({"clock_bank": ""}, "A pace of your own needs this time."),
+        ({"clock_bank": ""}, "A custom pace needs this time."),
         ({"clock_cap": "1 min"}, "This cannot be less than the two times before: at least 2 h."),
         ({"clock_increment": "1 s"}, "This can be 10 s to 14 days."),
         ({"clock_callout": "4 h"}, "This cannot be more than the longest turn: at most 3 h."),
@@ -234,8 +234,8 @@ def test_programs_take_a_seat_back(table: Table, alice: User) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"pace": "custom"}, "comes with the numbers"),
-        ({"clock": {"bank": 0, "increment": 60, "cap": 60, "callout": 8}}, "comes with the numbers"),
+        ({"pace": "custom"}, "takes the numbers"),
+        ({"clock": {"bank": 0, "increment": 60, "cap": 60, "callout": 8}}, "takes the numbers"),
         ({"pace": "custom", "clock": {"bank": 0, "increment": 1, "cap": 60, "callout": 8}}, "increment"),
         ({"pace": "glacial"}, "The pace is one of live, fast, standard, slow, or custom."),
         ({"misses_allowed": 0}, "1 to 10 missed turns"),
@@ -328,5 +328,5 @@ def test_the_lists_of_games_know_a_pause(table: Table, as_alice: Client, alice: 
     for user in (alice, bob):
         agreements.ask_pause(code=table.game.code, user=user, now=timezone.now())
     home = as_alice.get("/").content.decode()
-    assert "No game waits for you." in home
+    assert "No game is waiting for you." in home
     assert "Paused: your turn." in home

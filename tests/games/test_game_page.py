@@ -472,7 +472,7 @@ def test_a_guest_is_asked_to_sign_up_where_the_game_has_ended(alice: User, as_al
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, guest])
     assert "Sign up" not in text_of(logged_in(guest).get(address(table)))
     post(as_alice, table, "play r5")
-    assert "Sign up to keep your games, this one included." in text_of(logged_in(guest).get(address(table)))
+    assert "Sign up to keep your games, including this one." in text_of(logged_in(guest).get(address(table)))
     assert "Sign up" not in text_of(as_alice.get(address(table)))
 
 

@@ -133,7 +133,7 @@ def test_the_only_game_that_waits_is_its_own_next(as_alice: Client, alice: User,
 
 
 def test_without_a_next_game_the_front_page_says_so(as_alice: Client) -> None:
-    assert "No game waits for you." in text_of(as_alice.get("/next/", follow=True))
+    assert "No game is waiting for you." in text_of(as_alice.get("/next/", follow=True))
 
 
 @pytest.mark.parametrize("after", ["%00", "a" * 17, "%F0%9F%82%A1", "a/b", "%0A"])

@@ -222,7 +222,7 @@ def test_an_hour_that_is_none_is_refused_and_nothing_is_lost(alice: User, as_ali
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"is_guest": True}, "Guests get no mail"),
+        ({"is_guest": True}, "Guests get no email"),
         ({"email": ""}, "has no email address"),
         ({}, "alice@example.org is not confirmed yet"),
     ],
@@ -239,7 +239,7 @@ def test_held_mail_is_said_on_both_pages(table: Table, alice: User, as_alice: Cl
     tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     for path in ("/notices/", "/notices/settings/"):
-        assert "mail is held back by those who run the site" in text_of(as_alice.get(path))
+        assert "All mail is on hold" in text_of(as_alice.get(path))
 
 
 # Addresses that bounce
@@ -310,14 +310,14 @@ def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
     tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     assert mail.outbox == []
-    assert "Mails to alice@example.org came back" in text_of(as_alice.get("/notices/settings/"))
+    assert "Emails to alice@example.org came back" in text_of(as_alice.get("/notices/settings/"))
 
     assert as_alice.post("/notices/settings/works/").status_code == 303
     (link,) = [link for link in links_in(parsed(mail.outbox[0].message().as_bytes())) if "/mail/works/" in link]
     path = link.removeprefix("http://127.0.0.1:8000")
     assert "it does" in text_of(Client().get(path))
     assert NoticeSettings.objects.get(user=alice).bounced
-    assert "Mails go to alice@example.org again" in text_of(Client().post(path))
+    assert "Email goes to alice@example.org again" in text_of(Client().post(path))
     outbox.deliver(clock=timezone.now)
     assert [message.subject for message in mail.outbox[1:]] == ["Bob wins the game."]
 

@@ -195,7 +195,7 @@ def test_a_rematch_invites_the_others(alice: User, bob: User, charlie: User) -> 
     again = ask_rematch(code=table.game.code, user=bob, now=NOON)
 
     assert told(kind="invited", channel="site") == [("alice", "invited", "site"), ("charlie", "invited", "site")]
-    assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob asks you to a rematch.")}
+    assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob asks you for a rematch.")}
 
 
 @pytest.fixture

@@ -324,9 +324,9 @@ def test_the_summary_comes_at_its_hour_once_a_day(table: Table, alice: User) -> 
     assert mailbox.write_digests(now=NOON + 4 * HOUR - MINUTE) == 0
     assert mailbox.write_digests(now=NOON + 4 * HOUR) == 1
     assert mailbox.write_digests(now=NOON + 4 * HOUR) == 0
-    (sent,) = [found for found in deliver(NOON + 4 * HOUR) if "waits" in found["Subject"]]
+    (sent,) = [found for found in deliver(NOON + 4 * HOUR) if "waiting" in found["Subject"]]
 
-    assert sent["Subject"] == "1 game waits for you."
+    assert sent["Subject"] == "1 game is waiting for you."
     assert "by Sun 14:00" in text_of(sent)
     assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 28 * HOUR
 
@@ -420,7 +420,7 @@ def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, 
         Game.objects.filter(pk=game.pk).update(status="void")
     sent = deliver()
 
-    assert [found["Subject"] for found in sent] == ([] if reason else ["bob asks you to a rematch."])
+    assert [found["Subject"] for found in sent] == ([] if reason else ["bob asks you for a rematch."])
     assert states()["email"][1] == reason
 
 

@@ -129,7 +129,7 @@ def test_who_shares_more_games_than_can_be_chosen_is_told_where_to_report_the_ot
     as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(profiles, "SHOWN", 2)
-    said = "Only 2 games can be chosen here, those going on and the newest. For another, open its page"
+    said = "Only 2 games are listed: those in progress, then the newest. For any other, open its page"
     for more in (False, True, True):
         table_at(TWO_HANDS, [alice, bob])
         page = as_alice.get("/people/bob/report/")

@@ -107,9 +107,9 @@ def test_the_time_left_is_said_in_the_unit_that_matters(seconds: float, text: st
 @pytest.mark.parametrize(
     ("position", "detail"),
     [
-        (PLAIN, "Red fits, a 3, and every wild."),
-        ({**PLAIN, "discard_pile": ["rS"]}, "Red fits, a Skip, and every wild."),
-        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "Blue fits, and every wild."),
+        (PLAIN, "Red, any 3 or any wild fits."),
+        ({**PLAIN, "discard_pile": ["rS"]}, "Red, any Skip or any wild fits."),
+        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "Blue or any wild fits."),
         (OWED, "Answer with a draw card of 2 or more, or take them."),
     ],
 )
@@ -129,7 +129,7 @@ BOB_OUT: Mapping[str, Any] = {**PLAIN, "hands": [["r5", "b1", "W6"], [], ["y1", 
 BOB_WENT_OUT: Mapping[str, Any] = {**OWED, "hands": [["r5", "b1", "W6"], [], ["y1", "y2"]], "going_out": [1]}
 NO_WAY_BACK = "You cannot come back."
 ON = "Bob and Chen play the match on, unless this round’s points end it."
-ASIDE = "Your cards are set aside, and you are out to the end of"
+ASIDE = "Your cards are set aside, and you are out for the rest of"
 
 
 @pytest.mark.parametrize(

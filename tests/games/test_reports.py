@@ -73,7 +73,7 @@ def test_whoever_only_holds_a_link_is_not_offered_a_form_that_is_not_for_them(as
     game = lobby.create_table(user=bob, options=options, now=NOON).game
     answer = as_alice.get(f"/join/{game.invite_key}/")
     assert answer.status_code == 200
-    assert "Report somebody" not in answer.content.decode()
+    assert "Report a player" not in answer.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_the_queue_shows_open_cases_and_a_case_is_taken_and_closed_there(table: 
     assert offered in browser.get(f"/admin/games/case/{case.pk}/change/").content.decode()
     assert browser.post(f"{acts}/hold/").status_code == 302
     assert offered not in browser.get(f"/admin/games/case/{case.pk}/change/").content.decode()
-    assert "Somebody of the staff looks at it" in logged_in(alice).get("/reports/").content.decode()
+    assert "A member of staff is looking into it" in logged_in(alice).get("/reports/").content.decode()
     assert browser.post(f"{acts}/close_case/", {"reason": REASON}).status_code == 422
     form = {"reason": REASON, "outcome": "nothing", "answer": ""}
     assert browser.post(f"{acts}/close_case/", form).status_code == 302

@@ -155,8 +155,8 @@ def pace(**changes: object) -> dict[str, object]:
         (pace(callout="8"), "The callout of a pace is 5 s to 14 days."),
         (pace(cap=1800), "The cap of a pace cannot be less than its bank or its increment."),
         (pace(callout=7201), "The callout time of a pace cannot be more than its cap."),
-        ({"bank": 1}, "A pace of your own has the numbers bank, increment, cap, callout, in seconds."),
-        (pace(more=1), "A pace of your own has the numbers bank, increment, cap, callout, in seconds."),
+        ({"bank": 1}, "A custom pace has the numbers bank, increment, cap, callout, in seconds."),
+        (pace(more=1), "A custom pace has the numbers bank, increment, cap, callout, in seconds."),
     ],
 )
 def test_a_custom_pace_has_limits(numbers: dict[str, object], says: str) -> None:

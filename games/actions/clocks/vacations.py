@@ -30,7 +30,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
         if person.rest.away(now):
             raise Denied("forbidden", "You are on vacation already: end it first to choose other days.")
         if any(game.terms.live for game in lists.running_games_of(person)):
-            raise Denied("forbidden", "You sit at a live table: finish that game first. Live tables know no vacation.")
+            raise Denied("forbidden", "You sit at a live table, where there are no vacations: finish that game first.")
         if not 1 <= days <= left:
             raise Denied("malformed", f"Choose 1 to {left} days." if left else "No day of vacation is left this year.")
         until = _begin(person, days, now)

@@ -46,7 +46,7 @@ def appeal(*, person_id: int, text: str, now: datetime) -> Appeal:
         if suspension is None:
             raise Denied("not_found", "You are not suspended.")
         if conduct.appeal_of(suspension) is not None:
-            raise Denied("forbidden", "You have appealed already; the answer will stand on this page.")
+            raise Denied("forbidden", "You have appealed already; the answer will appear on this page.")
         return Appeal.objects.create(suspension=suspension, at=now, text=text)
 
 

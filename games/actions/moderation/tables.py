@@ -207,7 +207,7 @@ def _new_owner(table: Table, username: str, by: User, now: datetime) -> User:
     version = table.game.version
     person = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
     if person is None:
-        raise Denied("not_found", "There is nobody of this username.", version=version)
+        raise Denied("not_found", "There is nobody with this username.", version=version)
     if person.pk == by.pk or person.suspended(now):
         raise Denied("forbidden", "Not to yourself, nor to somebody suspended.", version=version)
     if conduct.looked_at(table.game, person):

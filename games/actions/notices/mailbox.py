@@ -30,7 +30,7 @@ BATCH: Final = 100
 FIRST_PUT_OFF: Final = timedelta(minutes=1)
 LONGEST_PUT_OFF: Final = timedelta(hours=1)
 """How long a summary that could not be written is left alone: as long as it is late already, between these two."""
-HELD: Final = "All mail is held back by those who run the site, for now: try again when it goes out."
+HELD: Final = "All mail is on hold: try again once those who run this site have released it."
 KEPT: Final = timedelta(days=60)
 
 

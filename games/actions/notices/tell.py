@@ -157,7 +157,7 @@ def start(table: Table, *, by: int, now: datetime) -> None:
 
 def invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> None:
     """Tell these people that they are asked to this table for a rematch."""
-    write(game, [Intent(user_id, INVITED, f"{host} asks you to a rematch.") for user_id in people], now=now)
+    write(game, [Intent(user_id, INVITED, f"{host} asks you for a rematch.") for user_id in people], now=now)
 
 
 def waited_in_vain(table: Table, *, days: int, now: datetime) -> None:
@@ -192,7 +192,7 @@ def _turns(misses: int) -> str:
 def day_taken(person: User, *, left: int, now: datetime) -> None:
     """Tell somebody that a day of vacation was taken instead of a miss, and how many are `left` this year."""
     days = "1 day is" if left == 1 else f"{left} days are"
-    text = f"Your time had run out, so you are on vacation for a day: your clocks stand still. {days} left this year."
+    text = f"Your time ran out, so you are on vacation for a day: your clocks are stopped. {days} left this year."
     write(None, [Intent(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
 
 
