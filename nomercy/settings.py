@@ -217,7 +217,7 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "No Mercy"
 MFA_TOTP_TOLERANCE = 1  # RFC 6238, 5.2: the code of one step before or after, for slow hands and clocks a little off
-MFA_ALLOW_UNVERIFIED_EMAIL = ACCOUNT_EMAIL_VERIFICATION != "mandatory"  # else nobody could set one up
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # an address opens nothing before it is confirmed; else staff could not change theirs
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = SITE.scheme
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES  # whose word is taken for the address that limits count
 
