@@ -267,6 +267,7 @@ CONTENT_SECURITY_POLICY = {
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
+FORMAT_MODULE_PATH = "nomercy.formats"
 LOG_FORMAT = environment.choice("LOG_FORMAT", ("console", "json"))
 LOG_LEVEL = environment.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
 LOGGING = logging_settings(form=LOG_FORMAT, level=LOG_LEVEL)

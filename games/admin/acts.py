@@ -20,22 +20,26 @@ from games.actions.moderation.audit import SHORTEST_REASON
 from games.actions.moderation.people import LONGEST_DAYS
 from games.models import AuditEntry
 from games.models.moderation import REASON_LENGTH
+from games.queries import Table
 from games.refusals import Denied
 
 Act = AuditEntry.Act
 
 
 class ReasonForm(forms.Form):
-    """What every act asks. Forms of acts that need more put their fields before it."""
+    """What every act asks. Forms of acts that need more put their fields before it.
+
+    `table` is given to the forms of all acts at a table; those that ask for a seat read it.
+    """
 
     reason = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
         min_length=SHORTEST_REASON,
         max_length=REASON_LENGTH,
-        help_text="Stands in the audit log for good.",
+        help_text="Kept in the audit log for good.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, table: Table | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["reason"] = self.fields.pop("reason")  # last
 

@@ -16,6 +16,7 @@ from accounts.read_only import ReadOnly
 from games.actions.moderation import cases
 from games.actions.moderation.audit import check_person
 from games.admin.acts import Act, ActPage, NoReasonForm, ReasonForm, act_page, buttons, may, refusal_of
+from games.admin.columns import WHEN
 from games.models import Appeal, Case
 from games.models.moderation import REASON_LENGTH
 from games.queries import conduct
@@ -74,7 +75,10 @@ CASE_PAGES: Final = {
 APPEAL_PAGES: Final = {
     Act.DECIDE_APPEAL.value: ActPage(
         Act.DECIDE_APPEAL,
-        ("The person reads the decision and your answer.", "If it is lifted, they can use everything again at once."),
+        (
+            "The person reads the decision and your answer.",
+            "Lift the suspension, and they can use everything again at once.",
+        ),
         lambda doing: cases.decide_appeal(
             appeal_id=doing.subject,
             by=doing.by,
@@ -190,7 +194,8 @@ class CaseAdmin(ReadOnly):
 
 @admin.register(Appeal)
 class AppealAdmin(ReadOnly):
-    list_display = ("person", "at", "decision", "decided_at")
+    when = staticmethod(WHEN)
+    list_display = ("person", "when", "decision", "decided_at")
     list_filter = (State,)
     search_fields = ("suspension__person__username",)
     search_help_text = "The username of whoever appeals."

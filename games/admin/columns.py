@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, Final
 
 from django.contrib import admin
+from django.utils import timezone
+from django.utils.formats import localize
 
 
 def seat_number(field: str, label: str) -> Callable[[Any], str]:
@@ -19,17 +22,29 @@ def seat_number(field: str, label: str) -> Callable[[Any], str]:
     return number
 
 
-def named(field: str, label: str) -> Callable[[Any], object]:
+def named(field: str, label: str) -> Callable[[Any], str]:
     """A column under a name of its own."""
 
     @admin.display(description=label, ordering=field)
-    def value(row: Any) -> object:
-        return getattr(row, field)
+    def value(row: Any) -> str:
+        told = getattr(row, field)
+        if isinstance(told, datetime):
+            return localize(timezone.localtime(told))
+        return "–" if told in ("", None) else str(told)
 
     return value
 
 
+class ByDate(admin.DateFieldListFilter):
+    """The filter of a field that is called `at`, under a heading that reads as English."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.title = "date"
+
+
 WHEN: Final = named("at", "when")
+MOVE: Final = named("n", "move")
 BY: Final = named("actor_name", "by")
 ABOUT: Final = named("person_name", "about")
 GAME: Final = named("game_code", "game")

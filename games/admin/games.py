@@ -34,7 +34,7 @@ class Ailing(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
-            ("overdue", "Overdue: a deadline has passed and no clock acted"),
+            ("overdue", "Overdue: a deadline has passed, and the clock has not acted"),
             ("stuck", "Stuck: nobody's clock runs, and no bot comes"),
             ("reported", "Reported: in a case that is open"),
             ("paused", "Paused"),

@@ -134,8 +134,9 @@ PAGES: Final = {
         ActPage(
             Act.SET_ROLE,
             (
-                "They can do at once what the role allows, once they have shown a second factor; or no more of it.",
-                "Not for a superuser: who is one is settled by whoever runs the site, in a shell.",
+                "With a role, they can do what it allows as soon as they have shown a second factor.",
+                "Without one, they are a player like any other at once.",
+                "Who is a superuser is not settled here, but by whoever runs the site, in a shell.",
             ),
             lambda doing: accounts.set_role(
                 person_id=doing.subject, by=doing.by, role=doing.more["role"], reason=doing.reason, now=doing.now
@@ -145,8 +146,9 @@ PAGES: Final = {
         ActPage(
             Act.DROP_FACTOR,
             (
-                "Their authenticator app and recovery codes are forgotten: their password alone lets them in.",
-                "Be sure that it is they who ask. They are told; the staff pages make them set up another.",
+                "Their authenticator app and recovery codes are removed: their password alone lets them in.",
+                "Make sure that it is really they who ask: they are told.",
+                "The staff pages stay shut to them until they have set up another.",
             ),
             lambda doing: accounts.drop_factor(
                 person_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now

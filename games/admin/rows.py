@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.read_only import ReadOnly
-from games.admin.columns import ABOUT, AFTER_MOVE, BY, DEALER, GAME, SEAT, WHEN, WINNER
+from games.admin.columns import ABOUT, AFTER_MOVE, BY, DEALER, GAME, MOVE, SEAT, WHEN, WINNER, ByDate
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 from games.models.notices import REPORT_SETTLED
 from games.queries import conduct
@@ -19,7 +19,7 @@ class AuditEntryAdmin(ReadOnly):
     when, by, about, table = map(staticmethod, (WHEN, BY, ABOUT, GAME))
     after, seat_number = staticmethod(AFTER_MOVE), staticmethod(SEAT)
     list_display = ("when", "act", "by", "about", "table", "after", "seat_number", "reason")
-    list_filter = ("act", "at")
+    list_filter = ("act", ("at", ByDate))
     search_fields = ("=game_code", "person_name", "actor_name", "reason")
     search_help_text = "All of a game's code, or words of the reason, or of the name of whom it is about or who did it."
     fields = ("when", "act", "by", "reason", "about", "table", "after", "seat_number", "details")
@@ -61,15 +61,19 @@ class RoundAdmin(ReadOnly):
 class MoveAdmin(ReadOnly):
     """The log as everybody reads it: what a move did may tell of cards drawn, and is not here."""
 
-    seat_number = staticmethod(SEAT)
-    list_display = ("game", "n", "round", "seat_number", "text", "at")
+    move, seat_number, when = map(staticmethod, (MOVE, SEAT, WHEN))
+    list_display = ("game", "move", "round_number", "seat_number", "text", "when")
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
     search_help_text = "All of a game's code, a name at the table, or all of a username."
     list_select_related = ("game", "round")
-    fields = ("game", "n", "round", "seat_number", "text", "at")
-    readonly_fields = ("seat_number",)
+    fields = ("game", "move", "round_number", "seat_number", "text", "when")
+    readonly_fields = ("move", "round_number", "seat_number", "when")
     ordering = ("-pk",)
     show_full_result_count = False
+
+    @admin.display(description="round", ordering="round")
+    def round_number(self, move: Move) -> int:
+        return move.round.number
 
 
 @admin.register(Notice)
@@ -103,11 +107,13 @@ class NoticeAdmin(ReadOnly):
 
 @admin.register(Report)
 class ReportAdmin(ReadOnly):
-    list_display = ("at", "case", "reporter", "sign", "game")
+    when = staticmethod(WHEN)
+    list_display = ("when", "case", "reporter", "sign", "game")
     search_fields = ("=game__code", "reporter__username", "case__person__username")
     search_help_text = "All of a game's code, or the username of who reported or of whom it is about."
     list_select_related = ("case__person", "reporter", "game")
-    fields = ("case", "reporter", "sign", "game", "at", "text", "seen_at")
+    fields = ("case", "reporter", "sign", "game", "when", "text", "seen_at")
+    readonly_fields = ("when",)
     ordering = ("-pk",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
@@ -118,19 +124,23 @@ class ReportAdmin(ReadOnly):
 
 @admin.register(Suspension)
 class SuspensionAdmin(ReadOnly):
-    list_display = ("person", "at", "until", "lifted_at", "reason")
+    when = staticmethod(WHEN)
+    list_display = ("person", "when", "until", "lifted_at", "reason")
     search_fields = ("person__username", "person__display_name")
     search_help_text = "The username or the name of the person."
     list_select_related = ("person",)
-    fields = ("person", "at", "until", "lifted_at", "reason")
+    fields = ("person", "when", "until", "lifted_at", "reason")
+    readonly_fields = ("when",)
     ordering = ("-pk",)
 
 
 @admin.register(Warned)
 class WarnedAdmin(ReadOnly):
-    list_display = ("person", "at", "acknowledged_at", "text")
+    when = staticmethod(WHEN)
+    list_display = ("person", "when", "acknowledged_at", "text")
     search_fields = ("person__username", "person__display_name")
     search_help_text = "The username or the name of the person."
     list_select_related = ("person",)
-    fields = ("person", "at", "text", "acknowledged_at")
+    fields = ("person", "when", "text", "acknowledged_at")
+    readonly_fields = ("when",)
     ordering = ("-pk",)

@@ -13,7 +13,7 @@ from games.admin.acts import Act, ActPage, Doing, ReasonForm
 from games.models import AuditEntry
 from games.queries import Table
 
-TOLD: Final = "The table's log says that staff did this, and when, but not the reason."
+TOLD: Final = "The log at the table says that staff did this, and when, but not why."
 LONGEST_MINUTES: Final = LONGEST_EXTENSION // timedelta(minutes=1)
 
 
@@ -23,7 +23,7 @@ class SeatForm(ReasonForm):
     seat = forms.TypedChoiceField(coerce=int, label="Seat")
 
     def __init__(self, *args: Any, table: Table, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, table=table, **kwargs)
         seat = self.fields["seat"]
         assert isinstance(seat, forms.TypedChoiceField)
         seat.choices = [(row.index, f"{row.index + 1}: {row.name}") for row in table.seats if row.user_id is not None]
@@ -31,26 +31,21 @@ class SeatForm(ReasonForm):
 
 class RemoveForm(SeatForm):
     instead = forms.ChoiceField(
-        label="The seat",
-        choices=[("bot", "goes to a bot, which plays on with the hand"), ("aside", "is out, and the hand set aside")],
+        label="What becomes of the seat",
+        choices=[
+            ("bot", "A bot takes it and plays on with the hand"),
+            ("aside", "It is out, and its hand is set aside"),
+        ],
         widget=forms.RadioSelect,
     )
 
 
 class MoveSeatForm(SeatForm):
-    username = forms.CharField(label="Goes to (username)", max_length=150)
+    username = forms.CharField(label="New owner (username)", max_length=150)
 
 
 class MinutesForm(ReasonForm):
     minutes = forms.IntegerField(label="Minutes", min_value=1, max_value=LONGEST_MINUTES, initial=60)
-
-    def __init__(self, *args: Any, table: Table, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-
-
-class PlainForm(ReasonForm):
-    def __init__(self, *args: Any, table: Table, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
 
 
 def _extend(doing: Doing) -> AuditEntry:
@@ -83,7 +78,7 @@ PAGES: Final = {
             Act.PAUSE,
             ("The clock stops, bots wait, and moves are refused until staff resume.", TOLD),
             lambda doing: tables.pause(**_common(doing)),
-            PlainForm,
+            ReasonForm,
             PLAYING,
         ),
         ActPage(
@@ -94,13 +89,13 @@ PAGES: Final = {
                 TOLD,
             ),
             lambda doing: tables.resume(**_common(doing)),
-            PlainForm,
+            ReasonForm,
             PLAYING,
         ),
-        ActPage(Act.EXTEND, ("The turn that runs gets so much more time.", TOLD), _extend, MinutesForm, PLAYING),
+        ActPage(Act.EXTEND, ("The current turn gets this many more minutes.", TOLD), _extend, MinutesForm, PLAYING),
         ActPage(
             Act.FORGIVE,
-            ("The turns that the clock played are off the seat's count, and its first thinking time is back.", TOLD),
+            ("The missed turns no longer count against the seat, and it has its first thinking time again.", TOLD),
             _forgive,
             SeatForm,
             PLAYING,
@@ -110,7 +105,7 @@ PAGES: Final = {
             (
                 "The person leaves this game for good and cannot take the seat back.",
                 "A bot plays on under their name; or the hand is set aside and they are out, as if they had resigned.",
-                "At a table that has not started the seat is free for others.",
+                "At a table that has not started, the seat is simply free again.",
                 TOLD,
             ),
             _remove,
@@ -120,7 +115,7 @@ PAGES: Final = {
         ActPage(
             Act.MOVE_SEAT,
             (
-                "The new person gets the seat with its hand and score, and sees what the hand holds.",
+                "The new person gets the seat with its hand and score, and sees that hand.",
                 "If it is the seat's turn, the turn begins anew. Both people are told.",
                 TOLD,
             ),
@@ -136,21 +131,21 @@ PAGES: Final = {
                 TOLD,
             ),
             lambda doing: tables.void_round(**_common(doing)),
-            PlainForm,
+            ReasonForm,
             PLAYING,
         ),
         ActPage(
             Act.VOID_GAME,
             ("The game ends at once, without a winner. It cannot be taken back.", TOLD),
             lambda doing: tables.void_game(**_common(doing)),
-            PlainForm,
+            ReasonForm,
             PLAYING,
         ),
         ActPage(
             Act.CLOSE,
-            ("The table closes before it starts; whoever sits there is free.", TOLD),
+            ("The table closes before it starts, and everybody there is told.", TOLD),
             lambda doing: tables.close(**_common(doing)),
-            PlainForm,
+            ReasonForm,
             OPEN,
         ),
         ActPage(
@@ -161,7 +156,7 @@ PAGES: Final = {
                 "It is refused if you play anywhere with somebody of this table.",
             ),
             lambda doing: tables.look(**_common(doing))[0],
-            PlainForm,
+            ReasonForm,
             PLAYING,
         ),
     )

@@ -86,7 +86,7 @@ AT_THE_TABLE = (
     ),
     ("void_round", "Void a round", None, "Staff made round 1 void"),
     ("void_game", "Void a game", None, "Staff ended the game without a winner."),
-    ("remove", "Remove a player", bob_goes_to("goes to a bot"), "Staff took bob off the table: a bot has"),
+    ("remove", "Remove a player", bob_goes_to("A bot takes it"), "Staff took bob off the table: a bot has"),
     ("remove", "Remove a player", bob_goes_to("is out"), "bob has left the game"),
     ("move_seat", "Give a seat to somebody else", to_dora, "Staff gave bob’s seat to dora."),
     ("look", "Look at hands", None, None),

@@ -35,7 +35,7 @@ ACTS: tuple[tuple[str, str, Fill], ...] = (
     ("extend", "Extend a clock", lambda page: page.locator("#id_minutes").fill("4000")),
     ("void_round", "Void a round", None),
     ("void_game", "Void a game", None),
-    ("bot", "Remove a player", bob_goes_to("goes to a bot")),
+    ("bot", "Remove a player", bob_goes_to("A bot takes it")),
     ("aside", "Remove a player", bob_goes_to("is out")),
     ("move_seat", "Give a seat to somebody else", to_dora),
 )

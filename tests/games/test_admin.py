@@ -18,6 +18,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from accounts.models import User
 from games import queries
 from games import render as rendering
+from games.actions.moderation import people, tables
 from games.actions.notices import tell
 from games.admin import people as people_admin
 from games.models import AuditEntry, Case, Game, Notice, Report
@@ -76,7 +77,7 @@ def test_the_first_page_says_what_waits_and_leads_there(
         "<b>2</b> open cases",
         "The oldest waits 3 days",
         "1 that nobody works on",
-        "1 of mine",
+        "1 you work on",
         "<b>0</b> appeals to decide",
     )
     for sentence in (*said, "<b>1</b> overdue game<", "<b>1</b> stuck game<", "<b>1</b> paused game<"):
@@ -386,3 +387,21 @@ def test_a_moderator_who_sits_at_a_table_sees_no_more_of_it_there(mo: User, alic
     assert table.hands is not None
     assert not any(hand.cards in body for hand in table.hands)
     assert logged_in(mo).get(f"/games/{table.game.code}/").status_code == 200
+
+
+def test_lists_and_pages_of_rows_say_moments_in_one_form_and_name_their_filters(
+    root: User, alice: User, bob: User, ann: User
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    tables.pause(game_id=game.pk, by=ann, reason="Asked for by the players", now=NOON)
+    people.warn(person_id=bob.pk, by=ann, reason="Asked for by the players", now=NOON)
+    browser, said = staff_browser(root), f"{timezone.localtime(NOON):%Y-%m-%d %H:%M}"
+    audit = browser.get("/admin/games/auditentry/").content.decode()
+    assert "By date" in audit
+    assert "By at" not in audit
+    entry = AuditEntry.objects.get(person=bob)
+    page = browser.get(f"/admin/games/auditentry/{entry.pk}/change/").content.decode()
+    assert "None" not in page
+    assert "/history/" not in page
+    for place in (audit, page, browser.get("/admin/games/warned/").content.decode()):
+        assert said in place

@@ -1,0 +1,1 @@
+"""How moments and days are written on the staff pages; all others say which form they want."""
