@@ -245,7 +245,7 @@ def test_staff_set_a_second_factor_up_and_get_in(new_page: Pages, site: str, mo:
     expect(qr).to_be_visible()
     assert qr.evaluate("(image) => image.naturalWidth") > 0
     page.locator("#id_code").fill(totp(page.locator("#authenticator_secret").inner_text()))
-    page.get_by_role("button", name="Activate").click()
+    page.get_by_role("button", name="Set it up").click()
     expect(page.get_by_text("Unused codes")).to_be_visible()
     page.goto("/admin/games/game/")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
