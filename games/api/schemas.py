@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from ninja import Field, Schema
 from pydantic import ConfigDict, StringConstraints
 
+from games.actions.lobby import TableOptions
 from games.actions.play import LONGEST_MOVE
 
+USUAL: Final = TableOptions()
 Token = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\x20-\x7e]+$")]
 
 
@@ -29,18 +31,18 @@ class NewClock(Strict):
 
 
 class NewGame(Strict):
-    preset: str = "no-mercy"
+    preset: str = USUAL.preset
     options: dict[str, Any] = Field(default_factory=dict)
-    players: int = 4
-    bots: int = 0
-    bot: str = "careful"
-    pace: str = "standard"
+    players: int = USUAL.players
+    bots: int = USUAL.bots
+    bot: str = USUAL.bot
+    pace: str = USUAL.pace
     clock: NewClock | None = None
-    misses_allowed: int = 3
-    after_misses: str = "bot"
-    target: int = 0
-    bot_pause: float = 1.0
-    public: bool = True
+    misses_allowed: int = USUAL.misses_allowed
+    after_misses: str = USUAL.after_misses
+    target: int = USUAL.target
+    bot_pause: float = USUAL.bot_pause
+    public: bool = USUAL.public
 
 
 class Nothing(Strict):

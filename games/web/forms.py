@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -13,20 +13,17 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from games import bots, rules
+from games import rules
 from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
+from games.bots import BOTS
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, seconds_of, span
 
 PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
-CLOCK_WORDS: Final = {
-    "bank": ("Time to begin with", "12 h", "What every player has saved before the first turn."),
-    "increment": ("More each turn", "6 h", "Added when a turn begins."),
-    "cap": ("Never more than", "24 h", "The longest a turn can get. With up to 1 h the table counts as live."),
-    "callout": ("Time to catch", "12 h", "How long somebody with one card who has not called UNO can be caught."),
-}
-"""The numbers of a pace of one's own: label, what stands there at first, and help."""
+USUAL: Final = TableOptions()
+"""What the form shows at first, but for the bots in every other seat."""
+SEATS: Final = range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)
 LENGTHS: Final = (0, 200, 500, 1000)
 OWN_FIELDS: Final = tuple(spec for spec in rules.OPTIONS if spec.name != "target")
 """The options that this form asks for under their groups; the length of the game says the `target`."""
@@ -70,8 +67,16 @@ def _option_field(spec: rules.OptionSpec) -> forms.Field:
     return forms.ChoiceField(choices=choices, **about)
 
 
-def _radio(label: str, choices: Sequence[tuple[object, str]], initial: object, **more: Any) -> forms.TypedChoiceField:
-    return forms.TypedChoiceField(label=label, choices=choices, initial=initial, widget=forms.RadioSelect, **more)
+def _radio(
+    label: str,
+    choices: Sequence[tuple[object, str]],
+    initial: object,
+    coerce: Callable[[Any], object] = str,
+    **more: Any,
+) -> forms.TypedChoiceField:
+    return forms.TypedChoiceField(
+        label=label, choices=choices, initial=initial, coerce=coerce, widget=forms.RadioSelect, **more
+    )
 
 
 class SpanField(forms.CharField):
@@ -83,6 +88,18 @@ class SpanField(forms.CharField):
             return seconds_of(text) if text else None
         except ValueError as bad:
             raise forms.ValidationError(str(bad)) from bad
+
+
+def _clock(name: str, label: str, told: str) -> SpanField:
+    """The field of a number of a pace of one's own; those of the fast pace stand there at first."""
+    low, high = (span(seconds) for seconds in LIMITS[name])
+    return SpanField(
+        label=label,
+        initial=span(getattr(PACES["fast"], name)),
+        required=False,
+        max_length=20,
+        help_text=f"{told} {low} to {high}.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,49 +114,58 @@ class OptionGroup:
 class NewTableForm(forms.Form):
     """What a new table is made of. `table_options` gives it to `lobby.create_table`, which has the last word."""
 
+    players = _radio(
+        "Players", [(n, str(n)) for n in range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)], USUAL.players, int
+    )
+    bots = _radio(
+        "Bots among them",
+        [(OTHERS, "All the others"), (0, "None"), *((n, str(n)) for n in range(1, rules.MAX_PLAYERS))],
+        OTHERS,
+        help_text="With bots in all other seats, the game starts at once. Seats you leave free are for people.",
+    )
+    bot = _radio("Bots play", [(bot.name, bot.label) for bot in BOTS.values()], USUAL.bot)
+    target = _radio("Length", [(n, f"To {n:,} points" if n else "A single round") for n in LENGTHS], USUAL.target, int)
+    pace = _radio(
+        "Pace",
+        [
+            *((pace.name, f"{pace.label}: {pace.help}") for pace in PACES.values()),
+            (CUSTOM, "Custom: set your own clock"),
+        ],
+        USUAL.pace,
+    )
+    clock_bank = _clock("bank", "Time to begin with", "What every player has saved before the first turn.")
+    clock_increment = _clock("increment", "More each turn", "Added when a turn begins.")
+    clock_cap = _clock("cap", "Never more than", "The longest a turn can get. With up to 1 h the table counts as live.")
+    clock_callout = _clock(
+        "callout", "Time to catch", "How long somebody with one card who has not called UNO can be caught."
+    )
+    misses_allowed = forms.IntegerField(
+        label="Missed turns in a row",
+        required=False,
+        initial=USUAL.misses_allowed,
+        min_value=1,
+        max_value=MOST_MISSES,
+        help_text="How many turns in a row the clock plays for somebody before the next setting applies.",
+    )
+    after_misses = _radio("And then", Game.AfterMisses.choices, USUAL.after_misses, required=False)
+    public = _radio(
+        "Who may join",
+        [(1, "Anyone, from the list of open tables"), (0, "Only people with the link")],
+        int(USUAL.public),
+        lambda text: text == "1",
+    )
+    preset = _radio("Rules", list(rules.PRESET_TITLES.items()), USUAL.preset)
+    bot_pause = forms.FloatField(
+        label="Seconds a bot waits",
+        initial=USUAL.bot_pause,
+        min_value=0,
+        max_value=MAX_PAUSE,
+        help_text="Before each of its moves, so that you can follow and catch it.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        bot_words = [(bot.name, bot.label) for bot in bots.BOTS.values()]
-        lengths = [(n, f"To {n:,} points" if n else "A single round") for n in LENGTHS]
-        seats = range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)
-        self.fields["players"] = _radio("Players", [(n, str(n)) for n in seats], 4, coerce=int)
-        counts = [(n, str(n) if n else "None") for n in range(rules.MAX_PLAYERS)]
-        self.fields["bots"] = _radio("Bots among them", [(OTHERS, "All the others"), *counts], OTHERS)
-        self.fields[
-            "bots"
-        ].help_text = "With bots in all other seats, the game starts at once. Seats you leave free are for people."
-        self.fields["bot"] = _radio("Bots play", bot_words, "careful")
-        self.fields["target"] = _radio("Length", lengths, 0, coerce=int)
-        usual = TableOptions()
-        paces = [(p.name, f"{p.label}: {p.help}") for p in PACES.values()]
-        self.fields["pace"] = _radio("Pace", [*paces, (CUSTOM, "Custom: set your own clock")], "standard")
-        for name, (label, initial, told) in CLOCK_WORDS.items():
-            low, high = (span(seconds) for seconds in LIMITS[name])
-            self.fields[CLOCK + name] = SpanField(
-                label=label, initial=initial, required=False, max_length=20, help_text=f"{told} {low} to {high}."
-            )
-        self.fields["misses_allowed"] = forms.IntegerField(
-            label="Missed turns in a row",
-            required=False,
-            initial=usual.misses_allowed,
-            min_value=1,
-            max_value=MOST_MISSES,
-            help_text="How many turns in a row the clock plays for somebody before the next setting applies.",
-        )
-        fates = list(Game.AfterMisses.choices)
-        self.fields["after_misses"] = _radio("And then", fates, usual.after_misses, required=False)
-        public = [(1, "Anyone, from the list of open tables"), (0, "Only people with the link")]
-        self.fields["public"] = _radio("Who may join", public, 1, coerce=lambda text: text == "1")
-        self.fields["preset"] = _radio("Rules", list(rules.PRESET_TITLES.items()), "no-mercy")
-        self.fields["bot_pause"] = forms.FloatField(
-            label="Seconds a bot waits",
-            initial=1.0,
-            min_value=0,
-            max_value=MAX_PAUSE,
-            help_text="Before each of its moves, so that you can follow and catch it.",
-        )
-        for spec in OWN_FIELDS:
-            self.fields[PREFIX + spec.name] = _option_field(spec)
+        self.fields |= {PREFIX + spec.name: _option_field(spec) for spec in OWN_FIELDS}
 
     def clean(self) -> dict[str, Any]:
         """The clock's four numbers become one value, and are asked for only with the pace that has them."""
