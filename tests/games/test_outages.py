@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from accounts.models import User
 from games.actions import sweep
 from games.actions.clocks import stops
-from games.models import Hand, Heartbeat, Seat, rows
+from games.models import Game, Hand, Heartbeat, Seat, rows
 from games.queries import Table, backlog
 from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, locked, move, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
@@ -123,6 +123,31 @@ def test_a_wrong_clock_of_a_sweeper_is_no_outage(
     assert sweep.sweep(clock=lambda: NOON + ahead) == sweep.Swept()
     assert backlog.sweep_age(NOON) == near(timedelta())
     assert now_of(table).game.deadline == NOON + 2 * HOUR
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"time_zone": "Nowhere/At_All"}, {"pace": "nonsense"}, {"pace": "custom", "custom_pace": {"callout": "soon"}}],
+    ids=["zone", "pace", "callout"],
+)
+def test_a_game_that_is_broken_keeps_nobody_s_time_from_being_given(
+    alice: User, bob: User, charlie: User, caplog: pytest.LogCaptureFixture, broken: dict[str, Any]
+) -> None:
+    hers, his = (
+        table_at(TWO_HANDS, people, deadline=NOON - HOUR, turn_since=NOON - 9 * HOUR)
+        for people in ([alice, bob], [bob, charlie])
+    )
+    User.objects.filter(pk=alice.pk).update(quiet_from=time(2), quiet_to=time(3))
+    if "pace" in broken:
+        Game.objects.filter(pk=hers.game.pk).update(**broken)
+    else:
+        User.objects.filter(pk=alice.pk).update(**broken)
+    assert swept(last=NOON - 2 * HOUR) == sweep.Swept()
+    assert now_of(his).game.deadline == near(NOON + HOUR)
+    assert Game.objects.get(pk=hers.game.pk).deadline == near(NOON + HOUR)
+    assert "not moved out of the night" in caplog.text
+    assert swept(NOON + 2 * HOUR).acted == 1
+    assert log_of(his) != []
 
 
 # What the time of an outage is counted as while it lasts: nothing

@@ -256,6 +256,19 @@ def test_a_new_time_zone_of_the_account_page_moves_them_at_once(alice: User, bob
     assert now_of(table).game.deadline == deadline + 30 * MINUTE
 
 
+def test_a_zone_that_is_none_any_more_keeps_nobody_else_s_clock_where_it_is(
+    alice: User, bob: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    table_at(TWO_HANDS, [bob, alice], deadline=NOON + 2 * HOUR, turn_since=NOON - HOUR)
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON - HOUR)
+    for user in (alice, bob):
+        nights(user)
+    User.objects.filter(pk=bob.pk).update(time_zone="Nowhere/At_All")
+    assert rest.follow_everybody(now=NOON - HOUR) == 1
+    assert now_of(table).game.deadline == NOON + 4 * HOUR
+    assert "a clock did not follow its player's rest" in caplog.text
+
+
 def test_a_time_zone_that_changed_otherwise_moves_them_within_the_hour(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
     nights(alice)

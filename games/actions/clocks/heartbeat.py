@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 
 from games.actions.clocks.timing import aimed, clock_of, set_clock
+from games.actions.steps import for_each_game
 from games.models import Game, Heartbeat, Seat, rows
 from games.models.paces import PACES
 
@@ -36,9 +37,10 @@ WITH part AS (
 ), windows AS (
     UPDATE games_hand h SET callout_until = callout_until + (%(to)s - GREATEST(callout_until - g.callout, %(from)s))
     FROM (
-        SELECT round_id, make_interval(
-            secs => COALESCE(custom_pace ->> 'callout', %(callouts)s::jsonb ->> pace)::integer
-        ) AS callout
+        SELECT round_id, make_interval(secs => COALESCE(
+            CASE WHEN jsonb_typeof(custom_pace -> 'callout') = 'number' THEN custom_pace ->> 'callout' END,
+            %(callouts)s::jsonb ->> pace
+        )::integer) AS callout
         FROM games_game JOIN part USING (id) WHERE paused_at IS NULL
     ) g
     WHERE h.round_id = g.round_id AND callout_until > %(from)s
@@ -122,15 +124,23 @@ def _give(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
 def _aim_again(games: list[int], now: datetime) -> None:
     """Move these deadlines, which have moved, out of the night, and remind of them anew those who were reminded before.
 
-    The caller holds the locks.
+    One that cannot be read keeps its deadline: it must not keep the time of everybody's outage from being given. The
+    caller holds the locks.
     """
     seats = Seat.objects.filter(game__in=games, index=F("game__round__turn"), bot="", user__isnull=False)
     seats = seats.filter(Q(user__quiet_from__isnull=False) | Q(game__remind_at=None))
-    changed = []
-    for seat in seats.select_related("user", "game"):
+    on_turn = {seat.game_id: seat for seat in seats.select_related("user", "game")}
+    changed: list[Game] = []
+
+    def aim(game_id: int) -> bool:
+        seat = on_turn[game_id]
         game, before = seat.game, clock_of(seat.game)
         seat.rest = seat.user.rest if seat.user is not None else None
         set_clock(game, aimed(game, seat, before, now=now))
-        if clock_of(game) != before:
-            changed.append(game)
+        if clock_of(game) == before:
+            return False
+        changed.append(game)
+        return True
+
+    for_each_game(on_turn, aim, failed="a deadline was given its time, and not moved out of the night")
     Game.objects.bulk_update(changed, ["deadline", "remind_at", "quiet_given"], batch_size=100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from zoneinfo import ZoneInfoNotFoundError
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -41,9 +42,14 @@ def follow_everybody(*, now: datetime) -> int:
 def _follows_not(
     deadline: datetime | None, turn_since: datetime | None, rested_until: datetime | None, rest: Rest
 ) -> bool:
+    """Whether this clock is to be looked at; so is one that cannot be judged: its game alone fails, and is named."""
     if deadline is None:
         return False
-    return rest.aim(deadline, turn_since=turn_since) != deadline or rest.vacation_until not in (None, rested_until)
+    try:
+        aimed = rest.aim(deadline, turn_since=turn_since)
+    except (ZoneInfoNotFoundError, ValueError):
+        return True
+    return aimed != deadline or rest.vacation_until not in (None, rested_until)
 
 
 def _running() -> QuerySet[Seat]:
