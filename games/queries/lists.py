@@ -72,6 +72,11 @@ def finished_games_of(user: User) -> QuerySet[Game]:
     return ended.order_by(F("finished_at").desc(nulls_last=True), "-pk")
 
 
+def unfinished_games_of(user: User) -> QuerySet[Game]:
+    """The tables that have not ended at which this person has a seat, also one that they have left."""
+    return Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING), seats__user=user)
+
+
 def running_games_of(user: User) -> QuerySet[Game]:
     """The games being played in which this person still has a part."""
     return Game.objects.filter(status=Game.Status.PLAYING, seats__user=user, seats__left=False)

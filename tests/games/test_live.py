@@ -23,6 +23,7 @@ from accounts.models import User
 from accounts.queries import standing_sessions
 from games import alarm, announce
 from games.actions.moderation import people, tables
+from games.actions.moderation.accounts import rename
 from games.actions.play import play_move
 from games.live import watch as watch_module
 from games.live.watch import watch
@@ -67,6 +68,24 @@ def test_a_suspension_closes_the_sockets_that_are_open_and_opens_no_more(mo: Use
         again = Socket(table.game.code, browser)
         assert await again.accepted()
         assert await again.closed() == 4404
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("act", [partial(people.mute, days=3), partial(rename, username="alicia", display_name="")])
+def test_a_name_that_staff_take_goes_from_open_pages(
+    act: Callable[..., object], ann: User, alice: User, bob: User, charlie: User
+) -> None:
+    table, elsewhere = table_at(TWO_HANDS, [alice, bob]), table_at(TWO_HANDS, [bob, charlie])
+    browser, why, now = logged_in(bob), "Rude words at two tables", timezone.now()
+
+    async def scenario() -> None:
+        socket, other = await open_socket(table.game.code, browser), await open_socket(elsewhere.game.code, browser)
+        await sync_to_async(act)(person_id=alice.pk, by=ann, reason=why, now=now)
+        assert await socket.told() == {"game": table.game.code, "version": 0}
+        assert await other.hears_nothing()
+        await socket.leave()
+        await other.leave()
 
     run(scenario())
 

@@ -12,6 +12,7 @@ from accounts.models import FOR_GOOD, User
 from games import announce
 from games.actions.moderation.audit import Act, check, check_person, record
 from games.models import AuditEntry, Seat, Suspension, Warned
+from games.queries import lists
 from games.refusals import Denied
 
 LONGEST_DAYS: Final = 365
@@ -78,7 +79,8 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
 
 
 def forget_name(person: User) -> None:
-    """Let no seat bring back the name that staff take: it shows where the account is gone, or a bot sits for good.
+    """Let no seat bring back the name that staff take: it shows where the account is gone, or a bot sits for good. Open
+    pages of the tables where the person still plays look again.
 
     To be called before the person is saved: who moves holds seats and asks for the person only when committing, so a
     changed username that waited for seats would wait in a ring.
@@ -88,6 +90,8 @@ def forget_name(person: User) -> None:
     last = removed.filter(game=OuterRef("game"), seat=OuterRef("index")).order_by("-pk").values("person_id")[:1]
     theirs = Seat.objects.filter(user=None, game__in=removed.filter(person_id=person.pk).values("game"))
     theirs.alias(last=Subquery(last)).filter(last=person.pk).update(name=person.name)
+    for game in lists.unfinished_games_of(person):
+        announce.after_commit(game, wake=False)
 
 
 def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
