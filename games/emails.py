@@ -96,8 +96,8 @@ def digest_mail(
     """The day's summary: the games that wait for the reader, and what happened since."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         count = len(waiting)
-        some = "1 game is" if count == 1 else f"{count} games are"
-        title = f"{some if count else 'No game is'} waiting for you."
+        some = words.counted(count, "game is", "games are") if count else "No game is"
+        title = f"{some} waiting for you."
         context = {
             "title": title,
             "games": [_game(reader, view, now) for view in waiting],
@@ -144,12 +144,11 @@ def _games_mail(reader: Reader, kind: str, views: Sequence[GameView], *, now: da
 def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
     """A game as a mail shows it."""
     others = [seat.name for seat in view.seats if seat.seat != view.you]
-    length = f"round {view.round}, to {view.target:,}" if view.target else "a single round"
     return {
         "sentence": one_line(sentence(view, now)),
         "table": one_line(words.table_name(view)),
         "others": one_line(words.listed(others)),
-        "length": length,
+        "length": words.length(view),
         "left": words.time_left(view.deadline, now) if view.deadline and view.my_turn else "",
         "link": mail_links.address_of(mail_links.OPEN, user_id=reader.user_id, what=view.id),
     }

@@ -24,6 +24,7 @@ from django_htmx.http import reswap
 
 from accounts.htmx import HtmxRequest
 from accounts.origin import address_of, counted_as
+from games.models.paces import HOUR, MINUTE
 from games.refusals import Denied
 from nomercy.middleware import API, error_object
 
@@ -34,8 +35,6 @@ UNTOLD: Final = 32
 """A process keeps at most this part of a limit to itself."""
 KEPT: Final = 20_000
 """Counters a process keeps before it forgets those of windows gone by."""
-MINUTE: Final = 60
-HOUR: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 from games.models import AuditEntry, Game
 from games.queries.conduct import StaffAct
-from games.render.words import whose
+from games.render.words import counted, whose
 
 Act = AuditEntry.Act
 
@@ -22,7 +22,7 @@ def _who(name: str | None) -> str:
 
 
 def _length(minutes: int) -> str:
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+    return counted(minutes, "minute")
 
 
 def _resumed(act: StaffAct) -> str:
@@ -33,7 +33,7 @@ def _resumed(act: StaffAct) -> str:
 
 def _forgiven(act: StaffAct) -> str:
     misses: int = act.details["misses"]
-    return f"Staff took {misses} missed turn{'' if misses == 1 else 's'} off {whose(_who(act.person))} count."
+    return f"Staff took {counted(misses, 'missed turn')} off {whose(_who(act.person))} count."
 
 
 def _removed(act: StaffAct) -> str:

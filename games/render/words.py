@@ -13,17 +13,20 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from games import rules
+from games.models.paces import DAY, HOUR, MINUTE
 from games.queries import GameView
 
-MINUTE: Final = 60
-HOUR: Final = 60 * MINUTE
-DAY: Final = 24 * HOUR
 WEEK: Final = 7
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 game`, `3 games`; `many` for a plural that takes more than an s."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def cards(count: int) -> str:
     """`1 card`, `4 cards`."""
-    return f"{count} card{'' if count == 1 else 's'}"
+    return counted(count, "card")
 
 
 def color(letter: str | None) -> str:
@@ -113,7 +116,7 @@ def headline(view: GameView, now: datetime) -> str:
 
 
 def free_seats(count: int) -> str:
-    return "every seat is taken" if count <= 0 else "1 seat is free" if count == 1 else f"{count} seats are free"
+    return f"{counted(count, 'seat is', 'seats are')} free" if count > 0 else "every seat is taken"
 
 
 def _result(view: GameView) -> str:
@@ -208,17 +211,23 @@ def _winner_by_leaving(view: GameView) -> str:
 
 def crumb(view: GameView) -> str:
     """Where the reader is: the table, the round, the length."""
-    length = f"round {view.round}, to {view.target:,}" if view.target else "a single round"
-    return f"{table_name(view)} · {length}"
+    return f"{table_name(view)} · {length(view)}"
+
+
+def length(view: GameView) -> str:
+    """How long is played, and how far it is: `a single round`, `to 500` before the first deal, `round 2, to 500`."""
+    if not view.target:
+        return "a single round"
+    return f"round {view.round}, to {view.target:,}" if view.round else f"to {view.target:,}"
 
 
 def options_prose(view: GameView) -> str:
     """The table's options as a few sentences, made from the rules' own table of options."""
     pace = view.terms
-    length = f"a match to {view.target:,} points" if view.target else "a single round"
+    match = f"a match to {view.target:,} points" if view.target else "a single round"
     deck = rules.DECKS[view.options.deck]
     parts = [
-        f"{rules.PRESET_TITLES[view.preset]} rules, {len(deck.cards)} cards, {length}.",
+        f"{rules.PRESET_TITLES[view.preset]} rules, {len(deck.cards)} cards, {match}.",
         f"{pace.label} pace: {pace.help}.",
         "Anybody can watch." if view.public else "Only people with its link can see it.",
     ]

@@ -13,6 +13,7 @@ from accounts.models import User
 from accounts.queries import guest_numbered
 from games.actions import guests
 from games.queries import lists
+from games.render.words import counted
 from games.web.answers import SeeOther
 from games.web.asker import person
 
@@ -38,8 +39,8 @@ def move_seats(request: HttpRequest) -> HttpResponse:
     del request.session[LEFT_GUEST]
     if request.POST.get("answer") == "move":
         moved, kept = guests.move_seats(guest=guest, user=user)
-        messages.success(request, f"{moved} game{'' if moved == 1 else 's'} of {guest.name} moved to your account.")
+        messages.success(request, f"{counted(moved, 'game')} of {guest.name} moved to your account.")
         if kept:
-            stays = f"{kept} game{'' if kept == 1 else 's'} of {guest.name} stayed behind"
+            stays = f"{counted(kept, 'game')} of {guest.name} stayed behind"
             messages.warning(request, f"{stays}: you looked at hands there as staff, or staff took you off the table.")
     return SeeOther.to("home")

@@ -90,7 +90,7 @@ def _what(view: GameView, now: datetime) -> str:
     """The game's own headline, without what the list says beside it."""
     if view.view is None:
         free = view.players - len(view.seats)
-        return f"Waiting for {free} more player{'' if free == 1 else 's'}."
+        return f"Waiting for {words.counted(free, 'more player')}."
     sentence = words.headline(replace(view, deadline=None), now)
     if sentence.startswith(YOUR_TURN):
         what = sentence.removeprefix(YOUR_TURN)
@@ -101,8 +101,7 @@ def _what(view: GameView, now: datetime) -> str:
 
 
 def _length(view: GameView) -> str:
-    round_ = f"round {view.round}, to {view.target:,}" if view.round > 1 else f"to {view.target:,}"
-    return f"{view.terms.label} pace · {round_ if view.target else 'single round'}"
+    return f"{view.terms.label} pace · {words.length(view)}"
 
 
 def _open_card(view: GameView) -> dict[str, Any]:

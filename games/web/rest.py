@@ -21,6 +21,7 @@ from games.actions.clocks import vacations
 from games.actions.clocks.rest import follow_rest
 from games.actions.notices import mailbox
 from games.refusals import Denied
+from games.render.words import counted
 from games.web.answers import SeeOther, form_status
 
 SAVED = (
@@ -91,7 +92,7 @@ def end_vacation(request: HttpRequest) -> HttpResponse:
     except Denied as denied:
         messages.info(request, denied.message)
     else:
-        back = f" {days} day{'' if days == 1 else 's'} of vacation came back." if days else ""
+        back = f" You got {counted(days, 'day')} of vacation back." if days else ""
         messages.success(request, f"Welcome back: your clocks are running again.{back}")
     return SeeOther.to("rest")
 

@@ -11,6 +11,7 @@ from django.db import connection
 from games.actions.moderation.cases import report_sign
 from games.models import BrowserMark, Case, Report
 from games.refusals import Denied
+from games.render.words import counted
 
 log = structlog.get_logger(__name__)
 
@@ -122,7 +123,7 @@ def watch(*, now: datetime) -> int:
     timeouts, resignations, browser = Report.Sign.TIMEOUTS, Report.Sign.RESIGNATIONS, Report.Sign.BROWSER
     new = 0
     for user_id, count, games, game_id in _found(_TIMEOUTS, now, Case.Kind.ABANDON, many=MANY_TIMEOUTS):
-        where = "1 game" if games == 1 else f"{games} games"
+        where = counted(games, "game")
         text = f"The clock played {count} of this person's turns in {where} within 7 days."
         new += _say(user_id, Case.Kind.ABANDON, timeouts, game_id, text, now)
     for user_id, count, _, game_id in _found(

@@ -26,7 +26,7 @@ from games.models.notices import (
     Reason,
 )
 from games.queries import Table
-from games.render.words import listed
+from games.render.words import counted, listed
 
 log = structlog.get_logger(__name__)
 
@@ -191,7 +191,7 @@ def _turns(misses: int) -> str:
 
 def day_taken(person: User, *, left: int, now: datetime) -> None:
     """Tell somebody that a day of vacation was taken instead of a miss, and how many are `left` this year."""
-    days = "1 day is" if left == 1 else f"{left} days are"
+    days = counted(left, "day is", "days are")
     text = f"Your time ran out, so you are on vacation for a day: your clocks are stopped. {days} left this year."
     write(None, [Intent(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
 

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from games.actions.notices import mailbox
+from games.render.words import counted
 
 
 class Command(BaseCommand):
@@ -27,7 +28,7 @@ class Command(BaseCommand):
             raise CommandError("This is no report of a mail that failed for good: nothing was changed.")
         for address in found:
             people = mailbox.mark_bounced(address=address, now=timezone.now())
-            self.stdout.write(f"{address}: {people} {'person' if people == 1 else 'people'}")
+            self.stdout.write(f"{address}: {counted(people, 'person', 'people')}")
 
 
 def failed_in(report: Message) -> list[str]:

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from games.queries.backlog import backlog
+from games.render.words import duration
 
 LATE = timedelta(minutes=10)
 """How late a notice may be before something is wrong with the worker or the mail server."""
@@ -46,7 +47,4 @@ class Command(BaseCommand):
 
 
 def _time(length: timedelta) -> str:
-    seconds = round(length.total_seconds())
-    if seconds < 120:
-        return f"{seconds} s"
-    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
+    return duration(round(length.total_seconds()))
