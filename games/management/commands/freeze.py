@@ -28,7 +28,8 @@ class Command(BaseCommand):
         stopped = restore.freeze_if_restored(now=now) if options["if_restored"] else restore.freeze(now=now)
         if stopped is None:
             return
-        self.stdout.write(f"{stopped.count} games stand still and mail is held, until: manage.py release")
+        games = "1 game stands" if stopped.count == 1 else f"{stopped.count} games stand"
+        self.stdout.write(f"{games} still and mail is held, until: manage.py release")
         if not stopped.failed:
             return
         told = left_over(stopped, "stopped", "freeze")
@@ -39,8 +40,8 @@ class Command(BaseCommand):
 
 def left_over(games: Done, done: str, command: str) -> str:
     """What is to be done about the games that could not be `done` so."""
-    shown = ", ".join(map(str, games.failed[:SHOWN])) + (", ..." if len(games.failed) > SHOWN else "")
+    shown, more = ", ".join(f"game {number}" for number in games.failed[:SHOWN]), len(games.failed) - SHOWN
     return (
-        f"{len(games.failed)} games could not be read, and are not {done}: number {shown}."
-        f" See manage.py check_games; when they are mended, run manage.py {command} again."
+        f"Could not be read, and so not {done}: {shown}{f' and {more} more' if more > 0 else ''}."
+        f" See manage.py check_games; when that is mended, run manage.py {command} again."
     )

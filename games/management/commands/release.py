@@ -16,8 +16,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         released = restore.release(now=timezone.now())
-        self.stdout.write(
-            f"{released.games.count} games run on; mail {'goes out again' if released.mail else 'was not held'}"
-        )
+        count = released.games.count
+        games = "1 game runs" if count == 1 else f"{count} games run"
+        self.stdout.write(f"{games} on; mail {'goes out again' if released.mail else 'was not held'}")
         if released.games.failed:
             raise CommandError(left_over(released.games, "released", "release"))
