@@ -15,6 +15,7 @@ from nomercy.place import CHECKOUT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NAME = re.compile(r"^[A-Za-z0-9._-]+")
+LONGEST_LINE = 160
 
 
 def markdown_files() -> list[Path]:
@@ -84,6 +85,21 @@ def templates() -> list[str]:
 @pytest.mark.parametrize("name", templates())
 def test_every_template_compiles(name: str) -> None:
     assert get_template(name) is not None
+
+
+def long_lines(text: str) -> list[int]:
+    """The numbers of the lines that are too long to be read."""
+    return [n for n, line in enumerate(text.splitlines(), 1) if len(line) > LONGEST_LINE]
+
+
+def test_a_line_is_long_that_is_longer_than_the_longest() -> None:
+    assert long_lines(f"{'a' * LONGEST_LINE}\n{'a' * (LONGEST_LINE + 1)}\n\n") == [2]
+
+
+def test_every_line_of_a_template_can_be_read() -> None:
+    pages = sorted((CHECKOUT / "templates").rglob("*.html"))
+    assert len(pages) > 50
+    assert {str(page.relative_to(CHECKOUT)): found for page in pages if (found := long_lines(page.read_text()))} == {}
 
 
 DECISIONS = sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md"))

@@ -405,7 +405,8 @@ def test_a_page_that_shows_the_end_of_a_round_asks_for_and_is_told_of_the_next_d
     deal_next(game_id=table.game.pk, now=NOON)
     Round.objects.filter(game=table.game, number=2).update(turn=1)
     dealt = fragment(as_bob, table, query)
-    assert b'data-version="0" data-round="2" hx-get' in dealt.content
+    assert b'data-version="0" data-round="2"' in dealt.content
+    assert b"data-unversioned" not in dealt.content
     assert b"ended=" not in dealt.content
     assert told(dealt)["polite"] == ["Round 2 is dealt."]
     assert told(dealt)["assertive"][0].startswith("Your turn:")
