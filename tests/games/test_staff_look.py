@@ -1,0 +1,40 @@
+"""Staff look at hands, and the players are told once the game is over."""
+
+from __future__ import annotations
+
+from accounts.models import User
+from games.actions import lobby
+from games.actions.moderation import tables
+from games.models import AuditEntry, Game
+from games.queries import Table
+from tests.conftest import logged_in
+from tests.support.staff import REASON, act, dealt, refused
+from tests.support.tables import NOON
+
+__all__ = ["dealt"]  # the fixture
+
+
+def test_hands_are_looked_at_and_the_players_told_once_the_game_is_over(
+    dealt: Table, mo: User, ann: User, alice: User
+) -> None:
+    entry, hands = tables.look(**act(dealt, mo))
+    assert hands == list(dealt.playing[2].hands)
+    assert entry.version == 7
+    assert not any(card in str(entry.details) for hand in hands for card in hand)
+    browser = logged_in(alice)
+    log, page = f"/games/{dealt.game.code}/log/", f"/games/{dealt.game.code}/"
+    assert "Staff looked at the hands." not in browser.get(log).content.decode()
+    assert "Staff looked at hands" not in browser.get(page).content.decode()
+    tables.void_game(**act(dealt, ann))
+    assert "Staff looked at the hands." in browser.get(log).content.decode()
+    assert "Staff looked at hands" in browser.get(page).content.decode()
+    assert REASON not in browser.get(log).content.decode()
+
+
+def test_nobody_looks_at_hands_of_people_they_play_with(dealt: Table, mo: User, bob: User) -> None:
+    other = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON)
+    lobby.join(code=other.game.code, user=bob, now=NOON)
+    assert "You play somewhere" in refused("forbidden", tables.look, **act(dealt, mo))
+    assert not AuditEntry.objects.exists()
+    Game.objects.filter(pk=other.game.pk).update(status=Game.Status.VOID)
+    tables.look(**act(dealt, mo))

@@ -1,0 +1,157 @@
+"""Staff give a seat to somebody else: with its hand, its turn, its table, and word to both."""
+
+from __future__ import annotations
+
+from datetime import time, timedelta
+
+from django.conf import settings
+from django.core import mail
+
+from accounts.models import User
+from games import presence, queries
+from games.actions import lobby
+from games.actions.moderation import people, tables
+from games.actions.notices import outbox
+from games.actions.play import play_move
+from games.models import AuditEntry, Notice, Seat
+from games.queries import Table
+from tests.conftest import logged_in, person
+from tests.support.staff import REASON, act, dealt, entry_of, refused
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+__all__ = ["dealt"]  # the fixture
+
+
+def test_a_seat_moves_to_another_person_with_its_hand(dealt: Table, ann: User, bob: User) -> None:
+    dora = User.objects.create_user(username="dora")
+    hand = dealt.playing[2].hands[1]
+    tables.move_seat(**act(dealt, ann, seat=1, username=" DORA "))
+    after = now_of(dealt)
+    assert (after.seat_of(dora), after.seat_of(bob)) == (1, None)
+    view = queries.view_of(after, dora).view
+    assert view is not None
+    assert view.hand == hand
+    entry = entry_of(dealt)
+    assert (entry.person, entry.details) == (dora, {"before": "bob", "before_id": bob.pk})
+
+
+def test_the_turn_of_a_seat_that_is_given_away_begins_anew_in_the_new_owners_nights(ann: User, alice: User) -> None:
+    dora = User.objects.create_user(username="dora", quiet_from=time(11), quiet_to=time(15))
+    table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(minutes=5), turn_since=NOON)
+    Seat.objects.filter(game=table.game, index=0).update(misses=2)
+    tables.move_seat(**act(table, ann, seat=0, username="dora"))
+    after = now_of(table)
+    assert after.game.deadline == NOON + timedelta(days=2, hours=3)
+    assert (after.seats[0].user, after.seats[0].misses, after.game.quiet_given) == (dora, 0, 10_800)
+
+
+def test_a_seat_given_away_in_a_pause_begins_its_turn_when_the_pause_ends(ann: User, alice: User) -> None:
+    User.objects.create_user(username="dora")
+    table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(minutes=5), turn_since=NOON)
+    tables.pause(**act(table, ann))
+    tables.move_seat(**act(table, ann, seat=0, username="dora"))
+    assert (now_of(table).game.deadline, now_of(table).game.time_left) == (None, timedelta(days=2))
+    tables.resume(**act(table, ann))
+    assert now_of(table).game.deadline == NOON + timedelta(days=2)
+
+
+def test_a_hosts_seat_goes_with_the_table_as_long_as_it_is_open(ann: User, alice: User, bob: User) -> None:
+    dora = User.objects.create_user(username="dora")
+    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON).game
+    table = lobby.join(code=game.code, user=bob, now=NOON)
+    tables.move_seat(**act(table, ann, seat=0, username="dora"))
+    assert now_of(table).game.host == dora
+    tables.move_seat(**act(table, ann, seat=1, username="alice"))
+    assert now_of(table).game.host == dora
+    lobby.start(code=game.code, user=dora, now=NOON)
+    assert [seat.user for seat in now_of(table).seats] == [dora, alice]
+
+
+def test_who_loses_a_seat_is_told_also_while_looking_at_the_game(ann: User, alice: User, bob: User) -> None:
+    person("dora")
+    table = table_at(TWO_HANDS, [bob, alice])
+    presence.look(game_id=table.game.pk, user_id=alice.pk)
+    tables.move_seat(**act(table, ann, seat=1, username="dora"))
+    outbox.deliver(clock=lambda: NOON)
+    assert "Staff gave your seat to dora, in the game with bob." in [
+        str(letter.subject) for letter in mail.outbox if "alice" in letter.to[0]
+    ]
+
+
+def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: User, bob: User) -> None:
+    dora = person("dora")
+    table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9), is_public=False)
+    play_move(code=table.game.code, user=bob, text="play r5", version=0, now=NOON)
+    tables.move_seat(**act(table, ann, seat=1, username="dora"))
+
+    def told(user: User) -> list[tuple[str, str, str]]:
+        rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
+        return [(row.kind, row.state, row.text) for row in rows]
+
+    assert told(alice) == [
+        ("turn", "dropped", ""),
+        ("seat_moved", "waiting", "Staff gave your seat to dora, in the game with bob."),
+    ]
+    assert told(dora) == [("seat_moved", "waiting", "Staff gave you the seat of alice."), ("turn", "waiting", "")]
+    outbox.deliver(clock=lambda: NOON)
+    sent = {str(letter.to[0]): str(letter.body) for letter in mail.outbox}
+    assert f"{settings.SITE_URL}/mail/open/" in sent["dora@example.org"]
+    assert f"{settings.SITE_URL}/mail/open/" not in sent["alice@example.org"]  # the private table is closed to her
+    page = logged_in(alice).get("/notices/").content.decode()
+    assert "Staff gave your seat to dora, in the game with bob." in page
+    assert table.game.code not in page
+    closed = logged_in(alice).get(f"/games/{table.game.code}/")
+    assert (closed.status_code, "Staff took your seat at this table" in closed.content.decode()) == (403, True)
+    assert logged_in(person("charlie")).get(f"/games/{table.game.code}/").status_code == 404
+
+
+def test_a_seat_that_is_given_away_and_given_back_at_once_is_told_as_it_is_now(
+    ann: User, alice: User, bob: User
+) -> None:
+    dora = person("dora")
+    table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9))
+    play_move(code=table.game.code, user=bob, text="play r5", version=0, now=NOON)
+    for username in ("dora", "alice"):
+        tables.move_seat(**act(table, ann, seat=1, username=username))
+
+    def told(user: User) -> list[tuple[str, str, str, str]]:
+        rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
+        return [(row.kind, row.state, row.reason, row.text) for row in rows]
+
+    assert told(alice) == [
+        ("turn", "dropped", "staff", ""),
+        ("seat_moved", "dropped", "staff", "Staff gave your seat to dora, in the game with bob."),
+        ("seat_moved", "waiting", "", "Staff gave you the seat of dora."),
+        ("turn", "waiting", "", ""),
+    ]
+    assert told(dora) == [
+        ("seat_moved", "dropped", "staff", "Staff gave you the seat of alice."),
+        ("turn", "dropped", "staff", ""),
+        ("seat_moved", "waiting", "", "Staff gave your seat to alice, in the game with bob."),
+    ]
+
+
+def test_the_seat_of_who_has_left_is_nobodys_to_give(dealt: Table, ann: User, bob: User) -> None:
+    User.objects.create_user(username="dora")
+    play_move(code=dealt.game.code, user=bob, text="leave", version=None, now=NOON)
+    assert "has left" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="dora"))
+
+
+def test_a_seat_moves_to_nobody_who_should_not_have_it(dealt: Table, ann: User, alice: User) -> None:
+    dora = User.objects.create_user(username="dora")
+    people.suspend(person_id=dora.pk, by=ann, days=1, reason=REASON, now=NOON)
+    for code, username in (
+        ("not_found", "nobody"),
+        ("already_seated", "alice"),
+        ("forbidden", "dora"),
+        ("forbidden", "ann"),
+    ):
+        refused(code, tables.move_seat, **act(dealt, ann, seat=1, username=username))
+
+
+def test_a_seat_goes_to_nobody_who_has_looked_at_the_hands(dealt: Table, ann: User, mo: User, alice: User) -> None:
+    tables.look(**act(dealt, mo))
+    assert "looked at hands" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="mo"))
+    assert not AuditEntry.objects.filter(act="move_seat").exists()
+    another = table_at(TWO_HANDS, [alice, "careful"])
+    tables.move_seat(**act(another, ann, seat=1, username="mo"))

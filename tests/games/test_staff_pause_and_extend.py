@@ -1,0 +1,86 @@
+"""Staff pause a game, let it go on, extend a clock and forgive misses."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from accounts.models import User
+from games.actions import lobby
+from games.actions.clocks import stops
+from games.actions.moderation import tables
+from games.actions.play import play_move
+from games.models import AuditEntry, Seat
+from games.queries import Table
+from games.refusals import Denied
+from tests.support.clocks import THREE_HANDS
+from tests.support.codes import staff_browser
+from tests.support.staff import REASON, act, dealt, entry_of, refused
+from tests.support.tables import NOON, now_of, table_at
+
+__all__ = ["dealt"]  # the fixture
+
+
+def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
+    tables.pause(**act(dealt, mo))
+    user = dealt.seats[dealt.playing[2].turn].user
+    assert user is not None
+    with pytest.raises(Denied, match="paused"):
+        play_move(code=dealt.game.code, user=user, text="draw", version=dealt.game.version, now=NOON)
+    refused("forbidden", tables.pause, **act(dealt, mo))
+    tables.resume(**act(dealt, mo, now=NOON + timedelta(hours=3)))
+    assert now_of(dealt).game.deadline == NOON + timedelta(hours=13)
+    refused("forbidden", tables.resume, **act(dealt, mo))
+    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["pause", "resume"]
+
+
+def test_staff_end_their_own_pause_first_and_then_one_of_the_players(dealt: Table, mo: User) -> None:
+    stops.pause(dealt, reason="consent", now=NOON)
+    tables.pause(**act(dealt, mo))
+    tables.resume(**act(dealt, mo))
+    assert now_of(dealt).game.paused_reasons == ["consent"]
+    tables.resume(**act(dealt, mo, now=NOON + timedelta(hours=3)))
+    assert (now_of(dealt).game.paused_at, now_of(dealt).game.deadline) == (None, NOON + timedelta(hours=13))
+    resumes = AuditEntry.objects.filter(act="resume").order_by("pk")
+    assert [entry.details for entry in resumes] == [{"pause": "staff"}, {"pause": "consent"}]
+    refused("forbidden", tables.resume, **act(dealt, mo))
+
+
+@pytest.mark.parametrize("bot", [True, False])
+def test_a_pause_ends_as_staff_remove_the_last_person_who_could_end_it(mo: User, alice: User, bot: bool) -> None:
+    table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + timedelta(hours=1))
+    stops.pause(table, reason="consent", now=NOON)
+    tables.remove(**act(table, mo, seat=0, bot=bot))
+    game = now_of(table).game
+    assert (game.status, game.paused_reasons, game.wake_at) == ("playing", [], NOON)
+
+
+def test_an_extension_gives_the_turn_that_runs_more_time(dealt: Table, mo: User) -> None:
+    tables.extend(**act(dealt, mo, minutes=90))
+    assert now_of(dealt).game.deadline == NOON + timedelta(hours=11, minutes=30)
+    turn = dealt.playing[2].turn
+    entry = entry_of(dealt)
+    assert (entry.seat, entry.person, entry.details) == (turn, dealt.seats[turn].user, {"minutes": 90})
+    refused("malformed", tables.extend, **act(dealt, mo, minutes=0))
+
+
+def test_misses_are_forgiven_with_the_bank_that_they_used_up(dealt: Table, mo: User, bob: User) -> None:
+    refused("forbidden", tables.forgive, **act(dealt, mo, seat=1))
+    Seat.objects.filter(game=dealt.game, index=1).update(misses=2, bank=400)
+    tables.forgive(**act(dealt, mo, seat=1))
+    seat = now_of(dealt).seats[1]
+    assert (seat.misses, seat.bank) == (0, 86_400)
+    entry = entry_of(dealt)
+    assert (entry.person, entry.details) == (bob, {"misses": 2, "seconds": 86_000})
+
+
+def test_only_a_game_that_runs_has_misses_to_forgive(ann: User, alice: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    refused("not_started", tables.forgive, **act(table, ann, seat=0))
+    browser, back = staff_browser(ann), f"/admin/games/game/{table.game.pk}/change/"
+    url = f"/admin/games/game/{table.game.pk}/act/forgive/"
+    for answer in (browser.get(url), browser.post(url, {"seat": "0", "reason": REASON})):
+        assert (answer.status_code, answer.headers.get("Location")) == (302, back)
+    assert "not at a table that is open" in browser.get(back).content.decode().lower()
+    assert not AuditEntry.objects.exists()

@@ -1,0 +1,135 @@
+"""Staff take a person off a table: for a bot, with the hand set aside, or before the start."""
+
+from __future__ import annotations
+
+import pytest
+
+from accounts.models import User
+from games import queries
+from games.actions import lobby
+from games.actions.handover import give_back
+from games.actions.locks import lock_game
+from games.actions.moderation import tables
+from games.actions.notices import outbox
+from games.actions.play import play_move
+from games.actions.rematch import ask_rematch
+from games.models import Game, Notice, Seat
+from games.queries import Table, lists
+from games.refusals import Denied
+from tests.conftest import logged_in, person
+from tests.support.staff import act, dealt, entry_of, refused
+from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
+
+__all__ = ["dealt"]  # the fixture
+
+
+def test_a_bot_takes_a_removed_players_seat_for_good(dealt: Table, mo: User, bob: User) -> None:
+    tables.remove(**act(dealt, mo, seat=1, bot=True))
+    seat = now_of(dealt).seats[1]
+    assert (seat.user, seat.bot, seat.left, seat.name) == (None, "careful", False, "bob")
+    assert not lists.games_of(bob).exists()
+    with pytest.raises(Denied, match="do not sit"):
+        play_move(code=dealt.game.code, user=bob, text="leave", version=None, now=NOON)
+    with pytest.raises(Denied):
+        give_back(queries.load(lock_game(pk=dealt.game.pk)), seat=1, now=NOON)
+    entry = entry_of(dealt)
+    assert (entry.person, entry.person_name, entry.seat, entry.details) == (bob, "bob", 1, {"bot": True})
+    refused("forbidden", tables.remove, **act(dealt, mo, seat=1, bot=True))
+
+
+def test_a_bot_that_held_a_seat_for_its_owner_keeps_it_when_the_owner_is_removed(dealt: Table, mo: User) -> None:
+    Seat.objects.filter(game=dealt.game, index=1).update(bot="careful")
+    tables.remove(**act(dealt, mo, seat=1, bot=True))
+    assert (now_of(dealt).seats[1].user, now_of(dealt).seats[1].bot) == (None, "careful")
+
+
+def test_a_removed_players_hand_is_set_aside_as_a_line_of_the_log(dealt: Table, mo: User, bob: User) -> None:
+    tables.remove(**act(dealt, mo, seat=1, bot=False))
+    after = now_of(dealt)
+    assert log_of(dealt)[-1] == "1 leave"
+    assert after.seats[1].left
+    assert after.playing[2].hands[1] == ()
+    assert entry_of(dealt).version == 7
+
+
+def test_the_last_but_one_removed_ends_the_game(mo: User, alice: User, bob: User) -> None:
+    table = table_after([alice, bob], 4, seed=0)
+    tables.remove(**act(table, mo, seat=1, bot=False))
+    assert (now_of(table).game.status, now_of(table).game.winner) == (Game.Status.OVER, 0)
+
+
+def test_a_person_removed_before_the_start_leaves_a_free_seat(mo: User, alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    tables.remove(**act(table, mo, seat=0, bot=True))
+    after = now_of(table)
+    assert [seat.user for seat in after.seats] == [bob]
+    assert after.game.host == bob
+
+
+def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
+    ann: User, mo: User, alice: User, bob: User
+) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    code = table.game.code
+    lobby.join(code=code, user=bob, now=NOON)
+    tables.remove(**act(table, mo, seat=1, bot=True))
+    for links in ((), (code,)):
+        assert "took you off" in refused("forbidden", lobby.join, code=code, user=bob, now=NOON, links=links)
+    answer = logged_in(bob).post(f"/games/{code}/join/")
+    assert answer.status_code == 403
+    assert "Staff took you off this table" in answer.content.decode()
+    assert now_of(table).seat_of(bob) is None
+    for browser, offered in ((logged_in(bob), False), (logged_in(mo), True)):
+        page = browser.get(f"/games/{code}/").content.decode()
+        assert ('id="do-join"' in page, "Staff took you off this table" in page) == (offered, not offered)
+    another = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    lobby.join(code=another.game.code, user=bob, now=NOON)
+    User.objects.create_user(username="dora")
+    tables.move_seat(**act(another, ann, seat=1, username="dora"))
+    lobby.join(code=another.game.code, user=bob, now=NOON)  # a seat that went to somebody else bars nobody
+
+
+def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_invitation(
+    ann: User, alice: User, bob: User
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], is_public=False)
+    tables.void_game(**act(table, ann))
+    again = ask_rematch(code=table.game.code, user=alice, now=NOON)
+    Game.objects.filter(pk=again.game.pk).update(players=3)
+    ask_rematch(code=table.game.code, user=bob, now=NOON)
+    tables.remove(**act(again, ann, seat=1, bot=True))
+    refused("forbidden", ask_rematch, code=table.game.code, user=bob, now=NOON)
+    assert now_of(again).seat_of(bob) is None
+
+
+@pytest.mark.parametrize(
+    ("bot", "text"),
+    [
+        (True, "Staff gave your seat to a bot for good, in the game with alice and charlie."),
+        (False, "Staff took you out of the game with alice and charlie."),
+    ],
+)
+def test_whoever_is_removed_is_told(dealt: Table, mo: User, bob: User, bot: bool, text: str) -> None:
+    tables.remove(**act(dealt, mo, seat=1, bot=bot))
+    told = Notice.objects.get(user=bob, channel="site")
+    assert (told.kind, told.text) == ("seat_moved", text)
+
+
+def test_whoever_is_taken_off_an_open_table_is_told(mo: User, alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    lobby.join(code=table.game.code, user=bob, now=NOON)
+    tables.remove(**act(table, mo, seat=1, bot=True))
+    assert Notice.objects.get(user=bob, channel="site").text == "Staff took you off the table with alice."
+
+
+def test_whoever_is_taken_off_an_open_table_twice_is_told_twice(ann: User, alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON)
+    for n in (1, 2):
+        other = person(f"other{n}")
+        lobby.join(code=table.game.code, user=other, now=NOON)
+        tables.move_seat(**act(table, ann, seat=1, username="bob"))
+        tables.remove(**act(table, ann, seat=1, bot=True))
+        outbox.deliver(clock=lambda: NOON)
+        sent = Notice.objects.filter(user=bob, channel="site", text__startswith="Staff took you off", state="sent")
+        assert sent.count() == n

@@ -1,0 +1,119 @@
+"""Staff make a round or a game void, and close a table before its start."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.conf import settings
+from django.core import mail
+
+from accounts.models import User
+from games import queries, rules
+from games.actions import lobby
+from games.actions.moderation import tables
+from games.actions.notices import outbox
+from games.actions.play import play_move
+from games.models import Game, Round
+from games.queries import Table, records
+from tests.conftest import logged_in
+from tests.support.staff import act, dealt, entry_of, refused
+from tests.support.tables import NOON, now_of
+
+__all__ = ["dealt"]  # the fixture
+
+
+def test_a_void_round_counts_for_nothing_and_is_dealt_anew(dealt: Table, mo: User) -> None:
+    dealer = dealt.playing[0].dealer
+    tables.void_round(**act(dealt, mo))
+    after = now_of(dealt)
+    round_, _, position = after.playing
+    assert (round_.number, round_.dealer, after.game.version) == (2, dealer, 7)
+    assert [len(hand) for hand in position.hands] == [7, 7, 7]
+    assert [seat.score for seat in after.seats] == [0, 0, 0]
+    assert after.game.deadline is not None
+    assert queries.view_of(after, None).results == ()
+    entry = entry_of(dealt)
+    assert (entry.version, entry.details) == (7, {"round": 1})
+
+
+def test_a_void_round_is_shown_open_and_its_table_can_be_looked_at(dealt: Table, mo: User, alice: User) -> None:
+    tables.void_round(**act(dealt, mo))
+    for path in ("", "log/", "?since=3"):
+        assert logged_in(alice).get(f"/games/{dealt.game.code}/{path}").status_code == 200
+    assert Round.objects.get(game=dealt.game, number=1).ended_at == NOON
+
+
+def test_a_move_meant_for_the_void_deal_is_not_made_in_the_new_one(dealt: Table, mo: User) -> None:
+    _, _, position = dealt.playing
+    user = dealt.seats[position.turn].user
+    assert user is not None
+    browser, page = logged_in(user), f"/games/{dealt.game.code}/"
+    form = re.search(
+        rb'name="version" value="(\d+)"><input type="hidden" name="round" value="(\d+)"', browser.get(page).content
+    )
+    assert form is not None
+    chosen = {"version": int(form[1]), "round": int(form[2])}
+    tables.void_round(**act(dealt, mo))
+    now = now_of(dealt)
+    owner = now.seats[now.playing[2].turn].user
+    assert owner is not None
+    assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen}).status_code == 409
+    assert now_of(dealt).game.version == now.game.version
+    assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen, "round": 2}).status_code == 303
+
+
+def test_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table, mo: User, bob: User) -> None:
+    code = dealt.game.code
+    play_move(code=code, user=bob, text="leave", version=None, now=NOON)
+    tables.void_round(**act(dealt, mo))
+    after = now_of(dealt)
+    assert after.playing[2].out == (1,)
+    tables.void_round(**act(dealt, mo))
+    for user in (dealt.seats[0].user,):
+        assert user is not None
+        play_move(code=code, user=user, text="leave", version=None, now=NOON)
+    ended = now_of(dealt)
+    assert (ended.game.status, ended.game.winner) == (Game.Status.OVER, 2)
+    text = rules.print_record(records.record_of(ended))
+    record = rules.parse_record(text)
+    assert rules.print_record(record) == text
+    assert len(list(rules.replay_record(record))) == 3
+
+
+def test_no_round_is_made_void_in_a_pause_or_once_it_is_over(dealt: Table, mo: User) -> None:
+    tables.pause(**act(dealt, mo))
+    assert "resume it first" in refused("forbidden", tables.void_round, **act(dealt, mo))
+    tables.resume(**act(dealt, mo))
+    Round.objects.filter(game=dealt.game).update(phase="over")
+    refused("forbidden", tables.void_round, **act(dealt, mo))
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_void_game_ends_without_a_winner(dealt: Table, ann: User, alice: User, paused: bool) -> None:
+    if paused:
+        tables.pause(**act(dealt, ann))
+    tables.void_game(**act(dealt, ann))
+    game = now_of(dealt).game
+    assert (game.status, game.winner, game.deadline, game.wake_at, game.paused_at) == ("void", None, None, None, None)
+    assert logged_in(alice).get(f"/games/{game.code}/").status_code == 200
+    record = rules.parse_record(rules.print_record(records.record_of(now_of(dealt))))
+    assert record.result is None
+    assert len(list(rules.replay_record(record))) == 1
+    refused("over", tables.void_game, **act(dealt, ann))
+
+
+def test_a_table_that_has_not_started_is_closed(mo: User, alice: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
+    tables.close(**act(table, mo))
+    assert now_of(table).game.status == Game.Status.VOID
+    entry_of(table)
+    refused("over", tables.close, **act(table, mo))
+    outbox.deliver(clock=lambda: NOON)
+    (letter,) = mail.outbox
+    assert (letter.to, letter.subject) == ([alice.email], "The staff closed this table before its game began.")
+    assert f"{settings.SITE_URL}/mail/open/" in str(letter.body)
+
+
+def test_a_game_that_runs_is_not_closed_but_void(dealt: Table, mo: User) -> None:
+    refused("already_started", tables.close, **act(dealt, mo))
