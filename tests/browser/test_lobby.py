@@ -44,8 +44,12 @@ def test_a_waiting_page_turns_into_the_game(new_page: Callable[..., Page], alice
     host.locator("#copy-link").wait_for()
     friend.goto("/")
     friend.get_by_role("button", name="Sit down at alice’s table").click()
-    friend.locator("#hand").wait_for()
-    host.locator("#hand").wait_for()
+    for page in (host, friend):
+        expect(page.locator("#hand")).to_be_visible()
+        expect(page.locator("#headline")).to_contain_text("turn")
+        expect(page.locator("#copy-link")).to_have_count(0)
+        assert page.url.endswith(f"/games/{game.code}/")
+    assert host.locator("#headline").inner_text() != friend.locator("#headline").inner_text()
 
 
 def test_the_invitation_link_is_copied_by_one_click(new_page: Callable[..., Page], alice: User, site: str) -> None:

@@ -84,7 +84,8 @@ def test_when_somebody_has_won(pages: tuple[Game, Page, Page]) -> None:
     one.get_by_role("button", name="Resign").click()
     agrees(one, "bob wins the game")
     agrees(other, "You win the game", urgent="You win the game")
-    Game.objects.get(pk=game.pk, status=Game.Status.OVER)
+    ended = Game.objects.get(pk=game.pk)
+    assert (ended.status, ended.winner) == (Game.Status.OVER, 1)
 
 
 def test_what_was_urgent_does_not_stand_for_ever(pages: tuple[Game, Page, Page]) -> None:

@@ -380,11 +380,20 @@ def test_who_looks_after_sockets_looks_whether_the_clocks_act(
         monkeypatch.setattr(watch_module, seconds, 0.01)
 
     async def scenario() -> None:
-        looked, loop = asyncio.Event(), asyncio.get_running_loop()
-        monkeypatch.setattr(alarm, "look", lambda: loop.call_soon_threadsafe(looked.set))
+        looked: list[int] = []
+        twice, loop, here = asyncio.Event(), asyncio.get_running_loop(), watch()
+
+        def look() -> None:
+            looked.append(len(here.sockets))
+            if len(looked) == 2:
+                loop.call_soon_threadsafe(twice.set)
+
+        monkeypatch.setattr(alarm, "look", look)
+        assert looked == []
         socket = await open_socket(table.game.code, None)
-        await asyncio.wait_for(looked.wait(), timeout=20)
+        await asyncio.wait_for(twice.wait(), timeout=20)
         await socket.leave()
+        assert looked[:2] == [1, 1]
 
     run(scenario())
 

@@ -11,7 +11,7 @@ from accounts.models import User
 from accounts.rest import Rest, quiet_length
 from games.actions.play import play_move
 from games.models import Game
-from games.models.paces import LIMITS, PACES, custom_pace, span
+from games.models.paces import CUSTOM, LIMITS, PACES, custom_pace, span
 from games.models.rows import lock_row
 from games.queries import Table
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -166,7 +166,10 @@ def test_a_custom_pace_has_limits(numbers: dict[str, object], says: str) -> None
 
 def test_the_presets_keep_the_limits_of_custom_paces() -> None:
     for preset in PACES.values():
-        custom_pace({name: getattr(preset, name) for name in LIMITS})
+        numbers = {name: getattr(preset, name) for name in LIMITS}
+        made = custom_pace(numbers)
+        assert {name: getattr(made, name) for name in LIMITS} == numbers
+        assert made.name == CUSTOM
 
 
 def test_a_span_is_said_in_its_largest_unit() -> None:
