@@ -24,7 +24,8 @@ WITHOUT_DATABASE = {
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
-    os.environ.setdefault("STATEMENT_TIMEOUT_MS", "0")  # the limit is for requests; commands may take their time
+    for timeout in ("STATEMENT_TIMEOUT_MS", "IDLE_TRANSACTION_TIMEOUT_MS"):
+        os.environ.setdefault(timeout, "0")  # they are for requests; commands may take their time
     wants_help = bool({"--help", "-h", "--version"} & set(sys.argv))
     if os.environ.get("DATABASE_URL") or wants_help or len(sys.argv) < 2 or sys.argv[1] in WITHOUT_DATABASE:
         execute_from_command_line(sys.argv)

@@ -8,8 +8,8 @@ from typing import Final
 
 import psycopg
 import structlog
-from django.db import InterfaceError, OperationalError
-from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled
+from django.db import DatabaseError, InterfaceError, OperationalError
+from psycopg.errors import DeadlockDetected, IdleInTransactionSessionTimeout, LockNotAvailable, QueryCanceled
 
 from games.rules import REFUSALS, Refused
 
@@ -119,9 +119,10 @@ def passing(error: BaseException) -> Denied | None:
 
 
 def waited_too_long(error: BaseException) -> bool:
-    """Whether PostgreSQL ended a statement that waited too long, or in a ring: trying again may well do."""
-    causes = (LockNotAvailable, QueryCanceled, DeadlockDetected)
-    return isinstance(error, OperationalError) and isinstance(error.__cause__, causes)
+    """Whether PostgreSQL ended a statement that waited too long, or in a ring, or a transaction in which this process
+    hung: nothing was changed, and trying again may well do."""
+    causes = (LockNotAvailable, QueryCanceled, DeadlockDetected, IdleInTransactionSessionTimeout)
+    return isinstance(error, DatabaseError) and isinstance(error.__cause__, causes)
 
 
 def lost_the_database(error: BaseException) -> bool:

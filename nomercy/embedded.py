@@ -199,7 +199,7 @@ def _migrate() -> None:
 
     if not migrated():
         with connection.cursor() as cursor:
-            cursor.execute("SET statement_timeout = 0")
+            cursor.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         print("Preparing the database ...", flush=True)
         call_command("migrate", interactive=False, verbosity=0)
     call_command("freeze", if_restored=True)

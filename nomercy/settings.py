@@ -37,6 +37,7 @@ given_database = environment.database("DATABASE_URL")
 EMBEDDED = not given_database
 LOCK_TIMEOUT_MS = 2000
 STATEMENT_TIMEOUT_MS = environment.number("STATEMENT_TIMEOUT_MS", 5000, highest=86_400_000)
+IDLE_TRANSACTION_TIMEOUT_MS = environment.number("IDLE_TRANSACTION_TIMEOUT_MS", 60_000, highest=86_400_000)
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {
         "NAME": DATABASE,
@@ -53,7 +54,10 @@ DATABASES["default"]["ENGINE"] = "nomercy.database"
 database_options = DATABASES["default"].setdefault("OPTIONS", {})
 database_options.setdefault("prepare_threshold", 5)  # uses of a fixed statement before it is kept: accounts/rows.py
 database_options.setdefault("connect_timeout", 5)
-database_options["options"] = f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
+database_options["options"] = (
+    f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
+    f" -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_TIMEOUT_MS}"
+)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Secrets

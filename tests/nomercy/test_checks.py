@@ -33,6 +33,7 @@ from nomercy.place import CHECKOUT
         ("EMAIL_URL", "mail://u:hidden@host", "EMAIL_URL must look like smtp+tls://user:password@host:587"),
         ("STATIC_ROOT", "static", "STATIC_ROOT must be an absolute path."),
         ("STATEMENT_TIMEOUT_MS", "-1", "STATEMENT_TIMEOUT_MS must be a whole number from 0"),
+        ("IDLE_TRANSACTION_TIMEOUT_MS", "a", "IDLE_TRANSACTION_TIMEOUT_MS must be a whole number from 0"),
         ("SECRET_KEY", "short-hidden", "SECRET_KEY must be at least 32 characters long."),
     ],
 )
@@ -51,6 +52,12 @@ def test_a_database_of_ones_own_needs_a_secret_key_of_ones_own() -> None:
 
     assert stopped.returncode == 1
     assert "SECRET_KEY must be set when DATABASE_URL is" in stopped.stderr
+
+
+def test_postgresql_ends_what_waits_or_hangs_too_long() -> None:
+    timeouts = {"lock_timeout": "2000", "statement_timeout": "5000", "idle_in_transaction_session_timeout": "60000"}
+    shown = read_settings("database_options").stdout
+    assert all(f"-c {name}={value}" in shown for name, value in timeouts.items())
 
 
 def test_debug_pages_stay_on_this_machine() -> None:

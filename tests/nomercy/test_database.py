@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import select
 from typing import Any, LiteralString
 
 import psycopg
 import pytest
-from django.db import connection, connections
+from django.db import InternalError, connection, connections, transaction
+from psycopg.errors import IdleInTransactionSessionTimeout
 
 from accounts.models import User
 from accounts.rows import prepared, read_user
+from games.actions.play import play_move
+from games.refusals import passing
 from nomercy.database.base import DatabaseWrapper
+from tests.support.tables import NOON, TWO_HANDS, table_at
 
 
 @pytest.fixture
@@ -23,11 +28,15 @@ def kept(transactional_db: None) -> DatabaseWrapper:
     return ours
 
 
+def address() -> dict[str, Any]:
+    """How another connection reaches the same database."""
+    at = connection.get_connection_params()
+    return {name: at.get(name) for name in ("host", "port", "user", "password", "dbname")}
+
+
 def somebody_else(statement: LiteralString, *parameters: object) -> None:
     """Send a statement on another connection."""
-    at = connection.get_connection_params()
-    where: dict[str, Any] = {name: at.get(name) for name in ("host", "port", "user", "password", "dbname")}
-    with psycopg.connect(**where, autocommit=True) as other:
+    with psycopg.connect(**address(), autocommit=True) as other:
         other.execute(statement, parameters)
 
 
@@ -71,3 +80,36 @@ def test_a_fixed_statement_is_planned_once(kept: DatabaseWrapper, alice: User) -
     with prepared() as cursor:
         cursor.execute("SELECT statement FROM pg_prepared_statements WHERE generic_plans + custom_plans > 1")
         assert [statement for (statement,) in cursor.fetchall() if "FROM accounts_user u" in statement]
+
+
+def test_a_process_that_hangs_in_the_middle_of_a_change_keeps_nobody_out(
+    transactional_db: None, alice: User, bob: User
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    timeouts = "-c idle_in_transaction_session_timeout=200"
+    with psycopg.connect(**address(), options=timeouts) as hanging:
+        hanging.execute("SELECT FROM games_game WHERE id = %s FOR UPDATE", [game.pk])
+        play_move(code=game.code, user=alice, text="play r5", version=0, now=NOON)  # waits for the lock until then
+        with pytest.raises(IdleInTransactionSessionTimeout):
+            hanging.execute("SELECT 1")
+
+
+def hang() -> None:
+    """Do nothing in a transaction for longer than PostgreSQL allows, and go on."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 1")
+        last_words = select.poll()
+        last_words.register(connection.connection.fileno(), select.POLLIN)
+        assert last_words.poll(20_000)
+        cursor.execute("SELECT 1")
+
+
+def test_what_postgresql_says_of_a_hang_is_a_fault_that_passes(transactional_db: None) -> None:
+    with pytest.raises(InternalError) as caught:
+        hang()
+    denied = passing(caught.value)
+    assert denied is not None
+    assert denied.code == "busy"
+    connection.close_if_unusable_or_obsolete()  # as at the end of a request
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.mail import EmailMessage
-from django.db import InterfaceError, OperationalError, connections
+from django.db import InterfaceError, InternalError, OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 from django.template import loader
@@ -225,6 +225,10 @@ def waited_for_a_lock(*_: object, **__: object) -> None:
     raise OperationalError("the row's values are nobody's business") from psycopg.errors.LockNotAvailable()
 
 
+def hung_in_a_transaction(*_: object, **__: object) -> None:
+    raise InternalError("what it held is nobody's business") from psycopg.errors.IdleInTransactionSessionTimeout()
+
+
 def broke_a_rule_of_the_database(*_: object, **__: object) -> None:
     raise OperationalError("the row's values are nobody's business") from psycopg.errors.DiskFull()
 
@@ -250,7 +254,7 @@ def found_the_connection_closed(*_: object, **__: object) -> None:
 AWAY = (lost_its_connection, reached_no_database, reached_a_starting_database, found_the_connection_closed)
 
 
-@pytest.mark.parametrize("fault", [waited_too_long, waited_for_a_lock])
+@pytest.mark.parametrize("fault", [waited_too_long, waited_for_a_lock, hung_in_a_transaction])
 @pytest.mark.parametrize("where", ["accounts.queries.tokens_of", "accounts.middleware.timezone.override"])
 def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None], where: str
