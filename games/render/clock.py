@@ -45,7 +45,7 @@ def _paused(view: GameView, *, has_say: bool) -> Context:
     left = ""
     if view.time_left is not None and view.turn is not None:
         whose = "You" if view.turn == view.you else view.names[view.turn]
-        left = f" {whose} will have {duration(int(view.time_left.total_seconds()))} left then."
+        left = f" {whose} will have {duration(int(view.time_left.total_seconds()))} left when it goes on."
     by_itself = ""
     if view.pause_ends is not None:
         day = timezone.localtime(view.pause_ends)

@@ -242,13 +242,16 @@ def options_prose(view: GameView) -> str:
         parts.append(f"Bots wait {view.bot_pause:g} s before they move." if view.bot_pause else "Bots move at once.")
     changed = rules.options_diff(view.preset, view.options)
     changed.pop("target", None)
-    titles = {spec.name: spec.title for spec in rules.OPTIONS}
-    if changed:
-        parts.append(f"Changed: {'; '.join(f'{titles[name]}: {_value(value)}' for name, value in changed.items())}.")
+    said = [f"{spec.title}: {option_value(spec, changed[spec.name])}" for spec in rules.OPTIONS if spec.name in changed]
+    if said:
+        parts.append(f"Changed: {'; '.join(said)}.")
     return " ".join(parts)
 
 
-def _value(value: object) -> str:
+def option_value(spec: rules.OptionSpec, value: object) -> str:
+    """An option's value as people say it: on, off, 25, the name of a deck."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return "on" if value else "off"
+    if spec.name == "deck" and isinstance(value, str):
+        return rules.DECKS[value].title
     return str(value).replace("_", " ")

@@ -18,6 +18,7 @@ from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
 from games.bots import BOTS
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, seconds_of, span
+from games.render.words import option_value
 
 PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
@@ -31,19 +32,10 @@ OTHERS: Final = "others"
 """The number of bots that leaves no seat free, whatever the number of players."""
 
 
-def value_in_words(spec: rules.OptionSpec, value: object) -> str:
-    """An option's value as people say it: on, off, 25, the name of a deck."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if spec.name == "deck" and isinstance(value, str):
-        return rules.DECKS[value].title
-    return str(value).replace("_", " ")
-
-
 def preset_values(spec: rules.OptionSpec) -> list[tuple[str, str]]:
     """What an option is in each of the rules one can choose: their name, and the value in words."""
     return [
-        (title, value_in_words(spec, getattr(rules.PRESETS[preset], spec.name)))
+        (title, option_value(spec, getattr(rules.PRESETS[preset], spec.name)))
         for preset, title in rules.PRESET_TITLES.items()
     ]
 
@@ -61,7 +53,7 @@ def _option_field(spec: rules.OptionSpec) -> forms.Field:
         low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
         return forms.IntegerField(min_value=low, max_value=high, **about)
     values: tuple[object, ...] = (True, False) if spec.type is bool else spec.values
-    choices = [("", "as in the chosen rules"), *((str(value), value_in_words(spec, value)) for value in values)]
+    choices = [("", "as in the chosen rules"), *((str(value), option_value(spec, value)) for value in values)]
     if spec.type is bool:
         return forms.TypedChoiceField(choices=choices, coerce=lambda text: text == "True", empty_value=None, **about)
     return forms.ChoiceField(choices=choices, **about)

@@ -58,7 +58,7 @@ def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, 
     assert "alice asks for a pause." in page(as_bob, table)
     assert press(as_bob, table, "pause") == 303
     paused = page(as_alice, table)
-    assert "The players have agreed to pause the game. You will have 47 h left then." in paused
+    assert "The players have agreed to pause the game. You will have 47 h left when it goes on." in paused
     assert "<h1" in paused
     assert "Paused: your turn." in paused
     assert 'id="draw"' not in paused
@@ -96,7 +96,7 @@ def test_a_spectator_sees_a_pause_and_can_do_nothing_about_it(table: Table, char
     by_staff(table, pause=True)
     shown = page(logged_in(charlie), table)
     assert "bob’s" not in shown.split("</h1>")[0]
-    assert "Staff have paused the game. alice will have 47 h left then." in shown
+    assert "Staff have paused the game. alice will have 47 h left when it goes on." in shown
     assert press(logged_in(charlie), table, "pause") == 403
 
 
@@ -303,7 +303,7 @@ def test_a_vacation_begins_and_ends_by_buttons(table: Table, as_alice: Client, a
     assert timedelta(seconds=-5) < deadline - before - 3 * DAY < timedelta(seconds=5)
     assert "You are on vacation until" in as_alice.get(REST).content.decode()
     assert "Come back early?" in as_alice.get("/").content.decode()
-    assert "2 days of vacation came back" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
+    assert "You got 2 days of vacation back" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
     assert "You have <b>27 days</b>" in as_alice.get(REST).content.decode()
     assert "Come back early?" not in as_alice.get("/").content.decode()
     assert "not on vacation" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()

@@ -374,7 +374,7 @@ def test_a_listener_who_has_heard_it_hears_only_the_refusal() -> None:
 def test_the_options_are_prose_made_from_the_table_of_options() -> None:
     text = words.options_prose(seen(PLAIN, target=500, options={"mercy_limit": 30, "stacking": False}))
     assert text.startswith("No Mercy rules, 168 cards, a match to 500 points. Standard pace: ")
-    assert text.endswith("Changed: Stacking: no; Mercy limit: 30.")
+    assert text.endswith("Changed: Stacking: off; Mercy limit: 30.")
 
 
 @pytest.mark.parametrize("preset", rules.PRESETS)

@@ -20,9 +20,9 @@ log = structlog.get_logger(__name__)
 PULSE: Final = timedelta(seconds=5)
 """The pulse is written no more often: an idle sweep commits nothing."""
 
-# Each clock gets what it ran of the outage: not what lay before its turn, or in a vacation (of nulls `GREATEST` thinks
-# nothing). So does each callout window, for moves go on, and one can open then (`timing.opened`). Rows are locked in
-# the order of their numbers: nobody waits in a ring.
+# Each clock gets what it ran of the outage: not what lay before its turn, or in a vacation (`GREATEST` passes nulls
+# over). So does each callout window, for moves go on, and one can open then (`timing.opened`). Rows are locked in the
+# order of their numbers: nobody waits in a ring.
 _GIVE: Final = """
 WITH part AS (
     SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE
