@@ -72,7 +72,7 @@ def test_a_broken_row_is_put_off_and_the_others_are_told(
     assert (row.state, row.reason, row.tries, row.due_at) == ("waiting", "fault", 1, DUE + MINUTE)
     assert "a notice cannot be judged" in caplog.text
     if breaks is break_options:
-        assert "Something is wrong on our side." in logged_in(alice).get("/notices/").content.decode()
+        assert "Something went wrong on our side." in logged_in(alice).get("/notices/").content.decode()
 
 
 def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: User, bob: User) -> None:
