@@ -7,8 +7,8 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from nomercy.place import EmbeddedError
-from nomercy.postgres import running
+from nomercy.launcher.place import EmbeddedError
+from nomercy.launcher.postgres import running
 
 WITHOUT_DATABASE = {
     "check",

@@ -33,7 +33,7 @@ from websockets.typing import Origin
 
 from bench.browser import Answer, Browser
 from bench.moves import bench_database
-from nomercy.place import place_for, secret_key
+from nomercy.launcher.place import place_for, secret_key
 
 WITHIN = 1.0
 """Seconds within which 95 % of the moves must be answered for a number of games to count as carried."""

@@ -31,8 +31,8 @@ from urllib.parse import urlencode
 import psycopg
 from psycopg import sql
 
-from nomercy.place import DATABASE, PORT, ROLE, binaries_for, place_for
-from nomercy.postgres import running
+from nomercy.launcher.place import DATABASE, PORT, ROLE, binaries_for, place_for
+from nomercy.launcher.postgres import running
 
 BENCH, COPY = f"{DATABASE}_bench", f"{DATABASE}_bench_copy"
 CLIENTS = 2

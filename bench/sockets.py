@@ -37,7 +37,7 @@ from websockets.typing import Origin
 
 from bench.load import seat_people
 from bench.moves import bench_database
-from nomercy.place import place_for, secret_key
+from nomercy.launcher.place import place_for, secret_key
 
 logging.getLogger("httpx").setLevel(logging.WARNING)
 

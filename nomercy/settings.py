@@ -6,10 +6,10 @@ from csp.constants import NONE, SELF
 from kombu import Exchange, Queue
 
 from nomercy.checks import HIGHEST_PORT, LOCAL_HOSTS, Environment, check_debug, check_secret_key, host_of, refuse
+from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, place_for, secret_key
+from nomercy.launcher.place import PORT as SOCKET_PORT
+from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
 from nomercy.logs import logging_settings
-from nomercy.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, place_for, secret_key
-from nomercy.place import PORT as SOCKET_PORT
-from nomercy.processes import CLOCK, MAIL, QUEUES, WORK
 
 environment = Environment()
 
@@ -72,7 +72,7 @@ except (EmbeddedError, OSError) as error:
 REDIS_URL = environment.redis("REDIS_URL")
 PUBLISH_SECONDS = 0.2
 publish_timeouts = {"socket_connect_timeout": PUBLISH_SECONDS, "socket_timeout": PUBLISH_SECONDS}
-CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "nomercy.embedded.ServerLoopLayer"}}
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "nomercy.launcher.embedded.ServerLoopLayer"}}
 CACHES: dict[str, dict[str, Any]] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 CELERY_BROKER_URL = "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"polling_interval": 0.02}

@@ -21,7 +21,7 @@ from accounts.models import User
 from games.actions import chance
 from games.actions.roles import set_roles
 from games.models import rows
-from nomercy.postgres import running
+from nomercy.launcher.postgres import running
 
 Figure = Callable[[str], None]
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"

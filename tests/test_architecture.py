@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 
 MANAGERS = {"objects", "_default_manager", "_base_manager"}
 WRITES = {"save", "delete", "create", "get_or_create", "update_or_create", "bulk_create", "bulk_update"}

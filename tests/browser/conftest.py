@@ -25,8 +25,8 @@ from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from games.models import Game
-from nomercy import embedded
 from nomercy.asgi import application
+from nomercy.launcher import embedded
 from tests.browser.places import Cast
 from tests.conftest import logged_in
 from tests.support.stack import stack

@@ -11,7 +11,7 @@ import pytest
 from django.template.loader import get_template
 
 from nomercy import settings
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NAME = re.compile(r"^[A-Za-z0-9._-]+")

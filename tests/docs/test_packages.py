@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 
 AUDIT = runpy.run_path(str(CHECKOUT / "script" / "audit.py"))
 FINE: dict[str, Any] = {"name": "django", "version": "5.2.19", "vulns": []}

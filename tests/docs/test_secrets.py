@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 
 KINDS: Final = {
     "private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),

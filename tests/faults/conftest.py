@@ -9,7 +9,7 @@ import pytest
 from django.test import override_settings
 from pytest_django import DjangoDbBlocker
 
-from nomercy.place import Place, place_for
+from nomercy.launcher.place import Place, place_for
 from tests.nomercy.conftest import remove
 from tests.support.mail import MailServer, serve
 from tests.support.web import Site, running_site

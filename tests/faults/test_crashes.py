@@ -28,8 +28,8 @@ from accounts.models import User
 from games import rules
 from games.actions import lobby
 from games.models import Game, Round
-from nomercy.place import Place
-from nomercy.stack import RESTARTS, RESTARTS_WITHIN
+from nomercy.launcher.place import Place
+from nomercy.launcher.stack import RESTARTS, RESTARTS_WITHIN
 from tests.conftest import Figure
 from tests.support.crashes import VICTIMS, Crashes, Supervised, until
 from tests.support.database import database_at

@@ -28,7 +28,7 @@ from games.actions.play import play_move
 from games.actions.steps import Done
 from games.models import Game, Heartbeat, Notice, Outbox
 from games.refusals import Denied
-from nomercy.place import CHECKOUT, binaries_for, place_for
+from nomercy.launcher.place import CHECKOUT, binaries_for, place_for
 from tests.support.stack import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from games.models import Game, Heartbeat, Move, Seat
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 from tests.conftest import Figure, program
 from tests.support.copies import copy_table
 from tests.support.ports import free_port

@@ -12,7 +12,7 @@ from accounts.models import User
 from games.models import Game, Move
 from games.queries import Table
 from games.refusals import STATUSES
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 from tests.conftest import api_token, logged_in
 from tests.support.tables import TWO_HANDS, table_at
 

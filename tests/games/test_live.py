@@ -29,7 +29,7 @@ from games.live import watch as watch_module
 from games.live.watch import watch
 from games.models import Game
 from games.queries.news import news_of
-from nomercy.embedded import ServerLoopLayer
+from nomercy.launcher.embedded import ServerLoopLayer
 from tests.conftest import logged_in
 from tests.support.sockets import Socket, run, thread_of_channels
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at

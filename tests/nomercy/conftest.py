@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nomercy.place import Place, place_for
-from nomercy.postgres import postmaster_pid, running
+from nomercy.launcher.place import Place, place_for
+from nomercy.launcher.postgres import postmaster_pid, running
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from nomercy.checks import Environment, check_debug, check_secret_key
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 
 
 @pytest.mark.parametrize(

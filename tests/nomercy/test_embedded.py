@@ -22,10 +22,10 @@ from celery.beat import Scheduler, Service
 
 from games.actions.notices import postman
 from nomercy.celery import BEAT, SWEEP, app
-from nomercy.embedded import ServerLoopLayer, Workers
-from nomercy.place import CHECKOUT, Place, place_for
-from nomercy.postgres import postmaster_pid
-from nomercy.processes import CLOCK, COMMANDS, MAIL, QUEUES, WORK
+from nomercy.launcher.embedded import ServerLoopLayer, Workers
+from nomercy.launcher.place import CHECKOUT, Place, place_for
+from nomercy.launcher.postgres import postmaster_pid
+from nomercy.launcher.processes import CLOCK, COMMANDS, MAIL, QUEUES, WORK
 from tests.nomercy.conftest import remove
 from tests.support.mail import MailServer, serve
 
@@ -73,7 +73,7 @@ def environment(port: int, **more: str) -> dict[str, str]:
 def launch(checkout: Path, port: int, **more: str) -> subprocess.Popen[str]:
     """`script/run` without its bootstrap, in a terminal's process group of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "nomercy.embedded"],
+        [sys.executable, "-m", "nomercy.launcher.embedded"],
         cwd=checkout,
         env=environment(port, **more),
         stdout=subprocess.PIPE,
@@ -135,7 +135,7 @@ def end(process: subprocess.Popen[str], number: signal.Signals) -> int:
 def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout: Path) -> None:
     place = place_for(checkout)
     with free_port() as port:
-        refused = run(checkout, port, "-m", "nomercy.embedded")
+        refused = run(checkout, port, "-m", "nomercy.launcher.embedded")
     assert refused.returncode == 1
     assert (
         refused.stderr == f"Port {port} is taken by another program; choose another, like PORT={port + 1} script/run.\n"
@@ -144,7 +144,7 @@ def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout:
     first = launch(checkout, port)
     assert "  Mail       is shown here and kept in var/mail/\n" in welcome(first)
     assert health(port)["status"] == "ok"
-    second = run(checkout, port, "-m", "nomercy.embedded")
+    second = run(checkout, port, "-m", "nomercy.launcher.embedded")
     assert second.returncode == 1
     assert second.stderr.startswith(f"No Mercy already runs from this folder, at http://127.0.0.1:{port} (process ")
     assert second.stderr.count("\n") == 1
@@ -280,7 +280,7 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
 
 def test_a_wrong_setting_stops_any_process_with_one_sentence(checkout: Path) -> None:
     stopped = subprocess.run(
-        [sys.executable, "-m", "nomercy.embedded"],
+        [sys.executable, "-m", "nomercy.launcher.embedded"],
         cwd=checkout,
         env={**environment(8000), "SITE_URL": "cards"},
         capture_output=True,

@@ -16,14 +16,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from nomercy.place import CHECKOUT, DATABASE, PORT, ROLE, EmbeddedError, Place, place_for, secret_key
-from nomercy.postgres import Server, kept_up, postmaster_pid, running
+from nomercy.launcher.place import CHECKOUT, DATABASE, PORT, ROLE, EmbeddedError, Place, place_for, secret_key
+from nomercy.launcher.postgres import Server, kept_up, postmaster_pid, running
 
 JOIN_AND_WAIT = """
 import sys
 from pathlib import Path
-from nomercy.place import Place
-from nomercy.postgres import running
+from nomercy.launcher.place import Place
+from nomercy.launcher.postgres import running
 data, sockets, user = sys.argv[1:]
 with running(Place(Path(data), Path(sockets), user or None)):
     print("joined", flush=True)

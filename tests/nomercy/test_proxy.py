@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from nomercy.proxy import HEAD_BYTES, Proxy, rewritten, target_of
+from nomercy.launcher.proxy import HEAD_BYTES, Proxy, rewritten, target_of
 
 T = TypeVar("T")
 

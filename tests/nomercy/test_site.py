@@ -34,9 +34,9 @@ from games import refusals
 from games.refusals import Denied
 from nomercy import health
 from nomercy.cache import FailOpenRedisCache
+from nomercy.launcher.place import CHECKOUT
 from nomercy.mail import FolderAndConsole
 from nomercy.middleware import Busy, try_again
-from nomercy.place import CHECKOUT
 from nomercy.sessions import SessionStore
 from tests.conftest import api_token
 from tests.support.tables import TWO_HANDS, table_at

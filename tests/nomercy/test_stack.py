@@ -25,8 +25,8 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin
 
 from accounts.models import User
-from nomercy.place import CHECKOUT
-from nomercy.processes import COMMANDS
+from nomercy.launcher.place import CHECKOUT
+from nomercy.launcher.processes import COMMANDS
 from tests.conftest import logged_in
 from tests.support import waiting
 from tests.support.ports import free_port
@@ -106,7 +106,7 @@ def post_move(running: RunningStack, page: str, cookie: str) -> int:
 def refusal(**environment: str) -> str:
     """What a stack that does not start says."""
     answer = subprocess.run(
-        [sys.executable, "-m", "nomercy.stack"],
+        [sys.executable, "-m", "nomercy.launcher.stack"],
         cwd=CHECKOUT, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert answer.returncode == 1

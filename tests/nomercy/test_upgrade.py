@@ -29,7 +29,7 @@ from games.actions.play import play_move
 from games.models import Game
 from games.queries import Table, records
 from games.queries.verify import faults_of
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 from tests.conftest import logged_in
 from tests.support.database import empty_database
 from tests.support.release import MADE_AT, MATCHES, PHASES

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 from tests.support.stack import database_url
 
 OURS = {"__Host-session", "__Host-csrf", "__Host-browser", "__Host-hand-sort"}

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Self
 
-from nomercy.place import Place
-from nomercy.postgres import kept_up, postmaster_pid
+from nomercy.launcher.place import Place
+from nomercy.launcher.postgres import kept_up, postmaster_pid
 from tests.support import waiting
 from tests.support.stack import RunningStack, descendants
 

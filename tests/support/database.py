@@ -10,7 +10,7 @@ import psycopg
 from django.db import connection
 from psycopg import sql
 
-from nomercy.place import DATABASE, PORT, ROLE, Place
+from nomercy.launcher.place import DATABASE, PORT, ROLE, Place
 from tests.support.stack import database_url
 
 

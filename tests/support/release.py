@@ -129,8 +129,8 @@ class Release:
 
 
 def main(folder: Path) -> None:
-    from nomercy.place import DATABASE, ROLE, binaries_for, place_for
-    from nomercy.postgres import running
+    from nomercy.launcher.place import DATABASE, ROLE, binaries_for, place_for
+    from nomercy.launcher.postgres import running
     from tests.nomercy.conftest import remove
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from django.test import Client
 
 from games import announce
 from nomercy.asgi import application
-from nomercy.embedded import ServerLoopLayer
+from nomercy.launcher.embedded import ServerLoopLayer
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from django.conf import settings
 from django.db import connection
 
-from nomercy.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT
 from tests.support.ports import free_port
 
 START_SECONDS = 120
@@ -111,7 +111,7 @@ def stack(**settings_: str) -> Iterator[RunningStack]:
         **settings_,
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "nomercy.stack"],
+        [sys.executable, "-m", "nomercy.launcher.stack"],
         cwd=CHECKOUT, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert process.stderr is not None

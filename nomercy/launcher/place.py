@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeVar
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 ROOT_HOME = Path("/var/lib/nomercy")
 ROOT_USER = "nomercy"
 ROLE = DATABASE = "nomercy"

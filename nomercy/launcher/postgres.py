@@ -21,8 +21,8 @@ from typing import IO, Any
 
 import psycopg
 
-from nomercy.pids import command_line, recorded_pid, taken
-from nomercy.place import (
+from nomercy.launcher.pids import command_line, recorded_pid, taken
+from nomercy.launcher.place import (
     DATABASE,
     PORT,
     ROLE,

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from nomercy import postgres
 from nomercy.checks import refuse
-from nomercy.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
-from nomercy.processes import COMMANDS, STOP_SECONDS
-from nomercy.proxy import Proxy
+from nomercy.launcher import postgres
+from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
+from nomercy.launcher.processes import COMMANDS, STOP_SECONDS
+from nomercy.launcher.proxy import Proxy
 
 READY_SECONDS: Final = 120
 PREPARATIONS: Final = (

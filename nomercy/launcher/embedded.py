@@ -1,7 +1,7 @@
 """The zero-install stack: the whole site in one process, with the embedded PostgreSQL beside it.
 
-`python -m nomercy.embedded` is what `script/run` starts. `DATABASE_URL` and `REDIS_URL` replace the embedded parts,
-each on its own.
+`python -m nomercy.launcher.embedded` is what `script/run` starts. `DATABASE_URL` and `REDIS_URL` replace the embedded
+parts, each on its own.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from channels.layers import InMemoryChannelLayer
 
-from nomercy import postgres
-from nomercy.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, place_for
-from nomercy.processes import QUEUES
+from nomercy.launcher import postgres
+from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, place_for
+from nomercy.launcher.processes import QUEUES
 
 if TYPE_CHECKING:
     from celery.worker import WorkController
@@ -253,6 +253,6 @@ def _welcome(address: str, mail_host: str) -> str:
 
 if __name__ == "__main__":
     # The settings name this module's layer: there must be one copy of it, not this script and an import.
-    from nomercy.embedded import main as importable_main
+    from nomercy.launcher.embedded import main as importable_main
 
     importable_main()
