@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from django.db import connection, transaction
+from django.db import DataError, Error, IntegrityError, connection, transaction
 
 from games import queries
 from games.actions.clocks import stops
@@ -37,6 +37,8 @@ def freeze_if_restored(*, now: datetime) -> Done | None:
     """Freeze a database that came out of a dump since it last ran; what `freeze` gives, or None if it did not.
 
     To be called before any process of the site starts.
+
+    :raises Error: as `freeze`; the next call freezes then.
     """
     with connection.cursor() as cursor:
         cursor.execute(_HERE)
@@ -52,9 +54,12 @@ def freeze(*, now: datetime) -> Done:
     """Hold all mail and stop every game as of the last sign of life before now; gives the games stopped.
 
     One that cannot be read keeps no other: its clock cannot act either, but it is to be mended and frozen again.
+
+    :raises Error: what the database says that is not of one game, as when a lock is not to be had: not every game is
+        stopped then, and `freeze` is to be called again.
     """
     outbox.hold(why=WHY, now=now)
-    return for_each_game(_playing(), lambda pk: _stop(pk, now), failed="a game was not frozen")
+    return for_each_game(_playing(), lambda pk: _stop(pk, now), failed="a game was not frozen", fatal=_of_the_database)
 
 
 def _stop(game_id: int, now: datetime) -> bool:
@@ -71,9 +76,11 @@ def release(*, now: datetime) -> Released:
     """Let the stopped games run on with the time they had left, and then mail go, each after another look.
 
     One that cannot be read keeps neither another game nor the mail.
+
+    :raises Error: as `freeze`; mail is held on then.
     """
     frozen = _playing(paused_reasons__contains=[Game.PAUSED_BY_RESTORE])
-    games = for_each_game(frozen, lambda pk: _run_on(pk, now), failed="a game was not released")
+    games = for_each_game(frozen, lambda pk: _run_on(pk, now), failed="a game was not released", fatal=_of_the_database)
     return Released(games, mail=outbox.release())
 
 
@@ -83,6 +90,11 @@ def _run_on(game_id: int, now: datetime) -> bool:
         if table.game.status != Game.Status.PLAYING:
             return False
         return stops.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+
+
+def _of_the_database(error: Exception) -> bool:
+    """Whether the next game may fail of it as well, and this one not the next time: it is not the game's own values."""
+    return isinstance(error, Error) and not isinstance(error, DataError | IntegrityError)
 
 
 def _playing(**which: Any) -> Iterator[int]:

@@ -40,19 +40,22 @@ def for_each_game(
     *,
     failed: str,
     put_off: Callable[[int], object] = lambda _: None,
+    fatal: Callable[[Exception], bool] = lambda _: False,
 ) -> Done:
     """Do this at each game, by its number.
 
     One that fails is logged as `failed`, `put_off` and passed over: one broken game keeps no other. Never with the
-    traceback, whose values hold hands.
+    traceback, whose values hold hands. A fault that is none of the game's, and `fatal`, ends it all.
 
-    :raises Exception: what `put_off` raises, and `games`.
+    :raises Exception: what is `fatal`, and what `put_off` and `games` raise.
     """
     count, broken = 0, []
     for game_id in games:
         try:
             count += act(game_id)
-        except Exception as error:  # noqa: BLE001  # whatever it is
+        except Exception as error:
+            if fatal(error):
+                raise
             log.error(failed, game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
             broken.append(game_id)
             put_off(game_id)

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from games.actions.locks import lock_game
 from games.actions.play import play_move
 from games.actions.steps import Done
 from games.models import Game, Heartbeat, Notice, Outbox
+from games.queries import Table
 from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT, binaries_for, place_for
 from tests.support.stack import database_url
@@ -187,6 +189,68 @@ def test_a_start_after_a_restore_names_the_game_that_cannot_be_read_and_goes_on(
     assert f"not stopped: game {broken}." in told.err
     call_command("freeze", if_restored=True)
     assert capsys.readouterr() == ("", "")
+
+
+@contextmanager
+def locked_by_another(game: Game) -> Iterator[None]:
+    """Somebody else has this game for longer than a statement waits."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = 50")
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT FROM games_game WHERE id = %s FOR UPDATE", [game.pk])
+        yield
+    with connection.cursor() as cursor:
+        cursor.execute("RESET lock_timeout")
+
+
+def test_a_start_after_a_restore_that_the_database_fails_is_none_and_the_next_one_freezes(
+    alice: User, bob: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = timezone.now()
+    games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
+    Heartbeat.objects.update_or_create(pk=1, defaults={"home": "elsewhere"})
+
+    with locked_by_another(games[1]), pytest.raises(CommandError, match=r"lock timeout\. Run manage.py freeze again"):
+        call_command("freeze", if_restored=True)
+
+    assert Heartbeat.objects.get().home == "elsewhere"
+    assert Outbox.objects.get().held_since is not None
+    call_command("freeze", if_restored=True)
+    assert capsys.readouterr().out.startswith("1 game stands still and mail is held")
+    assert Heartbeat.objects.get().home != "elsewhere"
+    for game in games:
+        game.refresh_from_db()
+        assert game.paused_reasons == [Game.PAUSED_BY_RESTORE]
+
+
+def test_a_release_that_the_database_fails_holds_the_mail_and_is_made_again(alice: User, bob: User) -> None:
+    now = timezone.now()
+    game = a_game_in_play([alice, bob], 0, now, players=2)
+    restore.freeze(now=now)
+
+    with locked_by_another(game), pytest.raises(CommandError, match=r"lock timeout\. Run manage.py release again"):
+        call_command("release")
+
+    assert Outbox.objects.get().held_since is not None
+    call_command("release")
+    game.refresh_from_db()
+    assert (game.paused_reasons, Outbox.objects.get().held_since) == ([], None)
+
+
+def test_a_game_whose_own_values_the_database_refuses_does_not_keep_the_site_down(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
+    pause = stops.pause
+
+    def refused(table: Table, **how: Any) -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT %s::smallint", [10**6 if table.game.pk == games[0].pk else 1])
+        return pause(table, **how)
+
+    monkeypatch.setattr(stops, "pause", refused)
+    assert restore.freeze(now=now) == Done(1, [games[0].pk])
 
 
 def test_a_game_that_cannot_be_read_keeps_neither_others_nor_the_mail_from_going_on(alice: User, bob: User) -> None:

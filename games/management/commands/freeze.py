@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 from django.utils import timezone
 
 from games.actions import restore
@@ -25,7 +26,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
-        stopped = restore.freeze_if_restored(now=now) if options["if_restored"] else restore.freeze(now=now)
+        try:
+            stopped = restore.freeze_if_restored(now=now) if options["if_restored"] else restore.freeze(now=now)
+        except Error as fault:
+            raise CommandError(cut_short(fault, "stopped", "freeze")) from fault
         if stopped is None:
             return
         games = "1 game stands" if stopped.count == 1 else f"{stopped.count} games stand"
@@ -36,6 +40,12 @@ class Command(BaseCommand):
         if not options["if_restored"]:
             raise CommandError(told)
         self.stderr.write(told)  # every start asks: one broken game must not keep the site down
+
+
+def cut_short(fault: Error, done: str, command: str) -> str:
+    """What is to be done when the database failed before all games were `done` so."""
+    cause = str(fault).partition("\n")[0]
+    return f"The database failed before every game was {done}: {cause}. Run manage.py {command} again."
 
 
 def left_over(games: Done, done: str, command: str) -> str:
