@@ -223,19 +223,19 @@ _BEFORE: Final = "CAST(a.details->>'before_id' AS bigint)"
 _ACTS: Final = f"""
 SELECT a.act, a.version, a.at, a.details, {_NAME_TODAY.format("a.person_id", "p")}, {_NAME_TODAY.format(_BEFORE, "b")}
 FROM games_auditentry a LEFT JOIN accounts_user p ON p.id = a.person_id LEFT JOIN accounts_user b ON b.id = {_BEFORE}
-WHERE a.game_id = %s AND a.version >= %s AND a.act <> ALL(%s) ORDER BY a.id DESC LIMIT %s
+WHERE a.game_id = %s AND a.version >= %s AND a.act = ANY(%s) ORDER BY a.id DESC LIMIT %s
 """  # noqa: S608  # parts of ours
 ActRow = tuple[str, int, datetime, dict[str, Any], str | None, str | None]
 
 
-def read_acts(game_id: int, since: int, but: Sequence[str], last: int | None) -> list[ActRow]:
-    """What staff did at a table from version `since` on, at most the `last` newest, oldest first; `but` for some acts.
+def read_acts(game_id: int, since: int, acts: Sequence[str], last: int | None) -> list[ActRow]:
+    """What staff did of these `acts` at a table from version `since` on, at most the `last` newest, oldest first.
 
     Each is its act, version, time, details, and whom it was about and whom it took a seat from: what they go by now,
     empty if they are gone, None if there was nobody.
     """
     with prepared() as cursor:
-        cursor.execute(_ACTS, [game_id, since, list(but), last])
+        cursor.execute(_ACTS, [game_id, since, list(acts), last])
         rows = cursor.fetchall()
     return [(act, n, at, json.loads(details), to, before) for act, n, at, details, to, before in reversed(rows)]
 

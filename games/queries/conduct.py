@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django.db.models import Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
@@ -76,12 +76,25 @@ class StaffAct(NamedTuple):
     before: str | None
 
 
+_Act = AuditEntry.Act
+TOLD: Final = (
+    _Act.PAUSE, _Act.RESUME, _Act.EXTEND, _Act.FORGIVE, _Act.VOID_ROUND, _Act.VOID_GAME, _Act.CLOSE, _Act.REMOVE,
+    _Act.MOVE_SEAT,
+)  # fmt: skip
+"""What people are told that staff did at a table; the log may have acts of a release after this one."""
+
+
 def told_of_game(game: Game, *, since: int = 0, last: int | None = None) -> list[StaffAct]:
     """What people are told that staff did at this table from version `since` on (at most the `last` newest), oldest
     first: that hands were looked at once it is over.
     """
-    hidden = () if game.ended else (AuditEntry.Act.LOOK,)
-    return [StaffAct(AuditEntry.Act(row[0]), *row[1:]) for row in read_acts(game.pk, since, hidden, last)]
+    acts = (*TOLD, _Act.LOOK) if game.ended else TOLD
+    return [StaffAct(_Act(row[0]), *row[1:]) for row in read_acts(game.pk, since, acts, last)]
+
+
+def closed_by_staff(game: Game) -> bool:
+    """Whether staff closed this table before it started."""
+    return AuditEntry.objects.filter(game_id=game.pk, act=_Act.CLOSE).exists()
 
 
 def _taken_from(user: User) -> Q:

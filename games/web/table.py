@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 from accounts.htmx import HtmxRequest
 from games import bots
 from games.actions import lobby
+from games.actions.housekeeping import OPEN_TABLE_DAYS
 from games.actions.lobby import TAKEN_OFF
 from games.queries import GameView, SeatView, Table, conduct
 from games.refusals import Denied
@@ -87,7 +88,7 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
         "open": is_open,
         "name": words.table_name(view),
         "headline": words.headline(view, timezone.now()) if is_open else "This table was closed before it started.",
-        "detail": _detail(view, free, barred=barred) if is_open else "Everybody who sat here has left.",
+        "detail": _detail(view, free, barred=barred) if is_open else _closed(table),
         "seats": taken + [{"name": "", "note": "waiting for a player"}] * free,
         "invite_url": invite_url,
         "report_url": reverse("report", args=[view.id]) if people else "",
@@ -109,6 +110,15 @@ def _detail(view: GameView, free: int, *, barred: bool) -> str:
     if view.hosting and len(view.seats) > 1:
         return "It starts by itself when every seat is taken, or as soon as you say so."
     return "It starts by itself when every seat is taken."
+
+
+def _closed(table: Table) -> str:
+    """Why nothing was played there. Whoever sat there was told so, and may be here because of it."""
+    if all(row.bot for row in table.seats):
+        return "Everybody who sat here has left."
+    if conduct.closed_by_staff(table.game):
+        return "The staff closed it."
+    return f"It found too few players in {OPEN_TABLE_DAYS} days."
 
 
 def _seat_note(table: Table, view: GameView, seat: SeatView) -> str:

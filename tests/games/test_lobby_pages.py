@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth import get_user
 from django.contrib.sessions.models import Session
@@ -11,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from games import queries
-from games.actions import lobby
+from games.actions import housekeeping, lobby
+from games.actions.moderation import tables
 from games.models import Game, Invitation, Seat
 from games.refusals import Denied
 from tests.conftest import logged_in
@@ -159,12 +162,27 @@ def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, alice:
     assert "<html" not in part.content.decode()
 
 
-def test_a_closed_table_says_so(as_alice: Client, alice: User) -> None:
-    game = open_table(alice)
+def test_a_closed_table_says_so_and_that_everybody_left_only_if_they_did(
+    as_alice: Client, alice: User, bob: User, ann: User
+) -> None:
+    everybody_left = "Everybody who sat here has left."
+
+    def said(game: Game) -> str:
+        page = as_alice.get(f"/games/{game.code}/")
+        assert (page.status_code, "This table was closed before it started." in text_of(page)) == (200, True)
+        return text_of(page)
+
+    game = open_table(alice, players=3, bots=1)
     lobby.leave_table(code=game.code, user=alice, now=NOON)
-    page = as_alice.get(f"/games/{game.code}/")
-    assert page.status_code == 200
-    assert "This table was closed before it started." in text_of(page)
+    assert everybody_left in said(game)
+
+    of_staff, old = open_table(alice, players=3), open_table(alice, players=3)
+    tables.close(game_id=of_staff.pk, by=ann, reason="A table of nobody any more", now=NOON)
+    Game.objects.filter(pk=old.pk).update(created_at=NOON - timedelta(days=8))
+    assert housekeeping.close_old_tables(now=NOON) == 1
+    for game, why in ((of_staff, "The staff closed it."), (old, "It found too few players in 7 days.")):
+        assert why in said(game)
+        assert everybody_left not in said(game)
 
 
 def rows() -> list[object]:

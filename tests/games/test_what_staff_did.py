@@ -17,7 +17,7 @@ from games.actions import agreements, lobby
 from games.actions.moderation import people, tables
 from games.actions.play import play_move
 from games.admin.table_acts import PAGES
-from games.models import Game, Seat
+from games.models import AuditEntry, Game, Seat
 from games.queries import Table, conduct
 from games.render import LOG_LINES
 from games.render.acts import SAID, deed
@@ -60,6 +60,7 @@ def read(browser: Client, game: Game, rest: str = "", *, fragment: bool = False)
 
 def test_every_act_at_a_table_has_a_sentence_and_no_other_act_stands_there() -> None:
     assert {act.value for act in SAID} == set(PAGES)
+    assert [act for act in SAID if act != AuditEntry.Act.LOOK] == list(conduct.TOLD)
 
 
 def test_what_staff_did_is_told_in_the_past_and_says_to_whom(dealt: Table, ann: User, dora: User) -> None:
@@ -170,6 +171,23 @@ def test_what_staff_did_before_the_moves_that_the_table_shows_is_left_to_the_who
     assert shown[-2] == "Staff let the game go on."
     assert whole[: len(shown)] == shown
     assert whole[len(shown)] == "Staff paused the game."
+
+
+def test_an_act_that_only_a_later_release_knows_breaks_no_page_and_no_move(
+    alice: User, bob: User, ann: User, as_alice: Client
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    tables.pause(**on(game, ann))
+    entry = tables.resume(**on(game, ann))
+    AuditEntry.objects.bulk_create(
+        [AuditEntry(act="shuffle_again", game=game, version=0, at=NOON, actor=ann, actor_name="ann", reason=REASON)]
+    )
+    assert AuditEntry.objects.latest("pk").pk > entry.pk
+    for rest in ("", "log/"):
+        assert read(as_alice, game, rest) == ["Staff let the game go on.", "Staff paused the game."]
+    answer = as_alice.post(f"{game.get_absolute_url()}move/", {"move": "play r5", "version": 0})
+    assert answer.status_code == 303
+    assert read(as_alice, game)[0] == "You play Red 5."
 
 
 def test_that_hands_were_looked_at_stands_in_the_log_once_the_game_is_over(
