@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.management.commands import createsuperuser as of_django
 from django.core import mail
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
 from django.test import Client
 
 from accounts import queries
@@ -37,15 +38,43 @@ class Terminal(io.StringIO):
         return True
 
 
-def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> str:
+def typed(monkeypatch: pytest.MonkeyPatch, *lines: str, think: Callable[[str], str] = lambda prompt: PASSWORD) -> str:
     """What the command complains of while somebody types these lines and the password."""
     answers: Iterator[str] = iter(lines)
     monkeypatch.setattr("builtins.input", lambda message: next(answers))
-    monkeypatch.setattr(of_django.getpass, "getpass", lambda prompt="": PASSWORD)
+    monkeypatch.setattr(of_django.getpass, "getpass", lambda prompt="": think(prompt))
     said = io.StringIO()
     call_command("createsuperuser", stdin=Terminal(), stdout=io.StringIO(), stderr=said)
     assert next(answers, None) is None
     return said.getvalue()
+
+
+def test_nobody_is_made_whose_address_could_not_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(**fields: object) -> None:
+        raise OperationalError("the connection is closed")
+
+    with monkeypatch.context() as fault:
+        fault.setattr(EmailAddress.objects, "create", away)
+        with pytest.raises(OperationalError):
+            made()
+    assert not User.objects.exists()
+    assert queries.holder_of("rita@example.org") is None
+    assert made().email == "rita@example.org"
+
+
+def test_nobody_need_type_in_haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 60000")
+    allowed = []
+
+    def think(prompt: str = "") -> str:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW idle_in_transaction_session_timeout")
+            allowed.extend(cursor.fetchone())
+        return PASSWORD
+
+    typed(monkeypatch, "rita", "rita@example.org", think=think)
+    assert allowed == ["0", "0"]
 
 
 @pytest.mark.parametrize("verification", ["none", "optional", "mandatory"])

@@ -9,6 +9,7 @@ from allauth.account import app_settings
 from django.contrib.auth.management.commands import createsuperuser
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import connection, transaction
 from django.db.models import Field
 
 from accounts import actions, queries
@@ -26,9 +27,12 @@ class Command(createsuperuser.Command):
         address = options["email"] if interactive else options["email"] or os.environ.get("DJANGO_SUPERUSER_EMAIL", "")
         if address is not None and (refusal := _refusal_of_address(address)):
             raise CommandError(refusal)
-        super().handle(*args, **options)
-        if self.username:
-            actions.vouch_for_address(username=self.username)
+        with transaction.atomic(), connection.cursor() as cursor:
+            # Nobody need type in haste: until the end this transaction only reads.
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+            super().handle(*args, **options)
+            if self.username:
+                actions.vouch_for_address(username=self.username)
 
     def get_input_data(self, field: Field[Any, Any], message: str, default: str | None = None) -> str | None:
         """What was typed, or None to be asked again."""
