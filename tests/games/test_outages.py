@@ -8,6 +8,7 @@ from datetime import datetime, time, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from accounts.models import User
 from games.actions import sweep
@@ -148,6 +149,26 @@ def test_a_game_that_is_broken_keeps_nobody_s_time_from_being_given(
     assert "not moved out of the night" in caplog.text
     assert swept(NOON + 2 * HOUR).acted == 1
     assert log_of(his) != []
+
+
+@pytest.mark.parametrize("length", [8.5, 10**12, -(10**12), 10**400], ids=["half", "ages", "before", "endless"])
+def test_a_length_of_windows_that_no_table_can_have_keeps_nobody_s_time_from_being_given(
+    alice: User, bob: User, charlie: User, length: float
+) -> None:
+    hers, his = (
+        table_at(TWO_HANDS, people, deadline=NOON - HOUR, turn_since=NOON - 9 * HOUR)
+        for people in ([alice, bob], [bob, charlie])
+    )
+    Hand.objects.filter(round=hers.round, seat__index=1).update(callout_until=NOON + HOUR)
+    with connection.cursor() as cursor:
+        pace = f'{{"bank": 0, "increment": 60, "cap": 60, "callout": {length}}}'
+        cursor.execute("UPDATE games_game SET pace = 'custom', custom_pace = %s WHERE id = %s", [pace, hers.game.pk])
+    assert swept(last=NOON - 2 * HOUR) == sweep.Swept()
+    for table in (hers, his):
+        assert Game.objects.defer("custom_pace").get(pk=table.game.pk).deadline == near(NOON + HOUR)
+    window = Hand.objects.get(round=hers.round, seat__index=1).callout_until
+    assert window is not None
+    assert NOON + HOUR <= window <= NOON + 3 * HOUR + SECOND
 
 
 # What the time of an outage is counted as while it lasts: nothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import structlog
 from django.db import connection, transaction
@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from games.actions.clocks.timing import aimed, clock_of, set_clock
 from games.actions.steps import for_each_game
 from games.models import Game, Heartbeat, Seat, rows
-from games.models.paces import PACES
+from games.models.paces import LIMITS, PACES
 
 log = structlog.get_logger(__name__)
 
@@ -21,8 +21,9 @@ PULSE: Final = timedelta(seconds=5)
 """The pulse is written no more often: an idle sweep commits nothing."""
 
 # Each clock gets what it ran of the outage: not what lay before its turn, or in a vacation (`GREATEST` passes nulls
-# over). So does each callout window, for moves go on, and one can open then (`timing.opened`). Rows are locked in the
-# order of their numbers: nobody waits in a ring.
+# over). So does each callout window, for moves go on, and one can open then (`timing.opened`); a length of it that no
+# table can have must keep nobody's time from being given. Rows are locked in the order of their numbers: nobody waits
+# in a ring.
 _GIVE: Final = """
 WITH part AS (
     SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE
@@ -38,9 +39,10 @@ WITH part AS (
     UPDATE games_hand h SET callout_until = callout_until + (%(to)s - GREATEST(callout_until - g.callout, %(from)s))
     FROM (
         SELECT round_id, make_interval(secs => COALESCE(
-            CASE WHEN jsonb_typeof(custom_pace -> 'callout') = 'number' THEN custom_pace ->> 'callout' END,
-            %(callouts)s::jsonb ->> pace
-        )::integer) AS callout
+            CASE WHEN jsonb_typeof(custom_pace -> 'callout') = 'number'
+            THEN LEAST(GREATEST((custom_pace ->> 'callout')::numeric, %(least)s), %(most)s) END,
+            (%(callouts)s::jsonb ->> pace)::numeric
+        )::double precision) AS callout
         FROM games_game JOIN part USING (id) WHERE paused_at IS NULL
     ) g
     WHERE h.round_id = g.round_id AND callout_until > %(from)s
@@ -49,7 +51,10 @@ WITH part AS (
 SELECT (SELECT max(id) FROM part), (SELECT count(*) FROM part), ARRAY(SELECT id FROM clocks)
 """
 
-_CALLOUTS: Final = json.dumps({pace.name: pace.callout for pace in PACES.values()})
+_LEAST, _MOST = LIMITS["callout"]
+_CALLOUTS: Final = {
+    "callouts": json.dumps({pace.name: pace.callout for pace in PACES.values()}), "least": _LEAST, "most": _MOST
+}  # fmt: skip
 
 
 class Beat(NamedTuple):
@@ -110,9 +115,8 @@ def _last() -> tuple[datetime | None, bool, timedelta]:
 
 def _give(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(
-            _GIVE, {"from": start, "to": end, "after": row.given_through, "batch": batch, "callouts": _CALLOUTS}
-        )
+        part: dict[str, Any] = {"from": start, "to": end, "after": row.given_through, "batch": batch}
+        cursor.execute(_GIVE, part | _CALLOUTS)
         last, count, given = cursor.fetchone()
     _aim_again(given, end)
     if last is not None:
