@@ -94,12 +94,12 @@ def does_not_replay() -> Denied:
 
 
 def busy() -> Denied:
-    """For a request that waited too long: nothing was changed, and the same request may succeed in a moment."""
+    """For a request that waited too long, and may succeed in a moment. What it had committed before that is kept."""
     return Denied("busy", "Too much is going on at this moment: try again in a few seconds.")
 
 
 def unavailable() -> Denied:
-    """For a request that the database left in the middle: nobody knows yet whether a change was kept."""
+    """For a request that the database left in the middle. Nobody knows yet whether its commit was kept, either."""
     return Denied("unavailable", "The site is without its database for a moment. Try again in a few seconds.")
 
 
@@ -120,7 +120,7 @@ def passing(error: BaseException) -> Denied | None:
 
 def waited_too_long(error: BaseException) -> bool:
     """Whether PostgreSQL ended a statement that waited too long, or in a ring, or a transaction in which this process
-    hung: nothing was changed, and trying again may well do."""
+    hung: nothing of that transaction was kept, and trying again may well do."""
     causes = (LockNotAvailable, QueryCanceled, DeadlockDetected, IdleInTransactionSessionTimeout)
     return isinstance(error, DatabaseError) and isinstance(error.__cause__, causes)
 

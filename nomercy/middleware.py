@@ -130,7 +130,10 @@ def try_again(request: HttpRequest, denied: Denied) -> HttpResponse:
     if request.path.startswith(API):
         response = error_object(denied)
     else:
-        said = {"sentence": denied.message, "sent": request.method not in SAFE, "unknown": denied.code == "unavailable"}
+        # What was sent may have been kept before the fault: only a move has a token by which it counts once.
+        match = request.resolver_match
+        move = match is not None and match.view_name == "move"
+        said = {"sentence": denied.message, "sent": request.method not in SAFE, "move": move}
         page = loader.get_template("503.html").render(said)
         response = HttpResponse(page, status=denied.status)
     response["Retry-After"] = str(RETRY_SECONDS)

@@ -9,7 +9,7 @@ from inspect import signature
 from typing import Any, Final, NoReturn
 
 from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import RawPostDataException, UnreadablePostError
@@ -111,7 +111,7 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
     return refuse(request, Denied(code, f"{str(error).removesuffix('.')}."))
 
 
-@api.exception_handler(OperationalError)
+@api.exception_handler(DatabaseError)
 @api.exception_handler(InterfaceError)
 def _passing(request: HttpRequest, error: Exception) -> HttpResponse:
     denied = refusals.passing(error)

@@ -31,6 +31,7 @@ import nomercy
 from accounts import actions
 from accounts.models import User
 from games import refusals
+from games.models import Move
 from games.refusals import Denied
 from nomercy import health
 from nomercy.cache import FailOpenRedisCache
@@ -310,20 +311,32 @@ def test_the_page_that_asks_for_patience_asks_the_database_nothing(rf: RequestFa
     assert try_again(rf.get("/"), denied).status_code == 503  # this test has no `db`
 
 
-SENT = [
-    (refusals.busy(), "What you sent was not done: send it again."),
-    (refusals.unavailable(), "Whether what you sent was kept is not known yet"),
-]
-
-
-@pytest.mark.parametrize(("denied", "sentence"), SENT, ids=["busy", "away"])
-def test_who_sent_something_is_told_what_became_of_it(rf: RequestFactory, denied: Denied, sentence: str) -> None:
+@pytest.mark.parametrize("denied", [refusals.busy(), refusals.unavailable()], ids=["busy", "away"])
+def test_who_sent_something_is_told_to_look_first(rf: RequestFactory, denied: Denied) -> None:
     pages = (try_again(request, denied).content.decode() for request in (rf.post("/"), rf.get("/")))
     sent, asked = (" ".join(page.split()) for page in pages)
-    assert sentence in sent
+    assert "Whether what you sent was kept is not known yet" in sent
+    assert "twice" not in sent
     assert "again.js" not in sent
     assert "Nothing is lost by that" in asked
     assert "again.js" in asked
+
+
+@pytest.mark.parametrize("fault", [waited_for_a_lock, reached_no_database])
+def test_a_move_that_was_kept_before_the_fault_can_be_sent_again(
+    alice: User, bob: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None]
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    form = {"move": "play r5", "version": 0, "token": "the-first-try"}
+    with monkeypatch.context() as patch:
+        patch.setattr("games.actions.seen.look", fault)
+        answer = as_alice.post(f"/games/{table.game.code}/move/", form)
+
+    said = " ".join(answer.content.decode().split())
+    assert (answer.status_code, Move.objects.count()) == (503, 1)
+    assert "Whether your move was made is not known yet: look, or send it again. It does not count twice." in said
+    assert as_alice.post(f"/games/{table.game.code}/move/", form).status_code == 303
+    assert Move.objects.count() == 1
 
 
 @pytest.mark.parametrize("page", ["400", "403", "403_csrf", "404", "429", "500", "503"])
@@ -332,6 +345,19 @@ def test_an_error_page_needs_neither_a_context_nor_the_database(page: str) -> No
     assert re.search(r"<title>\S.+ · No Mercy</title>", said)
     assert re.search(r'<h1>\S.+</h1> <p class="lead"> ?\S', said)
     assert re.search(r'<p class="buttons"><a class="button primary"', said)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("fault", [waited_for_a_lock, hung_in_a_transaction])
+def test_a_busy_database_is_told_to_programs(
+    as_alice: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings, fault: Callable[..., None], debug: bool
+) -> None:
+    settings.DEBUG = debug
+    monkeypatch.setattr("games.queries.lists.public_games", fault)
+
+    answer = as_alice.get("/api/v1/games")
+
+    assert (answer.status_code, answer["Retry-After"], answer.json()["error"]) == (503, "2", "busy")
 
 
 def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: RequestFactory) -> None:
