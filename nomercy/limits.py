@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 SLICES: Final = 6
 UNTOLD: Final = 32
 """A process keeps at most this part of a limit to itself."""
+FRESH: Final = 1.0
+"""Seconds for which a process believes that a key is over its limit before it asks the cache again."""
 KEPT: Final = 20_000
 """Counters a process keeps before it forgets those of windows gone by."""
 
@@ -86,20 +88,29 @@ class Counter:
     """What this process has seen of one key in the slice of now, and what it knew of the window when it last asked.
 
     `asking` is held by who talks to the cache about this key: its other requests wait for that answer when they need
-    one, and nobody else does. It goes on to the counter of the next slice, which tells what is `past`.
+    one, and nobody else does. It goes on to the counter of the next slice, which tells what is `past`. `oldest` and
+    `refused` say, once a request was over the limit, which slice leaves the window first and when that was read.
     """
 
-    __slots__ = ("asking", "known", "past", "slice", "untold")
+    __slots__ = ("asking", "known", "oldest", "past", "refused", "slice", "untold")
 
     def __init__(self, number: int, past: "Counter | None") -> None:
         self.slice, self.untold = number, 0
         self.known: int | None = None
+        self.oldest: int | None = None
+        self.refused = 0.0
         self.past = past if past is not None and past.untold else None
         self.asking: threading.Lock = threading.Lock() if past is None else past.asking
 
     def admits(self, most: int) -> bool:
         """Whether all that is counted here is within the limit for sure, without asking anybody."""
         return self.known is not None and self.untold * UNTOLD < most and self.known + self.untold <= most
+
+    def full(self, most: int, now: float) -> int | None:
+        """`oldest`, if one more is over the limit by what was read a moment ago, or is being read again right now."""
+        if self.known is None or self.known + self.untold < most:
+            return None
+        return self.oldest if now - self.refused < FRESH or self.asking.locked() else None
 
 
 class Limiter:
@@ -112,14 +123,17 @@ class Limiter:
 
     def wait(self, key: str, most: int, seconds: int) -> int:
         """Count one; 0 if it is within the limit, else the seconds to wait, and it is not counted."""
-        length = seconds / SLICES
+        length, now = seconds / SLICES, self._clock()
         with self._lock:
-            counter = self._counter(key, int(self._clock() / length))
-            counter.untold += 1
-            if counter.admits(most):
-                return 0
-        with counter.asking:
-            oldest = self._ask(key, counter, most, seconds)
+            counter = self._counter(key, int(now / length))
+            oldest = counter.full(most, now)
+            if oldest is None:
+                counter.untold += 1
+                if counter.admits(most):
+                    return 0
+        if oldest is None:
+            with counter.asking:
+                oldest = self._ask(key, counter, most, seconds)
         return 0 if oldest is None else max(1, ceil((oldest + SLICES + 1) * length - self._clock()))
 
     def _counter(self, key: str, number: int) -> Counter:
@@ -152,6 +166,8 @@ class Limiter:
             counter.known = max(sum(window.values()), told)
             if counter.known + counter.untold <= most:
                 return None
+            counter.oldest = min((number for number, count in window.items() if count > 0), default=counter.slice)
+            counter.refused = self._clock()
             untold = counter.untold > 0
             if untold:
                 counter.untold -= 1
@@ -159,7 +175,7 @@ class Limiter:
                 counter.known -= 1
         if not untold:
             _tell(key, counter.slice, -1, seconds)
-        return min((number for number, count in window.items() if count > 0), default=counter.slice)
+        return counter.oldest
 
 
 def _tell(key: str, number: int, count: int, seconds: int) -> None:
