@@ -24,6 +24,7 @@ from accounts.models import User
 from games import presence, queries, rules
 from games import render as rendering
 from games.actions import seen
+from games.actions.clocks.timing import moment_of
 from games.actions.play import play_move
 from games.models import Game
 from games.queries import GameView, LogLine, Table, conduct, lists, records
@@ -171,7 +172,7 @@ def _show(
     view: GameView | None = None,
 ) -> HttpResponse:
     """Whole page or fragment: the same page object, through the same templates."""
-    user, now = person(request), timezone.now()
+    user, now = person(request), moment_of(table.game, timezone.now())
     view = view or queries.view_of(table, user)
     if view.view is None:  # it has not started, or was closed before it did
         return table_views.lobby_page(request, table, view, status=status, refusal=asked.refusal)

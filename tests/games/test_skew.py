@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
+import re
 from datetime import datetime, timedelta
 
 import pytest
+from django.test import Client
+from django.utils import timezone
 
 from accounts.models import User
 from games import announce
@@ -17,6 +21,7 @@ from tests.support.clocks import HOUR, MINUTE, SECOND, THREE_HANDS, due_table, l
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
+LEFT = re.compile(r'<time [^>]*data-left="([-.\d]+)"[^>]*>([^<]+)')
 
 
 @pytest.fixture
@@ -75,6 +80,20 @@ def test_a_bot_is_asked_for_after_its_pause_and_no_later(
     assert bot_turn.play_bots(game_id=table.game.pk, clock=lambda: NOON + SECOND, rng=random.Random(1)) == 0
     late = NOON + 2 * SECOND
     assert bot_turn.play_bots(game_id=table.game.pk, clock=lambda: late, rng=random.Random(1), most=1) == 1
+
+
+@pytest.mark.usefixtures("slow")
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "fragment"])
+def test_a_page_tells_the_time_left_by_the_database_s_clock(
+    alice: User, bob: User, as_alice: Client, headers: dict[str, str]
+) -> None:
+    deadline = timezone.now() + 2 * MINUTE
+    table = table_at(THREE_HANDS, [alice, bob, "careful"], pace="live", deadline=deadline)
+    url = f"/games/{table.game.code}/"
+    found = LEFT.search(as_alice.get(url, headers=headers).content.decode())
+    assert found is not None
+    assert 30 < float(found[1]) <= 60
+    assert found[2] == f"{math.ceil(float(found[1]))} s left"
 
 
 @pytest.mark.parametrize("ahead", [-HOUR, HOUR])
