@@ -131,8 +131,8 @@ def _statement() -> str:
     """
     return f"""
 WITH lines AS (
-    INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token)
-    SELECT %(game)s, %(round)s, l.n, %(seat)s, l.text, l.at, l.events, l.token
+    INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token, by_bot)
+    SELECT %(game)s, %(round)s, l.n, %(seat)s, l.text, l.at, l.events, l.token, %(by_bot)s
     FROM jsonb_to_recordset(%(lines)s::jsonb) AS l ({_typed(Move, ("n", "text", "at", "events", "token"))})
 ), hands AS (
     UPDATE games_hand SET cards = h.cards, callout_until = h.callout_until
@@ -185,6 +185,7 @@ def _save(
         "game": game.pk,
         "round": round_.pk,
         "seat": seat,
+        "by_bot": table.seats[seat].held_for_owner and log[-1][0] != "leave",
         "lines": _json(lines),
         "hands": _json([{"id": one.pk, "cards": one.cards, "callout_until": one.callout_until} for one in changed]),
         "seats": _json([{"id": one.pk, "bank": one.bank, "misses": one.misses} for one in seats]),

@@ -84,7 +84,8 @@ class Move(models.Model):
     """One line of the log: an accepted move as the notation writes it, without its seat.
 
     `n` counts from 1 over the whole game. `events` is what the move did, told in full; a viewer gets it through
-    `rules.redact`. `token` is the client's idempotency token, once per seat.
+    `rules.redact`. `token` is the client's idempotency token, once per seat. `by_bot`: a bot made it for
+    the owner of the seat.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="moves")
@@ -95,6 +96,7 @@ class Move(models.Model):
     at = models.DateTimeField()
     events = models.JSONField(default=list)
     token = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001  # nulls are exempt from uniqueness
+    by_bot = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = (

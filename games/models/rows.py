@@ -189,7 +189,7 @@ def _loaded(rows: Sequence[Sequence[Any]]) -> Loaded:
 
 
 _LOG: Final = """
-SELECT m.n, r.number, m.seat, m.text, m.at, m.events, r.ended_at IS NOT NULL
+SELECT m.n, r.number, m.seat, m.text, m.at, m.events, r.ended_at IS NOT NULL, m.by_bot
 FROM games_move m JOIN games_round r ON r.id = m.round_id
 WHERE m.game_id = %s AND m.n > %s AND m.n <= %s ORDER BY m.n DESC LIMIT %s
 """
@@ -201,19 +201,21 @@ def _events(stored: str) -> tuple[rules.Event, ...]:
     return tuple(map(rules.Event.from_json, json.loads(stored)))
 
 
-LogRow = tuple[int, int, int, str, datetime, tuple[rules.Event, ...], bool]
+LogRow = tuple[int, int, int, str, datetime, tuple[rules.Event, ...], bool, bool]
 
 
 def read_log(game_id: int, after: int, until: int, last: int | None) -> list[LogRow]:
     """The lines after version `after` up to version `until`, at most the `last` newest, oldest first.
 
-    Each is its number, its round's, the seat, the text, the time, the events, and whether its round is over.
+    Each is its number, its round's, the seat, the text, the time, the events, whether its round is over, and whether
+    a bot made the move for the seat's owner.
     """
     with prepared() as cursor:
         cursor.execute(_LOG, [game_id, after, until, last])
         rows = cursor.fetchall()
     return [
-        (n, round_, seat, text, at, _events(events), over) for n, round_, seat, text, at, events, over in reversed(rows)
+        (n, round_, seat, text, at, _events(events), over, by_bot)
+        for n, round_, seat, text, at, events, over, by_bot in reversed(rows)
     ]
 
 

@@ -135,7 +135,8 @@ def told_if_faulty(game: Game) -> Iterator[None]:
 
 
 def _line(round_number: int, move: Move) -> LogLine:
-    return LogLine(move.n, round_number, move.seat, move.text, move.at, tuple(map(rules.Event.from_json, move.events)))
+    events = tuple(map(rules.Event.from_json, move.events))
+    return LogLine(move.n, round_number, move.seat, move.text, move.at, events, move.by_bot)
 
 
 def view_at(table: Table, step: Step, user: User | None, seat: int | None) -> GameView:

@@ -203,6 +203,8 @@ class LogLine:
     text: str
     at: datetime
     events: tuple[rules.Event, ...]
+    by_bot: bool = False
+    """A bot made it for the owner of the seat."""
 
 
 def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None = None) -> list[LogLine]:
@@ -210,6 +212,6 @@ def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None 
     this person may know it."""
     you = table.seat_of(user)
     return [
-        LogLine(n, round_, seat, text, at, rules.redact(events, you, over))
-        for n, round_, seat, text, at, events, over in read_log(table.game.pk, after, table.game.version, last)
+        LogLine(n, round_, seat, text, at, rules.redact(events, you, over), by_bot)
+        for n, round_, seat, text, at, events, over, by_bot in read_log(table.game.pk, after, table.game.version, last)
     ]

@@ -11,7 +11,7 @@ from games import rules
 from games.queries import GameView, LogLine
 from games.queries.conduct import StaffAct
 from games.refusals import Denied
-from games.render.acts import deed
+from games.render.acts import Act, deed
 from games.render.words import headline, moment
 
 ALARMS: Final = {"owes": "seat", "caught": "target", "knocked_out": "seat", "aimed": "target", "false_catch": "seat"}
@@ -23,9 +23,15 @@ _sentence = lru_cache(maxsize=8192)(rules.sentence)
 
 
 def sentences(view: GameView, line: LogLine) -> list[str]:
-    """What a line did. Events say when the clock did it, but for a stack that it took: the line's move does."""
-    names = tuple(view.names)
-    said = [_sentence(event, view.you, names) for event in line.events]
+    """What a line did. Events say when the clock did it, but for a stack that it took: the line's move does. What a bot
+    did for the owner of a seat is told as the bot's, to the owner too.
+    """
+    names, reader = list(view.names), view.you
+    if line.by_bot:
+        own = line.seat == reader
+        names[line.seat], reader = ("your bot", None) if own else (f"{names[line.seat]}’s bot", reader)
+    said = [_sentence(event, reader, tuple(names)) for event in line.events]
+    said = [f"Y{text[1:]}" if text.startswith("your bot ") else text for text in said]
     if said and line.text == "clock take":
         said[0] = f"{said[0].removesuffix('.')} (time ran out)."
     return said
@@ -48,15 +54,27 @@ class LogRow(NamedTuple):
 def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, acts: Sequence[StaffAct] = ()) -> list[LogRow]:
     """The log newest first: its lines, and what staff did after each. Both are given oldest first."""
     rows: list[LogRow] = []
-    newer, left = None, list(acts)
+    newer, left = view.round, list(acts)
     for line in reversed(lines):
+        after: list[StaffAct] = []
         while left and left[-1].version >= line.n:
-            rows.append(_staff_row(left.pop(), now))
-        heading = f"Round {line.round}" if newer not in (None, line.round) else ""
+            after.append(left.pop())
+        heading = f"Round {line.round}" if newer != line.round else ""
         newer = line.round
+        if heading:  # staff acts up to the one that made a round void stand in that round
+            own = next((n for n, act in enumerate(after) if act.act == Act.VOID_ROUND), len(after))
+            rows += [_staff_row(act, now) for act in after[:own]]
+            after = after[own:]
+        told = [_staff_row(act, now) for act in after]
         text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
-        rows.append(LogRow(line.n, text, at, moment(line.at, now), line.seat == view.you, heading))
+        told.append(LogRow(line.n, text, at, moment(line.at, now), _is_own(view, line)))
+        rows += [told[0]._replace(heading=heading), *told[1:]]
     return [*rows, *(_staff_row(act, now) for act in reversed(left))]
+
+
+def _is_own(view: GameView, line: LogLine) -> bool:
+    """Whether the reader made this move: not a bot that played for the reader."""
+    return line.seat == view.you and not line.by_bot
 
 
 def _staff_row(act: StaffAct, now: datetime) -> LogRow:
@@ -69,7 +87,7 @@ def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
         return []
     news: list[str] = []
     for line in reversed(lines):
-        if line.seat == view.you:
+        if _is_own(view, line):
             break
         news.append(" ".join(sentences(view, line)))
     news.reverse()
@@ -99,7 +117,7 @@ def announcements(
     for line in lines:
         if line.n <= since:
             continue
-        moved, others = True, others or line.seat != view.you
+        moved, others = True, others or not _is_own(view, line)
         for event, said in zip(line.events, sentences(view, line), strict=True):
             whom = ALARMS.get(event.kind)
             alarm = whom is not None and view.you is not None and getattr(event, whom) == view.you

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, bots, queries, rules
-from games.actions import handover, lobby, play, sweep
+from games.actions import agreements, handover, lobby, play, sweep
 from games.actions.bot_turn import play_bots
 from games.actions.locks import lock_game
 from games.actions.play import play_move, play_seat
@@ -39,6 +39,19 @@ def test_a_bot_on_turn_moves_when_it_is_due(alice: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON)
     assert run_bots(table) >= 1
     assert all(line.startswith("1 ") for line in log_of(table))
+
+
+def test_the_log_knows_what_a_bot_did_for_the_owner_of_a_seat(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    with transaction.atomic():
+        handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=1, now=NOON, bot="random")
+    run_bots(table, at=NOON + timedelta(hours=1), most=1)
+    agreements.take_back(code=table.game.code, user=bob, now=NOON + timedelta(hours=1))
+    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON + timedelta(hours=1))
+    made = list(Move.objects.filter(game=table.game).order_by("n").values_list("seat", "by_bot"))
+    assert (made[0], made[1], made[-1]) == ((0, False), (1, True), (1, False))
+    assert [line.by_bot for line in queries.log_of(now_of(table), alice)] == [by_bot for _, by_bot in made]
 
 
 def test_a_bot_waits_for_its_pause(alice: User) -> None:

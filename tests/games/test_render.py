@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,8 +17,10 @@ from games import queries, render, rules
 from games.models import Game, Hand, Round, Seat
 from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
+from games.queries.conduct import StaffAct
 from games.refusals import Denied
 from games.render import Asked, Ended, words
+from games.render.acts import Act
 from games.render.table import ScoreRow
 from games.rules import Event
 from tests.support.clock import TIMES_LEFT
@@ -347,8 +350,35 @@ def test_since_your_move_tells_what_others_did_in_order() -> None:
 
 def test_the_log_is_newest_first_with_a_heading_a_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
-    shown = render.log_of(seen(PLAIN), lines, NOW)
+    shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW)
     assert [(row.n, row.heading) for row in shown] == [(3, ""), (2, "Round 1"), (1, "")]
+    shown = render.log_of(replace(seen(PLAIN), round=2), lines[:2], NOW)
+    assert [(row.n, row.heading) for row in shown] == [(2, "Round 1"), (1, "")]
+
+
+def test_what_staff_did_stands_in_its_round() -> None:
+    lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
+    done = [(2, Act.PAUSE), (2, Act.VOID_ROUND), (2, Act.EXTEND), (3, Act.PAUSE)]
+    acts = [StaffAct(act, version, NOW, {"round": 1, "minutes": 60}, None, None) for version, act in done]
+    shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW, acts)
+    assert [(row.n or row.text.split()[1], row.heading) for row in shown] == [
+        ("paused", ""), (3, ""), ("gave", ""), ("made", "Round 1"), ("paused", ""), (2, ""), (1, ""),
+    ]  # fmt: skip
+
+
+def test_what_a_bot_did_for_the_owner_of_a_seat_is_told_as_the_bot_s() -> None:
+    played = Event("played", 0, "r5")
+    lines = [line(1, 0, Event("played", 0, "r1")), LogLine(2, 1, 0, "", NOW, (played,), by_bot=True)]
+    for you, sentence in (
+        (0, "Your bot plays Red 5."),
+        (1, "Ann’s bot plays Red 5."),
+        (None, "Ann’s bot plays Red 5."),
+    ):
+        view = seen({**PLAIN, "turn": 1}, you)
+        newest = render.log_of(view, lines, NOW)[0]
+        assert (newest.text, newest.mine) == (sentence, False)
+        assert render.announcements(view, lines, since=1, refusal=None, now=NOW)["polite"][0] == sentence
+    assert page(seen(PLAIN), lines)["news"] == ["Your bot plays Red 5."]
 
 
 def test_only_what_concerns_the_listener_interrupts() -> None:
