@@ -11,7 +11,7 @@ import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError
 from psycopg.errors import DeadlockDetected, IdleInTransactionSessionTimeout, LockNotAvailable, QueryCanceled
 
-from games.rules import REFUSALS, Refused
+from games.rules import Refused
 
 log = structlog.get_logger(__name__)
 
@@ -53,15 +53,14 @@ STATUSES: Final[dict[str, int]] = {
 class Denied(Exception):
     """A request refused with a name, a sentence for the person, and a status.
 
-    `rule` is a rule number of the rulebook, by itself that of the code, or None; `version` is the current version of
-    the game, where there is one.
+    `rule` is a rule number of the rulebook, or None; `version` is the current version of the game, where there is one.
     """
 
     def __init__(self, code: str, message: str, *, rule: str | None = None, version: int | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.rule = rule or REFUSALS.get(code)
+        self.rule = rule
         self.version = version
 
     @property
@@ -76,6 +75,13 @@ class Denied(Exception):
 def from_rules(refused: Refused, version: int | None) -> Denied:
     """The rules' refusal as a door's."""
     return Denied(refused.code, refused.message, rule=refused.rule, version=version)
+
+
+def over(version: int, *, begun: bool) -> Denied:
+    """For what only a game has that goes on, or is still to begin: it was `begun` and has ended, or never was."""
+    if begun:
+        return Denied("over", "The game is over.", rule="END-1", version=version)
+    return Denied("over", "This table was closed before its game began.", version=version)
 
 
 def suspended() -> Denied:

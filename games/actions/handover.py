@@ -14,7 +14,7 @@ from games.actions.clocks import stops
 from games.actions.clocks.timing import CLOCK_FIELDS, first_wake, set_clock, turn_clock
 from games.models import Game, Seat
 from games.queries import Table
-from games.refusals import Denied
+from games.refusals import Denied, over
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -61,7 +61,7 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     """
     game, hosts = table.game, row.user_id is not None and row.user_id == table.game.host_id
     if game.ended:
-        raise Denied("over", "The game is over.", version=game.version)
+        raise over(game.version, begun=game.started_at is not None)
     if row.left:
         raise Denied("forbidden", "This player has left the game.", version=game.version)
     row.user, row.name, row.rest = person, person.name, person.rest

@@ -18,7 +18,7 @@ from games.models import Game, Seat
 from games.models.paces import CUSTOM, PACES, pace_named
 from games.models.rows import ask_ahead
 from games.queries import Table, conduct
-from games.refusals import Denied, not_found
+from games.refusals import Denied, not_found, over
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -145,7 +145,7 @@ def _open_table(code: str, user: User | None, links: Collection[str] = ()) -> Ta
     if not queries.may_see(table, user, links):
         raise not_found()
     if table.game.ended:
-        raise Denied("over", "The game is over.", version=table.game.version)
+        raise over(table.game.version, begun=table.game.started_at is not None)
     return table
 
 

@@ -33,7 +33,7 @@ REASON = "Seen in the log of the game"
 def refused(expected: str, act: Any, **arguments: Any) -> None:
     with pytest.raises(Denied) as denied:
         act(**arguments)
-    assert denied.value.code == expected
+    assert (denied.value.code, denied.value.rule) == (expected, None)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import Game, Round
 from games.queries import Table, records
+from games.refusals import Denied
 from tests.conftest import logged_in
 from tests.support.staff import act, dealt, entry_of, refused
 from tests.support.tables import NOON, now_of
@@ -100,7 +101,9 @@ def test_a_void_game_ends_without_a_winner(dealt: Table, ann: User, alice: User,
     record = rules.parse_record(rules.print_record(records.record_of(now_of(dealt))))
     assert record.result is None
     assert len(list(rules.replay_record(record))) == 1
-    refused("over", tables.void_game, **act(dealt, ann))
+    with pytest.raises(Denied) as denied:
+        tables.void_game(**act(dealt, ann))
+    assert (denied.value.code, denied.value.rule, denied.value.message) == ("over", "END-1", "The game is over.")
 
 
 def test_a_table_that_has_not_started_is_closed(mo: User, alice: User) -> None:
@@ -108,7 +111,12 @@ def test_a_table_that_has_not_started_is_closed(mo: User, alice: User) -> None:
     tables.close(**act(table, mo))
     assert now_of(table).game.status == Game.Status.VOID
     entry_of(table)
-    refused("over", tables.close, **act(table, mo))
+    leave = {"code": table.game.code, "user": alice, "now": NOON}
+    for try_again, how in ((tables.close, act(table, mo)), (lobby.leave_table, leave)):
+        with pytest.raises(Denied) as denied:
+            try_again(**how)
+        assert (denied.value.code, denied.value.rule) == ("over", None)
+        assert denied.value.message == "This table was closed before its game began."
     outbox.deliver(clock=lambda: NOON)
     (letter,) = mail.outbox
     assert (letter.to, letter.subject) == ([alice.email], "The staff closed this table before its game began.")

@@ -26,7 +26,7 @@ from games.actions.clocks.timing import (
 )
 from games.models import Game, Hand
 from games.queries import Table
-from games.refusals import Denied
+from games.refusals import Denied, over
 
 LONGEST_EXTENSION: Final = timedelta(days=60)
 
@@ -150,4 +150,4 @@ def require_playing(table: Table) -> None:
     if status == Game.Status.OPEN:
         raise Denied("not_started", "The game has not started yet.", version=version)
     if status != Game.Status.PLAYING:
-        raise Denied("over", "The game is over.", rule="END-1", version=version)
+        raise over(version, begun=table.game.started_at is not None)

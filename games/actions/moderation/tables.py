@@ -20,7 +20,7 @@ from games.actions.next_round import deal_again, deal_next
 from games.actions.notices import by_staff
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, conduct
-from games.refusals import Denied
+from games.refusals import Denied, over
 
 STAFF: Final = "staff"
 """The reason of a pause that staff have set."""
@@ -137,7 +137,7 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         if table.game.status == Game.Status.PLAYING:
             raise Denied("already_started", "The game has started: void it instead.", version=table.game.version)
         if table.game.status != Game.Status.OPEN:
-            raise Denied("over", "The game is over.", version=table.game.version)
+            raise over(table.game.version, begun=table.game.started_at is not None)
         rounds.call_off(table.game, now=now)
         by_staff.called_off(table, now=now)
         return record(Act.CLOSE, by=by, reason=why, now=now, table=table)
