@@ -252,9 +252,7 @@ def read_results(game_ids: list[int]) -> list[tuple[int, int, int, int, Any]]:
     """The rounds of these games that have ended, in order: game, round, its number, its winner, its points."""
     with prepared() as cursor:
         cursor.execute(_RESULTS, [game_ids])
-        return [
-            (game, pk, number, winner, json.loads(points)) for game, pk, number, winner, points in cursor.fetchall()
-        ]
+        return [(*row, json.loads(points)) for *row, points in cursor.fetchall()]
 
 
 # Windows first, of which few are due at any moment: in the order of games the planner might look at them all.

@@ -24,7 +24,6 @@ PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
 USUAL: Final = TableOptions()
 """What the form shows at first, but for the bots in every other seat."""
-SEATS: Final = range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)
 LENGTHS: Final = (0, 200, 500, 1000)
 OWN_FIELDS: Final = tuple(spec for spec in rules.OPTIONS if spec.name != "target")
 """The options that this form asks for under their groups; the length of the game says the `target`."""

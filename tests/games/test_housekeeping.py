@@ -113,7 +113,7 @@ def test_a_settled_case_outlives_the_guest_it_is_about(alice: User, mo: User, as
     case = settled_case_of_a_forgotten_guest(alice, mo)
     assert (case.person, case.outcome, case.reports.get().reporter) == (None, "acted", alice)
     page = as_alice.get("/reports/").content.decode()
-    assert "A guest who has gone: an offensive name" in page
+    assert "A guest who is gone: an offensive name" in page
     assert "<strong>We agreed and acted on it.</strong> Thank you." in page
 
 
