@@ -59,8 +59,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         if not shallow and user.is_authenticated and user.is_guest and user.muted(timezone.now()):
             until = date_format(timezone.localtime(user.muted_until), "j F Y")
             raise ValidationError(
-                f"Staff do not let you choose your name until {until}. Your games stay yours in this browser: sign"
-                " up then to keep them.",
+                f"You can choose a name again from {until}: staff have ruled it out until then. Your games stay yours"
+                " in this browser: sign up then to keep them.",
                 code="muted",
             )
         cleaned: str = super().clean_username(username, shallow=shallow)

@@ -8,11 +8,22 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import AddEmailForm, SignupForm
+from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
 from django import forms
 from django.core.validators import validate_email
 
 from accounts.addresses import validate_address
+
+
+class LogInByEither(LoginForm):  # type: ignore[misc]  # allauth ships no types
+    """Says above its first field what goes there, where allauth's says it only inside, until one types."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        login = self.fields["login"]
+        login.label = "Username or email"
+        del login.widget.attrs["placeholder"]
+        login.widget.attrs["autocomplete"] = "username"
 
 
 class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships no types

@@ -65,7 +65,7 @@ def _save_profile(user_id: int, form: ProfileForm) -> bool:
         form.add_error("display_name", "Somebody else goes by this name.")
     except actions.Muted:
         until = date_format(timezone.localtime(user.muted_until), "j F Y")
-        form.add_error("display_name", f"Staff do not let you choose your name until {until}.")
+        form.add_error("display_name", f"You can choose a name again from {until}: staff have ruled it out until then.")
     return not form.errors
 
 

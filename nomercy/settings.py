@@ -210,7 +210,11 @@ ACCOUNT_SIGNUP_FIELDS = [
     "password2*",
 ]
 ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
-ACCOUNT_FORMS = {"signup": "accounts.signup.SignUpWithAnyAddress", "add_email": "accounts.signup.AnotherAddress"}
+ACCOUNT_FORMS = {
+    "login": "accounts.signup.LogInByEither",
+    "signup": "accounts.signup.SignUpWithAnyAddress",
+    "add_email": "accounts.signup.AnotherAddress",
+}
 ACCOUNT_PREVENT_ENUMERATION = "strict"  # an address that somebody has confirmed can be claimed, and not confirmed again
 ACCOUNT_USERNAME_VALIDATORS = "accounts.names.username_validators"
 ACCOUNT_USERNAME_MIN_LENGTH = 2

@@ -48,7 +48,7 @@ PACES: Final[dict[str, Pace]] = {
         Pace(
             "fast",
             "Fast",
-            "a turn or more a day: 12 h to begin with, 6 h more each turn, never more than 24 h",
+            "a turn or more a day: 12 h to begin with, 6 h more each turn (18 h for the first), never more than 24 h",
             12 * HOUR,
             6 * HOUR,
             24 * HOUR,
@@ -57,7 +57,7 @@ PACES: Final[dict[str, Pace]] = {
         Pace(
             "standard",
             "Standard",
-            "about a turn a day: 24 h to begin with, 24 h more each turn, never more than 72 h",
+            "about a turn a day: 24 h to begin with, 24 h more each turn (48 h for the first), never more than 72 h",
             24 * HOUR,
             24 * HOUR,
             72 * HOUR,
@@ -66,7 +66,7 @@ PACES: Final[dict[str, Pace]] = {
         Pace(
             "slow",
             "Slow",
-            "when you have a minute: 72 h to begin with, 48 h more each turn, never more than 168 h",
+            "at your leisure: 72 h to begin with, 48 h more each turn (120 h for the first), never more than 168 h",
             72 * HOUR,
             48 * HOUR,
             168 * HOUR,
@@ -125,7 +125,8 @@ def custom_pace(numbers: Mapping[str, object]) -> Pace:
         raise ValueError("The cap of a pace cannot be less than its bank or its increment.")
     if values["callout"] > values["cap"]:
         raise ValueError("The callout time of a pace cannot be more than its cap.")
-    told = f"{span(values['bank'])} to begin with, {span(values['increment'])} more each turn"
+    first = span(min(values["bank"] + values["increment"], values["cap"]))
+    told = f"{span(values['bank'])} to begin with, {span(values['increment'])} more each turn ({first} for the first)"
     return Pace(CUSTOM, "Custom", f"{told}, never more than {span(values['cap'])}", **values)
 
 

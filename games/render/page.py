@@ -151,7 +151,8 @@ def _over(view: GameView, again: Again | None) -> Context | None:
     return {
         "rematch_url": url,
         "rematch": label,
-        "note": " ".join(filter(None, (note if view.you is not None else "", LOOKED if view.looked else ""))),
+        "note": note if view.you is not None else "",
+        "looked": LOOKED if view.looked else "",
         "replay_url": reverse("replay", args=code),
         "record_url": reverse("record", args=code),
     }

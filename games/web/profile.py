@@ -89,7 +89,8 @@ def _label(table: Table, reader: User) -> str:
     begun = timezone.localtime(table.game.started_at or table.game.created_at)
     stands = table.game.get_status_display().lower()
     crumb = words.crumb(queries.view_of(table, reader))
-    return f"{crumb}, from {begun.day} {begun:%B, %H:%M}, {stands} ({table.game.code})"
+    others = words.listed([row.name for row in table.seats if row.user_id != reader.pk])
+    return f"{crumb}, with {others}, from {begun.day} {begun:%B, %H:%M}, {stands} ({table.game.code})"
 
 
 def _seat(table: Table, them: User) -> int:

@@ -194,6 +194,12 @@ def test_a_username_that_nobody_may_have_is_refused(client: Client, db: None, na
     assert not User.objects.exists()
 
 
+def test_the_first_field_of_the_log_in_says_above_it_what_goes_there(client: Client) -> None:
+    page = client.get("/accounts/login/").content.decode()
+    assert '<label for="id_login">Username or email</label>' in page
+    assert 'autocomplete="username"' in page
+
+
 @pytest.mark.parametrize("login", ["alice", "Alice", "alice@example.org"])
 def test_one_logs_in_by_username_or_e_mail(client: Client, alice: User, login: str) -> None:
     answer = client.post("/accounts/login/", {"login": login, "password": "alice"})

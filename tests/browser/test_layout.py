@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.places import PLACES, Cast, Place
+from tests.browser.places import MANY, PLACES, Cast, Place
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
 WIDTHS = (320, 390, 1280)
@@ -23,6 +23,12 @@ TOO_WIDE = """() => {
         !e.closest(".sr, .fan, svg") && e.getBoundingClientRect().right > width + 1 && !scrolls(e));
     const parts = wide.slice(0, 3).map((e) => e.outerHTML.slice(0, 120));
     return {page: document.documentElement.scrollWidth - width, parts};
+}"""
+
+
+NAME_INSIDE = """(table) => {
+    const [outer, name] = [table, table.querySelector("figcaption")].map((e) => e.getBoundingClientRect());
+    return name.left > outer.left + 8 && name.right < outer.right;
 }"""
 
 
@@ -42,3 +48,22 @@ def take_pictures(page: Page, name: Path) -> None:
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         page.screenshot(path=f"{name}-{scheme}.png", full_page=True)
+
+
+@pytest.mark.parametrize("width", [390, 860, 1280])
+def test_the_table_is_as_high_under_the_longest_name_as_under_the_shortest(
+    new_page: Callable[..., Page], cast: Cast, width: int
+) -> None:
+    """Else the hand moves between two turns."""
+    page = new_page(cast.alice)
+    page.set_viewport_size({"width": width, "height": 800})
+    heights = set()
+    for top in ("r4", "yE", "WR4"):
+        code = cast.table({**MANY, "discard_pile": ["y4", "b4", top], "color": "r" if top == "r4" else "y"}).game.code
+        page.goto(f"/games/{code}/")
+        assert width < 800 or page.locator("#table").evaluate(NAME_INSIDE)
+        heights.add(page.locator("#table").evaluate("(table) => table.getBoundingClientRect().height"))
+        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}
+        if SCREENSHOTS:
+            take_pictures(page, Path(SCREENSHOTS) / f"table-{top}-{width}")
+    assert len(heights) == 1, heights

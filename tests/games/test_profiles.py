@@ -92,6 +92,7 @@ def test_a_report_from_a_profile_is_about_a_game_that_both_sit_in(as_alice: Clie
     page = as_alice.get("/people/bob/report/").content.decode()
     assert page.index(newer.code) < page.index(older.code)
     assert f"playing ({newer.code})" in page
+    assert ", with bob, from" in page
     assert f"over ({older.code})" in page
     form = {"game": older.code, "kind": "name", "text": SENTENCE}
     assert as_alice.post("/people/bob/report/", form).headers["Location"] == "/reports/"

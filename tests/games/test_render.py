@@ -432,5 +432,8 @@ def test_the_end_of_a_game_is_said_to_whoever_made_the_last_move() -> None:
 
 @pytest.mark.parametrize("pace", [pace for pace in PACES.values() if not pace.live], ids=lambda pace: pace.name)
 def test_a_pace_says_what_its_first_deadline_will_be(pace: Pace) -> None:
-    first, more, most = (f"{seconds // HOUR} h" for seconds in (pace.bank, pace.increment, pace.cap))
-    assert pace.help.endswith(f": {first} to begin with, {more} more each turn, never more than {most}")
+    seconds = (pace.bank, pace.increment, pace.turn_seconds(pace.bank), pace.cap)
+    saved, more, first, most = (f"{each // HOUR} h" for each in seconds)
+    assert pace.help.endswith(
+        f": {saved} to begin with, {more} more each turn ({first} for the first), never more than {most}"
+    )

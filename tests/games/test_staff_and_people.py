@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import timedelta
@@ -25,6 +26,7 @@ from games.models import AuditEntry, Seat, Suspension, Warned
 from games.queries import conduct
 from games.refusals import Denied
 from tests.conftest import api_token, logged_in
+from tests.support.pages import text_of
 from tests.support.stack import database_url
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -244,6 +246,24 @@ def test_the_page_of_the_suspended_is_for_them_alone(client: Client, as_bob: Cli
     assert as_bob.get("/suspended/").headers["Location"] == "/"
 
 
+def test_the_page_of_the_suspended_leads_nowhere_that_leads_back(shut_out: Client, alice: User) -> None:
+    page = shut_out.get("/suspended/")
+    assert "independent: not affiliated" in text_of(page)
+    assert re.findall(r'<a [^>]*href="(?!#)', page.content.decode()) == []
+    assert "Until then this page is all you can use here." in text_of(page)
+    User.objects.filter(pk=alice.pk).update(suspended_until=FOR_GOOD)
+    Suspension.objects.update(until=None)
+    assert "For good. This page is all you can use here." in text_of(shut_out.get("/suspended/"))
+
+
+def test_an_appeal_is_answered_by_the_decision_first(shut_out: Client, ann: User, alice: User) -> None:
+    appeal = cases.appeal(person_id=alice.pk, text="It was my little brother who wrote that.", now=timezone.now())
+    why = "Brothers are not let in here."
+    cases.decide_appeal(appeal_id=appeal.pk, by=ann, lift=False, answer=why, reason=REASON, now=timezone.now())
+    page = shut_out.get("/suspended/").content.decode()
+    assert page.index("The suspension stays.") < page.index(why)
+
+
 def test_an_appeal_is_taken_once(shut_out: Client) -> None:
     short = shut_out.post("/suspended/", {"text": "No!"})
     assert short.status_code == 400
@@ -267,7 +287,7 @@ def test_a_mute_takes_the_name_and_the_choice_of_another(mo: User, alice: User, 
     assert "Rude Word" not in logged_in(bob).get(f"/games/{table.game.code}/").content.decode()
     answer = logged_in(alice).post("/accounts/me/", {"display_name": "Ruder", "time_zone": "UTC"})
     assert answer.status_code == 422
-    assert "Staff do not let you choose your name" in answer.content.decode()
+    assert "You can choose a name again from" in answer.content.decode()
     assert logged_in(alice).post("/accounts/me/", {"display_name": "", "time_zone": "UTC"}).status_code == 302
     people.unmute(person_id=alice.pk, by=mo, reason=REASON, now=now)
     assert logged_in(alice).post("/accounts/me/", {"display_name": "Kind", "time_zone": "UTC"}).status_code == 302
@@ -314,7 +334,7 @@ def test_a_muted_guest_signs_up_when_the_mute_ends(mo: User) -> None:
     form = {"username": "rudeword", "password1": word, "password2": word}
     answer = browser.post("/accounts/signup/", form)
     assert answer.status_code == 200
-    assert "Staff do not let you choose your name until" in answer.content.decode()
+    assert "You can choose a name again from" in answer.content.decode()
     guest.refresh_from_db()
     assert guest.is_guest
     assert not User.objects.filter(username="rudeword").exists()

@@ -57,7 +57,7 @@ def test_a_custom_pace_gives_its_own_time(alice: User, bob: User) -> None:
     numbers = {"bank": 7200, "increment": 3600, "cap": 10_800, "callout": 60}
     game = after_the_move(alice, bob, pace="custom", custom_pace=numbers).game
     assert game.deadline == NOON + 3 * HOUR  # the seats of these tables begin with a day: the cap holds
-    assert game.terms.help == "2 h to begin with, 1 h more each turn, never more than 3 h"
+    assert game.terms.help == "2 h to begin with, 1 h more each turn (3 h for the first), never more than 3 h"
 
 
 @pytest.mark.django_db
