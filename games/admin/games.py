@@ -153,6 +153,7 @@ class GameAdmin(ReadOnly):
         plays = Act.LOOK.value in fitting and refusal_of(tables.check_look, table, by=request.user)
         offered = {name: page for name, page in PAGES.items() if name in fitting and not (plays and name == Act.LOOK)}
         view, lines = queries.view_of(table, None), queries.log_of(table, None, last=LOG_LINES)
+        acts = conduct.told_of_game(game, reader=None, since=lines[0].n if lines else 0)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -163,7 +164,7 @@ class GameAdmin(ReadOnly):
             "prose": words.options_prose(view),
             "top": _top(view),
             "seats": [(seat, row, words.duration(row.bank)) for seat, row in zip(view.seats, table.seats, strict=True)],
-            "lines": rendering.log_of(view, lines, now, conduct.told_of_game(game, since=lines[0].n if lines else 0)),
+            "lines": rendering.log_of(view, lines, now, acts),
             "shown": LOG_LINES,
             "refusal": refusal_of(check_outside, table, by=request.user),
             "acts": buttons(request, offered, "games_game_act", game.pk),

@@ -212,34 +212,31 @@ def read_log(game_id: int, after: int, until: int, last: int | None) -> list[Log
     """
     with prepared() as cursor:
         cursor.execute(_LOG, [game_id, after, until, last])
-        rows = cursor.fetchall()
-    return [
-        (n, round_, seat, text, at, _events(events), over, by_bot)
-        for n, round_, seat, text, at, events, over, by_bot in reversed(rows)
-    ]
+        rows = reversed(cursor.fetchall())
+    return [(*told, _events(events), over, by_bot) for *told, events, over, by_bot in rows]
 
 
 # A person goes by the name of today: the entry has the one of its time, which staff may have taken since.
 _NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE(NULLIF({1}.display_name, ''), {1}.username, '') END"
 _BEFORE: Final = "CAST(a.details->>'before_id' AS bigint)"
 _ACTS: Final = f"""
-SELECT a.act, a.version, a.at, a.details, {_NAME_TODAY.format("a.person_id", "p")}, {_NAME_TODAY.format(_BEFORE, "b")}
+SELECT a.act, a.version, a.at, {_NAME_TODAY.format("a.person_id", "p")}, {_NAME_TODAY.format(_BEFORE, "b")},
+a.person_id, {_BEFORE}, a.details
 FROM games_auditentry a LEFT JOIN accounts_user p ON p.id = a.person_id LEFT JOIN accounts_user b ON b.id = {_BEFORE}
 WHERE a.game_id = %s AND a.version >= %s AND a.act = ANY(%s) ORDER BY a.id DESC LIMIT %s
 """  # noqa: S608  # parts of ours
-ActRow = tuple[str, int, datetime, dict[str, Any], str | None, str | None]
+ActRow = tuple[str, int, datetime, str | None, str | None, int | None, int | None, dict[str, Any]]
 
 
 def read_acts(game_id: int, since: int, acts: Sequence[str], last: int | None) -> list[ActRow]:
     """What staff did of these `acts` at a table from version `since` on, at most the `last` newest, oldest first.
 
-    Each is its act, version, time, details, and whom it was about and whom it took a seat from: what they go by now,
-    empty if they are gone, None if there was nobody.
+    Each: act, version, time, whom it was about, whom it took a seat from, their numbers, details. People are what they
+    go by now: empty if they are gone, None if there was nobody.
     """
     with prepared() as cursor:
         cursor.execute(_ACTS, [game_id, since, list(acts), last])
-        rows = cursor.fetchall()
-    return [(act, n, at, json.loads(details), to, before) for act, n, at, details, to, before in reversed(rows)]
+        return [(*row, json.loads(details)) for *row, details in reversed(cursor.fetchall())]
 
 
 _RESULTS: Final = """

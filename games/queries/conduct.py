@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum, auto
 from typing import Any, Final, NamedTuple, TypeVar
 
 from django.db.models import Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Sum
@@ -61,19 +62,25 @@ def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
     return not_about(AuditEntry.objects.filter(game_id=game.pk), reader).order_by("-pk")
 
 
+class You(Enum):
+    """The reader, who is not called by name: no name that anybody can take is this."""
+
+    YOU = auto()
+
+
 class StaffAct(NamedTuple):
     """What staff did at a table after its move `version` (0: before the first), as its people may know it.
 
     `person` is whom it was about and `before` whom it took a seat from, by the names of today: empty if they are gone,
-    None if it was a bot, or nobody.
+    None if it was a bot, or nobody, and `You.YOU` if it is the reader.
     """
 
     act: AuditEntry.Act
     version: int
     at: datetime
+    person: str | You | None
+    before: str | You | None
     details: dict[str, Any]
-    person: str | None
-    before: str | None
 
 
 _Act = AuditEntry.Act
@@ -84,12 +91,19 @@ TOLD: Final = (
 """What people are told that staff did at a table; the log may have acts of a release after this one."""
 
 
-def told_of_game(game: Game, *, since: int = 0, last: int | None = None) -> list[StaffAct]:
-    """What people are told that staff did at this table from version `since` on (at most the `last` newest), oldest
+def told_of_game(game: Game, *, reader: User | None, since: int = 0, last: int | None = None) -> list[StaffAct]:
+    """What this reader is told that staff did at this table from version `since` on (at most the `last` newest), oldest
     first: that hands were looked at once it is over.
     """
+
+    def called(name: str | None, number: int | None) -> str | You | None:
+        return You.YOU if reader is not None and reader.pk == number else name
+
     acts = (*TOLD, _Act.LOOK) if game.ended else TOLD
-    return [StaffAct(_Act(row[0]), *row[1:]) for row in read_acts(game.pk, since, acts, last)]
+    return [
+        StaffAct(_Act(act), version, at, called(to, to_id), called(before, before_id), details)
+        for act, version, at, to, before, to_id, before_id, details in read_acts(game.pk, since, acts, last)
+    ]
 
 
 def closed_by_staff(game: Game) -> bool:

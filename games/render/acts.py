@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from games.models import AuditEntry, Game
-from games.queries.conduct import StaffAct
+from games.queries.conduct import StaffAct, You
 from games.render.words import counted, whose
 
 Act = AuditEntry.Act
@@ -17,8 +17,14 @@ def deed(act: StaffAct) -> str:
     return SAID[act.act](act)
 
 
-def _who(name: str | None) -> str:
+def _who(name: str | You | None) -> str:
+    if name is You.YOU:
+        return "you"
     return "a bot" if name is None else name or "a former player"
+
+
+def _whose(name: str | You | None) -> str:
+    return "your" if name is You.YOU else whose(_who(name))
 
 
 def _length(minutes: int) -> str:
@@ -33,12 +39,17 @@ def _resumed(act: StaffAct) -> str:
 
 def _forgiven(act: StaffAct) -> str:
     misses: int = act.details["misses"]
-    return f"Staff took {counted(misses, 'missed turn')} off {whose(_who(act.person))} count."
+    return f"Staff took {counted(misses, 'missed turn')} off {_whose(act.person)} count."
 
 
 def _removed(act: StaffAct) -> str:
     then = ": a bot has the seat from then on" if act.details.get("bot") else ""
     return f"Staff took {_who(act.person)} off the table{then}."
+
+
+def _moved(act: StaffAct) -> str:
+    seat = f"{_whose(act.before)} seat"
+    return f"Staff gave you {seat}." if act.person is You.YOU else f"Staff gave {seat} to {_who(act.person)}."
 
 
 def _plain(text: str) -> Callable[[StaffAct], str]:
@@ -54,7 +65,7 @@ SAID: Final[Mapping[AuditEntry.Act, Callable[[StaffAct], str]]] = {
     Act.VOID_GAME: _plain("Staff ended the game without a winner."),
     Act.CLOSE: _plain("Staff closed the table before it started."),
     Act.REMOVE: _removed,
-    Act.MOVE_SEAT: lambda act: f"Staff gave {whose(_who(act.before))} seat to {_who(act.person)}.",
+    Act.MOVE_SEAT: _moved,
     Act.LOOK: _plain("Staff looked at the hands."),
 }
 """Each act at a table; the others are not for players to read."""

@@ -180,7 +180,7 @@ def _show(
         presence.look(game_id=table.game.pk, user_id=user.pk)
     lines = queries.log_of(table, user, last=READ_LINES)
     before, again = _ended_before(table, view, lines), _again(table, view, user)
-    acts = _staff_beside(table, lines)
+    acts = _staff_beside(table, lines, user)
     page = rendering.page_of(view, lines, asked=asked, now=now, acts=acts, ended=before, again=again)
     page["unseen"] = queries.unseen_end(table, user)
     page["guest"] = user is not None and user.is_guest and view.you is not None
@@ -203,10 +203,10 @@ def _show(
     return response
 
 
-def _staff_beside(table: Table, lines: list[LogLine]) -> list[StaffAct]:
+def _staff_beside(table: Table, lines: list[LogLine], user: User | None) -> list[StaffAct]:
     """What staff did since the oldest line that the page shows; since the beginning where it shows all."""
     oldest = lines[-rendering.LOG_LINES].n if len(lines) > rendering.LOG_LINES else 0
-    return conduct.told_of_game(table.game, since=oldest, last=rendering.LOG_LINES)
+    return conduct.told_of_game(table.game, reader=user, since=oldest, last=rendering.LOG_LINES)
 
 
 def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended | None:
@@ -244,9 +244,10 @@ def look_at_end(request: HtmxRequest, code: str) -> HttpResponse:
 def log(request: HtmxRequest, code: str) -> HttpResponse:
     """The whole log, as this reader may know it, with an address for every line."""
     table = table_for(request, code)
-    view = queries.view_of(table, person(request))
-    acts = conduct.told_of_game(table.game)
-    lines = rendering.log_of(view, queries.log_of(table, person(request)), timezone.now(), acts)
+    user = person(request)
+    view = queries.view_of(table, user)
+    acts = conduct.told_of_game(table.game, reader=user)
+    lines = rendering.log_of(view, queries.log_of(table, user), timezone.now(), acts)
     over = view.ended
     context = {"code": code, "name": words.table_name(view), "lines": lines, "over": over}
     context["replay_url"] = reverse("replay", args=[code])

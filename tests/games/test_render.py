@@ -359,7 +359,7 @@ def test_the_log_is_newest_first_with_a_heading_a_round() -> None:
 def test_what_staff_did_stands_in_its_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
     done = [(2, Act.PAUSE), (2, Act.VOID_ROUND), (2, Act.EXTEND), (3, Act.PAUSE)]
-    acts = [StaffAct(act, version, NOW, {"round": 1, "minutes": 60}, None, None) for version, act in done]
+    acts = [StaffAct(act, version, NOW, None, None, {"round": 1, "minutes": 60}) for version, act in done]
     shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW, acts)
     assert [(row.n or row.text.split()[1], row.heading) for row in shown] == [
         ("paused", ""), (3, ""), ("gave", ""), ("made", "Round 1"), ("paused", ""), (2, ""), (1, ""),

@@ -43,9 +43,9 @@ def on(game: Game, by: User, **more: Any) -> dict[str, Any]:
     return {"game_id": game.pk, "by": by, "reason": REASON, "now": NOON, **more}
 
 
-def told(game: Game) -> list[str]:
-    """The sentences, oldest first."""
-    return [deed(act) for act in conduct.told_of_game(game)]
+def told(game: Game, reader: User | None = None) -> list[str]:
+    """The sentences to this reader, oldest first."""
+    return [deed(act) for act in conduct.told_of_game(game, reader=reader)]
 
 
 def read(browser: Client, game: Game, rest: str = "", *, fragment: bool = False) -> list[str]:
@@ -95,6 +95,23 @@ def test_what_staff_did_is_told_in_the_past_and_says_to_whom(dealt: Table, ann: 
     ]  # fmt: skip
 
 
+def test_whoever_an_act_is_about_reads_you(dealt: Table, ann: User, alice: User, bob: User, dora: User) -> None:
+    game = dealt.game
+    tables.extend(**on(game, ann, minutes=90))
+    tables.forgive(**on(game, ann, seat=1))
+    tables.move_seat(**on(game, ann, seat=1, username="dora"))
+    tables.remove(**on(game, ann, seat=1, bot=True))
+    assert told(game, alice)[0] == "Staff gave you 90 minutes more for the turn."
+    assert told(game, bob)[1:3] == ["Staff took 2 missed turns off your count.", "Staff gave your seat to dora."]
+    assert told(game, dora)[2:] == [
+        "Staff gave you bob’s seat.", "Staff took you off the table: a bot has the seat from then on."
+    ]  # fmt: skip
+    for reader in (None, ann):
+        assert told(game, reader)[:2] == [
+            "Staff gave alice 90 minutes more for the turn.", "Staff took 2 missed turns off bob’s count."
+        ]  # fmt: skip
+
+
 def test_before_the_start_a_seat_is_free_again_and_a_table_closed(ann: User, alice: User, bob: User) -> None:
     game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON).game
     lobby.join(code=game.code, user=bob, now=NOON)
@@ -133,10 +150,11 @@ def test_the_log_at_the_table_tells_it_between_the_moves_where_it_was_done(
     tables.extend(**on(game, ann, minutes=90))
     tables.pause(**on(game, ann))
     tables.resume(**on(game, ann))
-    said = ["Staff let the game go on.", "Staff paused the game.", "Staff gave alice 90 minutes more for the turn."]
-    assert read(as_alice, game) == [*said, *before]
+    common = ["Staff let the game go on.", "Staff paused the game."]
+    to_alice, to_others = ([*common, f"Staff gave {who} 90 minutes more for the turn."] for who in ("you", "alice"))
+    assert read(as_alice, game) == [*to_alice, *before]
     tables.remove(**on(game, ann, seat=2, bot=False))
-    for browser in (as_alice, Client()):
+    for browser, said in ((as_alice, to_alice), (Client(), to_others)):
         lines = read(browser, game)
         assert lines[0] == "charlie has left the game."
         assert lines[1:5] == ["Staff took charlie off the table.", *said]
