@@ -3,14 +3,18 @@
 
 const FIRST_WAIT = 2000;
 const LONGEST_WAIT = 30000;
-const [navigation] = performance.getEntriesByType("navigation");
-let attempts = navigation?.type === "reload" ? 2 : 0; // it was well again, and yet too busy: give it more time
+const FORGOTTEN = 2 * LONGEST_WAIT;
+const kept = history.state?.patience; // by this page before it loaded itself again
+const recent = kept && Date.now() - kept.at < FORGOTTEN;
+let attempts = recent ? kept.attempts : 0;
 
 async function look() {
   attempts += 1;
   try {
     const answer = await fetch("/healthz", { cache: "no-store" });
     if (answer.ok) {
+      // If it is well, and yet too busy for this page, it is given more time.
+      history.replaceState({ patience: { attempts: attempts + 1, at: Date.now() } }, "");
       location.reload();
       return;
     }

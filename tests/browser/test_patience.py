@@ -65,6 +65,30 @@ def test_it_comes_back_by_itself_and_stands_still_until_then(page: Page, away: A
     assert len(loads) == 1
 
 
+WAITS = """
+const later = window.setTimeout;
+Math.random = () => 0.5;
+window.setTimeout = (what, wait, ...rest) => {
+  if (wait < 2000) return later(what, wait, ...rest);
+  window.waited(wait);
+  return later(what, 50, ...rest);
+};
+"""
+
+
+def test_a_page_that_stays_busy_on_a_healthy_site_is_asked_for_ever_more_rarely(page: Page, away: Away) -> None:
+    page.route("**/healthz", lambda route: route.fulfill(status=200))
+    page.add_init_script(WAITS)
+    waits: list[int] = []
+    page.expose_function("waited", lambda wait: waits.append(wait))  # noqa: PLW0108  # Playwright marks it
+    away.goes()
+    with page.expect_request(lambda one: one.url.endswith("/healthz") and len(waits) >= 5):
+        page.goto("/")
+    assert waits[:5] == [2_000, 8_000, 30_000, 30_000, 30_000]
+    away.comes_back()
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("One moment")
+
+
 def test_what_was_sent_is_not_sent_again(page: Page, away: Away) -> None:
     page.goto("/tables/new/")
     away.goes()
