@@ -30,10 +30,10 @@ function tick() {
   }
 }
 
-// While a computer sleeps some browsers count no time: then the page asks how things stand.
+// While a computer sleeps some browsers count no time: then live.js asks how things stand.
 function lookIfOld() {
   const now = Date.now() - performance.now();
-  if (old || Math.abs(now - skew) > SLEPT) htmx.trigger(document.getElementById("main"), "poke");
+  if (old || Math.abs(now - skew) > SLEPT) document.dispatchEvent(new Event("woke"));
   old = false;
   skew = now;
 }

@@ -16,7 +16,7 @@ let socket = null;
 let attempts = 0;
 let newest = 0;
 let heard = -1;
-let news = false; // something that is no move was told since the last request left
+let news = false; // something that is no move was told, or the computer has slept, since the last request left
 let told = false; // something was said since the last request left
 let busy = false;
 let ticks = 0;
@@ -84,5 +84,9 @@ setInterval(() => {
 }, POLL);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) refetch();
+});
+document.addEventListener("woke", () => {
+  news = true; // an answer that is under way may be as old as the sleep
+  refetch();
 });
 connect();

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import User
 from games import queries
@@ -122,3 +122,31 @@ def test_a_computer_that_has_slept_asks_how_things_stand(new_page: Callable[...,
     with page.expect_response(looks, timeout=20_000):
         page.evaluate("window.wrongBy = 3600000")
     expect(page.locator("time[data-left]")).to_have_text("47 h left")
+
+
+def test_it_asks_after_what_was_sent_and_not_beside_it(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+    table = in_two_days([alice, bob])
+    page = new_page(alice)
+    page.add_init_script(WRONG_CLOCK % 0)
+    looks = re.compile(r"[?&]since=")
+    with page.expect_response(looks):
+        page.goto(f"/games/{table.game.code}/")
+    held: list[Route] = []
+    page.route("**/move/", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
+    with page.expect_request("**/move/"):
+        page.locator("#draw").click()
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    page.evaluate(SLEEPS)
+    assert [url for url in asked if looks.search(url)] == []
+    with page.expect_response(looks):
+        held[0].continue_()
+    expect(page.locator("#main")).to_have_attribute("data-version", "1")
+
+
+SLEEPS = """
+() => new Promise((done) => {
+  for (const name of ["woke", "poke"]) document.addEventListener(name, () => setTimeout(done), { once: true });
+  window.wrongBy = 3600000;
+})
+"""
