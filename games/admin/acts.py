@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -24,6 +24,40 @@ from games.queries import Table
 from games.refusals import Denied
 
 Act = AuditEntry.Act
+
+SAID: Final[Mapping[AuditEntry.Act, tuple[str, str]]] = {
+    Act.PAUSE: ("Pause this game", "The game is paused."),
+    Act.RESUME: ("Resume this game", "Staff let the game go on."),
+    Act.EXTEND: ("Extend the clock", "The turn has more time."),
+    Act.FORGIVE: ("Forgive missed turns", "The missed turns no longer count."),
+    Act.VOID_ROUND: ("Void this round", "The round is void and has been dealt anew."),
+    Act.VOID_GAME: ("Void this game", "The game has ended without a winner."),
+    Act.CLOSE: ("Close this table", "The table is closed."),
+    Act.REMOVE: ("Remove a player", "The player has been removed."),
+    Act.MOVE_SEAT: ("Give a seat to somebody else", "The seat has a new owner."),
+    Act.LOOK: ("Look at hands", "You have looked at the hands."),
+    Act.WARN: ("Warn", "You have warned {about}."),
+    Act.MUTE: ("Mute", "You have muted {about}."),
+    Act.UNMUTE: ("End the mute", "The mute of {about} has ended."),
+    Act.SUSPEND: ("Suspend", "You have suspended {about}."),
+    Act.SUSPEND_FOR_GOOD: ("Suspend for good", "You have suspended {about} for good."),
+    Act.LIFT: ("Lift the suspension", "The suspension of {about} has ended."),
+    Act.RENAME: ("Correct the name", "The name is corrected."),
+    Act.CLOSE_ACCOUNT: ("Close this account", "The account is closed."),
+    Act.REOPEN_ACCOUNT: ("Open this account again", "The account is open again."),
+    Act.SET_ROLE: ("Give or take a role", "The role of {about} is settled."),
+    Act.DROP_FACTOR: (
+        "Take the lost second factor away",
+        "The second factor of {about} is gone: the password alone lets them in.",
+    ),
+    Act.HOLD: ("Take this case", "You work on this case now."),
+    Act.CLOSE_CASE: ("Close this case", "The case is closed."),
+    Act.DECIDE_APPEAL: ("Decide this appeal", "The appeal is decided."),
+}
+"""What each act is called on the page of what it is done to, and what that page says once it is done.
+
+No such sentence begins with a name: Django writes the first letter of a message large.
+"""
 
 
 class ReasonForm(forms.Form):
@@ -71,7 +105,8 @@ class Doing:
 class ActPage:
     """An act's page. `will` are the sentences that say what happens; `do` does it and may raise `Denied`.
 
-    `statuses`: of the games that it is offered for. `at_once`: its button does it, without a page that asks.
+    `statuses`: of the games that it is offered for. `at_once`: its button does it, without a page that asks. `shown`:
+    the person reads the reason.
     """
 
     act: AuditEntry.Act
@@ -80,10 +115,14 @@ class ActPage:
     form: type[ReasonForm] = ReasonForm
     statuses: frozenset[str] = frozenset()
     at_once: bool = False
+    shown: bool = False
 
     @property
     def label(self) -> str:
-        return self.act.label
+        return SAID[self.act][0]
+
+    def done(self, about: str) -> str:
+        return SAID[self.act][1].format(about=about)
 
 
 def may(user: object, act: AuditEntry.Act) -> bool:
@@ -115,6 +154,7 @@ def act_page(
     *,
     subject: int,
     about: str,
+    within: tuple[str, str],
     back: str,
     also: Sequence[str] = (),
     form_options: Mapping[str, Any] | None = None,
@@ -122,11 +162,14 @@ def act_page(
 ) -> HttpResponse:
     """Show the page of an act, or do it and go back; `show` does it instead, and answers with what is to be seen.
 
-    `also` are sentences that hold for this subject besides what will happen to any.
+    `within`: the list that holds the subject, as its title and the name of its page. `also` are sentences that hold for
+    this subject besides what will happen to any.
     """
     if not may(request.user, page.act):
         raise PermissionDenied
     form = page.form(request.POST if request.method == "POST" else None, **(form_options or {}))
+    if page.shown:
+        form.fields["reason"].help_text = "The person reads this, word for word. Kept in the audit log for good."
     status = 200
     if form.is_valid():
         more = {name: value for name, value in form.cleaned_data.items() if name != "reason"}
@@ -140,7 +183,7 @@ def act_page(
             form.add_error(None, denied.message)
             status = denied.status
         else:
-            messages.success(request, f"Done: {page.label.lower()}, {about}.")
+            messages.success(request, page.done(about))
             return redirect(back)
     elif request.method == "POST":
         status = 422
@@ -148,6 +191,7 @@ def act_page(
         **admin.site.each_context(request),
         "title": page.label,
         "about": about,
+        "within": within,
         "will": [*page.will, *also],
         "form": form,
         "back": back,

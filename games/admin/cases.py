@@ -57,7 +57,7 @@ CASE_PAGES: Final = {
             Act.CLOSE_CASE,
             (
                 "The case is closed. Everybody who reported is told the outcome and your answer.",
-                "Nothing happens to the person by this: warn, mute or suspend on the person's page first.",
+                "Nothing happens to the person by this: warn, mute or suspend on the person’s page first.",
             ),
             lambda doing: cases.close_case(
                 case_id=doing.subject,
@@ -136,7 +136,7 @@ class CaseAdmin(ReadOnly):
     list_display = ("whom", "kind", "weight", "said", "age", "holder", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = ("person__username", "person__display_name", "=reports__game__code")
-    search_help_text = "The username or the name of whom it is about, or all of a game's code."
+    search_help_text = "The username or the name of whom it is about, or all of a game’s code."
     list_select_related = ("person", "holder")
     ordering = ("opened_at",)
 
@@ -170,8 +170,8 @@ class CaseAdmin(ReadOnly):
         page, case = CASE_PAGES.get(act), self.get_object(request, str(case_id))
         if page is None or case is None:
             raise Http404
-        back = reverse("admin:games_case_change", args=[case_id])
-        return act_page(request, page, subject=case_id, about=f"case about {case.about}", back=back)
+        back, within = reverse("admin:games_case_change", args=[case_id]), ("Cases", "admin:games_case_changelist")
+        return act_page(request, page, subject=case_id, about=f"Case about {case.about}", within=within, back=back)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -216,8 +216,8 @@ class AppealAdmin(ReadOnly):
         if page is None or appeal is None:
             raise Http404
         back = reverse("admin:games_appeal_change", args=[appeal_id])
-        about = f"appeal of {appeal.suspension.person.name}"
-        return act_page(request, page, subject=appeal_id, about=about, back=back)
+        about, within = f"Appeal of {appeal.suspension.person.name}", ("Appeals", "admin:games_appeal_changelist")
+        return act_page(request, page, subject=appeal_id, about=about, within=within, back=back)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -35,7 +35,7 @@ class Ailing(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
             ("overdue", "Overdue: a deadline has passed, and the clock has not acted"),
-            ("stuck", "Stuck: nobody's clock runs, and no bot comes"),
+            ("stuck", "Stuck: nobody’s clock runs, and no bot comes"),
             ("reported", "Reported: in a case that is open"),
             ("paused", "Paused"),
         ]
@@ -84,7 +84,7 @@ class GameAdmin(ReadOnly):
     list_display = ("code", "people", "state", "moves", "pace", "deadline", "created_at")
     list_filter = (Ailing, "status", "pace", Public)
     search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")
-    search_help_text = "All of a game's code, or the username or the name of somebody at the table."
+    search_help_text = "All of a game’s code, or the username or the name of somebody at the table."
     ordering = ("-pk",)
     show_full_result_count = False
 
@@ -132,7 +132,8 @@ class GameAdmin(ReadOnly):
             request,
             page,
             subject=game_id,
-            about=f"game {game.code}",
+            about=f"Game {game.code}",
+            within=("Games", "admin:games_game_changelist"),
             back=back,
             form_options={"table": table},
             show=hands if act == Act.LOOK else None,

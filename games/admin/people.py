@@ -53,6 +53,7 @@ PAGES: Final = {
                 "A line on every page leads there until they say that they have read it.",
             ),
             lambda doing: people.warn(person_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now),
+            shown=True,
         ),
         ActPage(
             Act.MUTE,
@@ -81,6 +82,7 @@ PAGES: Final = {
                 person_id=doing.subject, by=doing.by, days=doing.more["days"], reason=doing.reason, now=doing.now
             ),
             DaysForm,
+            shown=True,
         ),
         ActPage(
             Act.SUSPEND_FOR_GOOD,
@@ -92,6 +94,7 @@ PAGES: Final = {
             lambda doing: people.suspend(
                 person_id=doing.subject, by=doing.by, days=None, reason=doing.reason, now=doing.now
             ),
+            shown=True,
         ),
         ActPage(
             Act.LIFT,
@@ -244,6 +247,7 @@ class PersonAdmin(ReadOnly):
             page,
             subject=person_id,
             about=person.name,
+            within=("People", "admin:accounts_user_changelist"),
             back=back,
             also=["They have no name at the table now: what changes is that they cannot choose one."] * nameless,
             form_options={"initial": initial},

@@ -21,7 +21,7 @@ class AuditEntryAdmin(ReadOnly):
     list_display = ("when", "act", "by", "about", "table", "after", "seat_number", "reason")
     list_filter = ("act", ("at", ByDate))
     search_fields = ("=game_code", "person_name", "actor_name", "reason")
-    search_help_text = "All of a game's code, or words of the reason, or of the name of whom it is about or who did it."
+    search_help_text = "All of a game’s code, or words of the reason, or of the name of whom it is about or who did it."
     fields = ("when", "act", "by", "reason", "about", "table", "after", "seat_number", "details")
     readonly_fields = ("when", "by", "about", "table", "after", "seat_number")
     date_hierarchy = "at"
@@ -39,7 +39,7 @@ class RoundAdmin(ReadOnly):
     dealer_seat, winner_seat = staticmethod(DEALER), staticmethod(WINNER)
     list_display = ("game", "number", "started_at", "ended_at", "winner_seat", "points")
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
-    search_help_text = "All of a game's code, a name at the table, or all of a username."
+    search_help_text = "All of a game’s code, a name at the table, or all of a username."
     list_select_related = ("game",)
     fields = (
         "game",
@@ -64,7 +64,7 @@ class MoveAdmin(ReadOnly):
     move, seat_number, when = map(staticmethod, (MOVE, SEAT, WHEN))
     list_display = ("game", "move", "round_number", "seat_number", "text", "when")
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
-    search_help_text = "All of a game's code, a name at the table, or all of a username."
+    search_help_text = "All of a game’s code, a name at the table, or all of a username."
     list_select_related = ("game", "round")
     fields = ("game", "move", "round_number", "seat_number", "text", "when")
     readonly_fields = ("move", "round_number", "seat_number", "when")
@@ -86,7 +86,7 @@ class NoticeAdmin(ReadOnly):
     list_display = ("user", "kind", "channel", "game", "state", "why", "created_at", "since")
     list_filter = ("state", "channel", "kind")
     search_fields = ("=game__code", "user__username", "user__display_name")
-    search_help_text = "All of a game's code, or the username or the name of whoever is told."
+    search_help_text = "All of a game’s code, or the username or the name of whoever is told."
     list_select_related = ("user", "game")
     fields = (
         "user", "kind", "channel", "game", "version", "state", "why",
@@ -110,7 +110,7 @@ class ReportAdmin(ReadOnly):
     when = staticmethod(WHEN)
     list_display = ("when", "case", "reporter", "sign", "game")
     search_fields = ("=game__code", "reporter__username", "case__person__username")
-    search_help_text = "All of a game's code, or the username of who reported or of whom it is about."
+    search_help_text = "All of a game’s code, or the username of who reported or of whom it is about."
     list_select_related = ("case__person", "reporter", "game")
     fields = ("case", "reporter", "sign", "game", "when", "text", "seen_at")
     readonly_fields = ("when",)

@@ -116,7 +116,7 @@ PAGES: Final = {
             Act.MOVE_SEAT,
             (
                 "The new person gets the seat with its hand and score, and sees that hand.",
-                "If it is the seat's turn, the turn begins anew. Both people are told.",
+                "If it is the seat’s turn, the turn begins anew. Both people are told.",
                 TOLD,
             ),
             _move_seat,

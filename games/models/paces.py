@@ -66,7 +66,8 @@ PACES: Final[dict[str, Pace]] = {
         Pace(
             "slow",
             "Slow",
-            "at your leisure: 72 h to begin with, 48 h more each turn (120 h for the first), never more than 168 h",
+            "when you have a minute: 72 h to begin with, 48 h more each turn (120 h for the first), never more than"
+            " 168 h",
             72 * HOUR,
             48 * HOUR,
             168 * HOUR,

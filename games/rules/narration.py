@@ -124,4 +124,6 @@ def _card(event: Event) -> str:
 
 def _cards(event: Event) -> str:
     names = ", ".join(card_name(card) for card in event.cards or ())
-    return f" ({names})" if names and event.kind == "drew" else names
+    if not names or event.kind != "drew":
+        return names
+    return f": {names}" if event.reason == "clock" else f" ({names})"

@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from games.actions import lobby
 from games.actions.moderation import cases, people, tables
+from games.admin import acts
 from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table
 from games.queries.verify import faults_of
@@ -75,17 +76,17 @@ def to_dora(page: Page) -> None:
 
 
 AT_THE_TABLE = (
-    ("pause", "Pause a game", None, "paused"),
-    ("resume", "Resume a game", None, "Staff let the game go on."),
-    ("extend", "Extend a clock", None, "more for the turn"),
+    ("pause", "Pause this game", None, "paused"),
+    ("resume", "Resume this game", None, "Staff let the game go on."),
+    ("extend", "Extend the clock", None, "more for the turn"),
     (
         "forgive",
-        "Forgive a miss",
+        "Forgive missed turns",
         lambda page: page.locator("#id_seat").select_option("1"),
         "missed turn off bob’s count",
     ),
-    ("void_round", "Void a round", None, "Staff made round 1 void"),
-    ("void_game", "Void a game", None, "Staff ended the game without a winner."),
+    ("void_round", "Void this round", None, "Staff made round 1 void"),
+    ("void_game", "Void this game", None, "Staff ended the game without a winner."),
     ("remove", "Remove a player", bob_goes_to("A bot takes it"), "Staff took bob off the table: a bot has"),
     ("remove", "Remove a player", bob_goes_to("is out"), "bob has left the game"),
     ("move_seat", "Give a seat to somebody else", to_dora, "Staff gave bob’s seat to dora."),
@@ -106,7 +107,7 @@ def test_an_act_at_a_table(
         assert dealt.hands is not None
         expect(staff.locator("code")).to_have_count(sum(len(hand.cards.split()) for hand in dealt.hands))
     else:
-        expect(staff.get_by_text("Done:")).to_be_visible()
+        expect(staff.locator(".messagelist")).to_have_text(acts.SAID[AuditEntry.Act(act)][1])
     entry = AuditEntry.objects.latest("pk")
     assert (entry.act, entry.reason, entry.actor, entry.game_code) == (act, REASON, ann, dealt.game.code)
     assert faults_of(dealt.game.pk) == []
@@ -121,8 +122,8 @@ def test_an_act_at_a_table(
 
 def test_a_table_is_closed(staff: Page, new_page: Pages, alice: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now())
-    do(staff, f"/admin/games/game/{table.game.pk}/change/", "Close a table")
-    expect(staff.get_by_text("Done:")).to_be_visible()
+    do(staff, f"/admin/games/game/{table.game.pk}/change/", "Close this table")
+    expect(staff.get_by_text("The table is closed.")).to_be_visible()
     player = new_page(alice)
     player.goto(f"/games/{table.game.code}/")
     expect(player.get_by_role("heading", level=1)).to_contain_text("closed")
@@ -143,7 +144,7 @@ def test_a_person_is_warned_muted_suspended_and_let_in_again(
     do(staff, address, "Mute")
     person.goto("/accounts/me/")
     expect(person.get_by_role("heading", level=1)).to_have_text("alice")
-    do(staff, address, "End a mute")
+    do(staff, address, "End the mute")
     for label in ("Suspend", "Suspend for good"):
         do(staff, address, label)
         person.goto("/rules/")
@@ -152,7 +153,7 @@ def test_a_person_is_warned_muted_suspended_and_let_in_again(
     person.locator("#id_text").fill(SAID)
     person.get_by_role("button", name="Send the appeal").click()
     expect(person.get_by_text("It is with the staff.")).to_be_visible()
-    do(staff, address, "Lift a suspension")
+    do(staff, address, "Lift the suspension")
     person.goto("/rules/")
     expect(person.get_by_role("heading", level=1)).not_to_have_text("Your account is suspended")
     acts = ["warn", "mute", "unmute", "suspend", "suspend_for_good", "lift"]
@@ -165,21 +166,21 @@ def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_facto
     User.objects.filter(pk=ann.pk).update(is_superuser=True)  # roles and second factors are in nobody else's hands
     TOTP.activate(alice, SECRET)
     player, address = new_page(alice), f"/admin/accounts/user/{alice.pk}/change/"
-    do(staff, address, "Correct a name", lambda page: page.locator("#id_username").fill("alicia"))
+    do(staff, address, "Correct the name", lambda page: page.locator("#id_username").fill("alicia"))
     player.goto(f"/games/{dealt.game.code}/")
     expect(player.get_by_role("link", name="alicia").first).to_be_visible()
     do(staff, address, "Give or take a role", lambda page: page.get_by_label("Moderator").check())
     player.goto("/")
     expect(player.get_by_role("link", name="Staff")).to_be_visible()
-    do(staff, address, "Take a lost second factor away")
+    do(staff, address, "Take the lost second factor away")
     player.goto("/notices/")
     expect(player.get_by_text("second factor").first).to_be_visible()
-    do(staff, address, "Close an account")
+    do(staff, address, "Close this account")
     player.goto("/accounts/me/")
     expect(player).to_have_url(re.compile("/accounts/login/"))
     log_in(player)
     expect(player).to_have_url(re.compile("/accounts/inactive/"))
-    do(staff, address, "Open a closed account again")
+    do(staff, address, "Open this account again")
     player.goto("/accounts/me/")  # the session was never ended, only closed to them
     expect(player.get_by_role("heading", level=1, name="alicia")).to_be_visible()
     acts = ["rename", "set_role", "drop_factor", "close_account", "reopen_account"]
@@ -205,11 +206,11 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt
     expect(player.get_by_text("It is waiting for the staff.")).to_be_visible()
     address = f"/admin/games/case/{Case.objects.get().pk}/change/"
     staff.goto(address)
-    staff.get_by_role("button", name="Take a case").click()
-    expect(staff.get_by_text("Done:")).to_be_visible()
+    staff.get_by_role("button", name="Take this case").click()
+    expect(staff.get_by_text("You work on this case now.")).to_be_visible()
     player.reload()
     expect(player.get_by_text("A member of staff is looking into it.")).to_be_visible()
-    do(staff, address, "Close a case", lambda page: page.get_by_label("We agreed and acted on it").check())
+    do(staff, address, "Close this case", lambda page: page.get_by_label("We agreed and acted on it").check())
     player.goto("/")
     player.get_by_role("link", name="Read what came of it").click()
     expect(player.get_by_text("We agreed and acted on it.")).to_be_visible()
@@ -226,7 +227,7 @@ def test_an_appeal_is_answered(staff: Page, new_page: Pages, ann: User, alice: U
         page.get_by_label("The suspension stays").check()
         page.locator("#id_answer").fill("We looked at the log once more.")
 
-    do(staff, f"/admin/games/appeal/{Appeal.objects.get().pk}/change/", "Decide an appeal", fill)
+    do(staff, f"/admin/games/appeal/{Appeal.objects.get().pk}/change/", "Decide this appeal", fill)
     person = new_page(alice)
     person.goto("/")
     expect(person.get_by_text("We looked at the log once more.")).to_be_visible()

@@ -30,11 +30,11 @@ PATIENCE = 4.0
 Fill = Callable[[Page], object] | None
 
 ACTS: tuple[tuple[str, str, Fill], ...] = (
-    ("pause", "Pause a game", None),
-    ("resume", "Resume a game", None),
-    ("extend", "Extend a clock", lambda page: page.locator("#id_minutes").fill("4000")),
-    ("void_round", "Void a round", None),
-    ("void_game", "Void a game", None),
+    ("pause", "Pause this game", None),
+    ("resume", "Resume this game", None),
+    ("extend", "Extend the clock", lambda page: page.locator("#id_minutes").fill("4000")),
+    ("void_round", "Void this round", None),
+    ("void_game", "Void this game", None),
     ("bot", "Remove a player", bob_goes_to("A bot takes it")),
     ("aside", "Remove a player", bob_goes_to("is out")),
     ("move_seat", "Give a seat to somebody else", to_dora),
@@ -106,7 +106,7 @@ def test_an_open_page_shows_what_staff_did_within_a_second(
     player = opened(new_page(alice), dealt)
     before = shown(player)
     do(staff, f"/admin/games/game/{dealt.game.pk}/change/", label, fill)
-    staff.get_by_text("Done:").wait_for()
+    staff.locator(".messagelist").wait_for()
     seconds = seconds_until_changed(player, before, time.monotonic())
     assert AuditEntry.objects.latest("pk").reason == REASON
     fresh = opened(new_page(alice), dealt)

@@ -21,9 +21,11 @@ from games import render as rendering
 from games.actions.moderation import people, tables
 from games.actions.notices import tell
 from games.admin import people as people_admin
+from games.admin.acts import SAID
 from games.models import AuditEntry, Case, Game, Notice, Report
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
+from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 REASON = "Rude words at two tables"
@@ -288,8 +290,32 @@ def test_an_act_on_a_person_asks_a_reason_and_says_what_will_happen(
     assert not AuditEntry.objects.exists()
     done = as_ann.post(url, {**days, "reason": REASON})
     assert (done.status_code, done.headers["Location"]) == (302, f"/admin/accounts/user/{alice.pk}/change/")
+    assert people_admin.PAGES[act].done("alice") in text_of(as_ann.get(done.headers["Location"]))
     entry = AuditEntry.objects.get()
     assert (entry.act, entry.person_id, entry.reason, entry.actor_name) == (act, alice.pk, REASON, "ann")
+
+
+def test_every_act_has_a_title_and_says_in_a_sentence_that_it_is_done() -> None:
+    assert set(SAID) == set(AuditEntry.Act)
+    for title, done in SAID.values():
+        assert title[0].isupper()
+        assert done[0].isupper()
+        assert done.endswith(".")
+    assert "{" not in "".join(page.done("alice") for page in people_admin.PAGES.values())
+
+
+@pytest.mark.parametrize("act", sorted(people_admin.PAGES))
+def test_whoever_gives_a_reason_reads_under_it_whether_the_person_will(as_ann: Client, alice: User, act: str) -> None:
+    User.objects.filter(username="ann").update(is_superuser=True)
+    page = text_of(as_ann.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
+    reads = act in ("warn", "suspend", "suspend_for_good")
+    assert ("The person reads this, word for word. Kept in the audit log for good." in page) is reads
+
+
+def test_the_page_of_an_act_says_where_one_is(as_mo: Client, alice: User, bob: User) -> None:
+    game = table_after([alice, bob], 5, seed=1).game
+    page = text_of(as_mo.get(f"/admin/games/game/{game.pk}/act/pause/"))
+    assert f"Home › Games › Game {game.code} › Pause this game" in unescape(page)
 
 
 def test_an_act_that_a_role_does_not_have_is_neither_offered_nor_done(as_mo: Client, alice: User) -> None:
@@ -367,7 +393,7 @@ def test_acts_on_an_account_are_offered_where_they_can_happen(alice: User) -> No
 def test_an_act_that_is_refused_says_why_and_loses_nothing(as_mo: Client, ann: User) -> None:
     answer = as_mo.post(f"/admin/accounts/user/{ann.pk}/act/warn/", {"reason": REASON})
     assert answer.status_code == 403
-    assert "Only an admin acts on members of staff." in answer.content.decode()
+    assert "Nothing has been done. Only an admin acts on members of staff." in text_of(answer)
     assert REASON in answer.content.decode()
 
 

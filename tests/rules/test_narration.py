@@ -28,6 +28,11 @@ VOICES = [
         "Bob draws 2 cards (time ran out).",
     ),
     (
+        Event("drew", 1, amount=2, cards=("r5", "yE"), reason="clock"),
+        "You draw 2 cards: Red 5, Yellow Skip Everyone (time ran out).",
+        "Bob draws 2 cards (time ran out).",
+    ),
+    (
         Event("found", 1, "r5"),
         "You have drawn a card that can be played: Red 5.",
         "Bob has drawn a card that can be played.",

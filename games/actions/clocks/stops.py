@@ -117,7 +117,7 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         game.save(update_fields=["time_left"])
         announce.after_commit(game)
     else:
-        raise Denied("forbidden", "Nobody's clock is on now: a bot is on turn.", version=game.version)
+        raise Denied("forbidden", "Nobody’s clock is on now: a bot is on turn.", version=game.version)
 
 
 def forgive_misses(table: Table, *, seat: int) -> bool:
