@@ -17,11 +17,14 @@ FAULT = "() => document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\
 
 
 def violations(page: Page, *, preload: bool = True) -> list[str]:
-    """What axe complains of, with everything unfolded.
+    """What axe complains of, with everything unfolded, in a window as high as the page: what sticks to the edge of a
+    lower one lies over targets that scrolling uncovers.
 
     Where a style sheet imports another, axe would `preload` it into a style element, which the site's policy refuses.
     """
     page.evaluate("() => document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    width, height = page.evaluate("() => [window.innerWidth, document.documentElement.scrollHeight]")
+    page.set_viewport_size({"width": width, "height": height})
     found = (
         Axe()
         .run(page, options={"runOnly": TAGS, "resultTypes": ["violations"], "preload": preload})
