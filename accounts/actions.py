@@ -70,12 +70,15 @@ def choose_time_zone(*, user: User, zone: str, now: datetime) -> None:
     """Tell times to this person in this zone from now on. Raises ValidationError for one there is not."""
     validate_time_zone(zone)
     with transaction.atomic():
-        _move_nights(user, _locked(user.pk), zone, now)
+        _move_nights(user, lock_person(user.pk), zone, now)
         user.save(update_fields=["time_zone", "quiet_since"])
 
 
-def _locked(user_id: int) -> User:
-    """This person as stored, locked until the transaction ends; a row that only refers to them need not wait."""
+def lock_person(user_id: int) -> User:
+    """This person as stored, locked until the transaction ends; a row that only refers to them need not wait.
+
+    :raises User.DoesNotExist:
+    """
     return User.objects.select_for_update(of=("self",), no_key=True).get(pk=user_id)
 
 
@@ -97,7 +100,7 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
     name = clean_display_name(display_name)
     with transaction.atomic():
         # A mute that comes at the same time takes the name away before this looks, or after it has saved.
-        known = _locked(user.pk)
+        known = lock_person(user.pk)
         user.display_name, user.muted_until = known.display_name, known.muted_until
         if name != known.display_name and known.muted(now):
             raise Muted
@@ -130,7 +133,7 @@ def update_rest(
             code="too_long",
         )
     with transaction.atomic():
-        user = _locked(user_id)
+        user = lock_person(user_id)
         if (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to):
             user.quiet_since = now
         user.quiet_from, user.quiet_to, user.auto_vacation = quiet_from, quiet_to, auto_vacation
@@ -141,7 +144,7 @@ def create_token(*, user: User, name: str, now: datetime) -> str:
     """A new API token, answered once and never again. Raises TooManyTokens."""
     token = new_token()
     with transaction.atomic():
-        _locked(user.pk)
+        lock_person(user.pk)
         if queries.tokens_of(user).count() >= TOKENS_A_USER:
             raise TooManyTokens
         ApiToken.objects.create(user=user, name=name, digest=digest_of(token), created_at=now)

@@ -8,6 +8,7 @@ from typing import Final
 
 from django.db import transaction
 
+from accounts.actions import lock_person
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
 from games.actions.clocks.rest import follow_rest
@@ -25,7 +26,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
         sits at a live table that is being played.
     """
     with transaction.atomic():
-        person = User.objects.select_for_update(of=("self",), no_key=True).get(pk=user.pk)
+        person = lock_person(user.pk)
         left = vacation_days_left(person, now)
         if person.rest.away(now):
             raise Denied("forbidden", "You are on vacation already: end it first to choose other days.")
@@ -44,7 +45,7 @@ def end(*, user: User, now: datetime) -> int:
     :raises Denied: `forbidden` if none runs.
     """
     with transaction.atomic():
-        person = User.objects.select_for_update(of=("self",), no_key=True).get(pk=user.pk)
+        person = lock_person(user.pk)
         begun, until = person.vacation_from, person.vacation_until
         if begun is None or until is None or until <= now:
             raise Denied("forbidden", "You are not on vacation.")
@@ -62,7 +63,7 @@ def take_a_day(*, user_id: int, now: datetime) -> bool:
     False if there is no day left. A vacation that runs already counts: this clock only had not followed it yet.
     """
     with transaction.atomic():
-        person = User.objects.select_for_update(of=("self",), no_key=True).get(pk=user_id)
+        person = lock_person(user_id)
         if person.rest.away(now):
             return True
         if not person.auto_vacation or vacation_days_left(person, now) < 1:

@@ -8,6 +8,7 @@ from typing import Final
 
 from django.db import transaction
 
+from accounts.actions import lock_person
 from accounts.models import User
 from games import announce, queries
 from games.actions.moderation.audit import Act, check, check_person, record
@@ -41,7 +42,7 @@ def appeal(*, person_id: int, text: str, now: datetime) -> Appeal:
     """
     text = _words(text)
     with transaction.atomic():
-        person = User.objects.select_for_update(of=("self",), no_key=True).get(pk=person_id)
+        person = lock_person(person_id)
         suspension = conduct.suspension_of(person, now)
         if suspension is None:
             raise Denied("not_found", "You are not suspended.")

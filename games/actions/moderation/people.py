@@ -8,6 +8,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
 
+from accounts.actions import lock_person
 from accounts.models import FOR_GOOD, User
 from games import announce
 from games.actions.moderation.audit import Act, check, check_person, record
@@ -23,10 +24,10 @@ def locked(person_id: int) -> User:
 
     :raises Denied: `not_found`.
     """
-    person = User.objects.select_for_update(of=("self",), no_key=True).filter(pk=person_id).first()
-    if person is None:
-        raise Denied("not_found", "There is no such person.")
-    return person
+    try:
+        return lock_person(person_id)
+    except User.DoesNotExist:
+        raise Denied("not_found", "There is no such person.") from None
 
 
 def _check_days(days: int) -> None:
