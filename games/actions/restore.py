@@ -6,7 +6,7 @@ site that the dump was taken from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +19,7 @@ from games.actions.locks import lock_game
 from games.actions.notices import outbox
 from games.actions.steps import Done, for_each_game
 from games.models import Game, Heartbeat
+from games.queries import Table
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
 """What no two restored copies share: the number of the database server, and that of a table in it."""
@@ -59,17 +60,13 @@ def freeze(*, now: datetime) -> Done:
         stopped then, and `freeze` is to be called again.
     """
     outbox.hold(why=WHY, now=now)
-    return for_each_game(_playing(), lambda pk: _stop(pk, now), failed="a game was not frozen", fatal=_of_the_database)
 
-
-def _stop(game_id: int, now: datetime) -> bool:
-    with transaction.atomic():
-        table = queries.load(lock_game(pk=game_id))
-        if table.game.status != Game.Status.PLAYING:
-            return False
+    def stop(table: Table) -> bool:
         pulse = table.game.pulse
         since = None if pulse is None else min(pulse, moment_of(table.game, now))
         return stops.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
+
+    return _at_each(_playing(), stop, failed="a game was not frozen")
 
 
 def release(*, now: datetime) -> Released:
@@ -80,16 +77,23 @@ def release(*, now: datetime) -> Released:
     :raises Error: as `freeze`; mail is held on then.
     """
     frozen = _playing(paused_reasons__contains=[Game.PAUSED_BY_RESTORE])
-    games = for_each_game(frozen, lambda pk: _run_on(pk, now), failed="a game was not released", fatal=_of_the_database)
+
+    def run_on(table: Table) -> bool:
+        return stops.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+
+    games = _at_each(frozen, run_on, failed="a game was not released")
     return Released(games, mail=outbox.release())
 
 
-def _run_on(game_id: int, now: datetime) -> bool:
-    with transaction.atomic():
-        table = queries.load(lock_game(pk=game_id))
-        if table.game.status != Game.Status.PLAYING:
-            return False
-        return stops.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+def _at_each(games: Iterable[int], act: Callable[[Table], bool], *, failed: str) -> Done:
+    """Do this at each of these tables that is still played, each in a transaction of its own, under its lock."""
+
+    def at_one(game_id: int) -> bool:
+        with transaction.atomic():
+            table = queries.load(lock_game(pk=game_id))
+            return table.game.status == Game.Status.PLAYING and act(table)
+
+    return for_each_game(games, at_one, failed=failed, fatal=_of_the_database)
 
 
 def _of_the_database(error: Exception) -> bool:

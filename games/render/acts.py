@@ -27,10 +27,6 @@ def _whose(name: str | You | None) -> str:
     return "your" if name is You.YOU else whose(_who(name))
 
 
-def _length(minutes: int) -> str:
-    return counted(minutes, "minute")
-
-
 def _resumed(act: StaffAct) -> str:
     if act.details.get("pause") == Game.PAUSED_BY_CONSENT:
         return "Staff ended the pause that the players had agreed on."
@@ -59,7 +55,9 @@ def _plain(text: str) -> Callable[[StaffAct], str]:
 SAID: Final[Mapping[AuditEntry.Act, Callable[[StaffAct], str]]] = {
     Act.PAUSE: _plain("Staff paused the game."),
     Act.RESUME: _resumed,
-    Act.EXTEND: lambda act: f"Staff gave {_who(act.person)} {_length(act.details['minutes'])} more for the turn.",
+    Act.EXTEND: lambda act: (
+        f"Staff gave {_who(act.person)} {counted(act.details['minutes'], 'minute')} more for the turn."
+    ),
     Act.FORGIVE: _forgiven,
     Act.VOID_ROUND: lambda act: f"Staff made round {act.details['round']} void, and it was dealt anew.",
     Act.VOID_GAME: _plain("Staff ended the game without a winner."),

@@ -146,13 +146,14 @@ def mark_bounced(*, address: str, now: datetime) -> int:
     return len(found)
 
 
-def _shown_to(user: User) -> QuerySet[Notice]:
-    return Notice.objects.filter(user=user, channel=SITE, state=Notice.State.SENT)
+def _shown(notices: QuerySet[Notice]) -> QuerySet[Notice]:
+    """Those of these that their reader can see on the site."""
+    return notices.filter(channel=SITE, state=Notice.State.SENT)
 
 
 def read(*, user: User, now: datetime, up_to: int) -> int:
     """Note that this person has read the notices on the site up to this number; gives how many were new."""
-    return _shown_to(user).filter(read_at=None, pk__lte=up_to).update(read_at=now)
+    return _shown(Notice.objects.filter(user=user)).filter(read_at=None, pk__lte=up_to).update(read_at=now)
 
 
 def read_kind(*, user_id: int, kind: str, now: datetime, game: Game | None = None, reason: Reason = "read") -> None:
@@ -160,13 +161,13 @@ def read_kind(*, user_id: int, kind: str, now: datetime, game: Game | None = Non
     mine = Notice.objects.filter(user_id=user_id, kind=kind)
     if game is not None:
         mine = mine.filter(game=game)
-    mine.filter(channel=SITE, state=Notice.State.SENT, read_at=None).update(read_at=now)
+    _shown(mine).filter(read_at=None).update(read_at=now)
     mine.filter(state=Notice.State.WAITING).update(state=Notice.State.DROPPED, reason=reason, since=now)
 
 
 def open_notice(*, user: User, number: int, now: datetime) -> Notice | None:
     """One of this person's notices on the site, which is read now; None if none of that number is shown."""
-    notice = _shown_to(user).filter(pk=number).select_related("game").first()
+    notice = _shown(Notice.objects.filter(user=user, pk=number)).select_related("game").first()
     if notice is not None and notice.read_at is None:
         notice.read_at = now
         notice.save(update_fields=["read_at"])

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from games.actions import restore
 from games.actions.steps import Done
+from games.render.words import counted
 
 SHOWN: Final = 20
 """So many broken games are named; the log names them all."""
@@ -32,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError(cut_short(fault, "stopped", "freeze")) from fault
         if stopped is None:
             return
-        games = "1 game stands" if stopped.count == 1 else f"{stopped.count} games stand"
+        games = counted(stopped.count, "game stands", "games stand")
         self.stdout.write(f"{games} still and mail is held, until: manage.py release")
         if not stopped.failed:
             return

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from games.actions import restore
 from games.management.commands.freeze import cut_short, left_over
+from games.render.words import counted
 
 
 class Command(BaseCommand):
@@ -20,8 +21,7 @@ class Command(BaseCommand):
             released = restore.release(now=timezone.now())
         except Error as fault:
             raise CommandError(cut_short(fault, "released", "release")) from fault
-        count = released.games.count
-        games = "1 game runs" if count == 1 else f"{count} games run"
+        games = counted(released.games.count, "game runs", "games run")
         self.stdout.write(f"{games} on; mail {'goes out again' if released.mail else 'was not held'}")
         if released.games.failed:
             raise CommandError(left_over(released.games, "released", "release"))
