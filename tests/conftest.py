@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -24,6 +25,7 @@ from games.models import rows
 from nomercy.launcher.postgres import running
 
 Figure = Callable[[str], None]
+LEFT_OUT = pytest.StashKey[int]()
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 NEEDS = {
@@ -37,6 +39,36 @@ def program(names: tuple[str, ...]) -> str | None:
     return next((path for path in map(shutil.which, names) if path), None)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="also run the tests marked `long`")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests marked `long`, or put them first with `--all`, so that no process ends up with only those."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if not item.get_closest_marker("long")]
+    if config.getoption("--all"):
+        items[:] = long + others
+    elif long:
+        items[:] = others
+        config.stash[LEFT_OUT] = len(long)
+        config.hook.pytest_deselected(items=long)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what an xdist worker left out: every worker collects, and leaves out, the same tests."""
+    config: pytest.Config = node.config
+    config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, (names, thing, _) in NEEDS.items():
         if item.get_closest_marker(marker) and program(names) is None:
@@ -46,7 +78,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(reason)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{left_out} long tests were left out. To run them too: script/test --all")
     skipped = terminalreporter.stats.get("skipped", [])
     for _, thing, how in NEEDS.values():
         count = sum(f"needs {thing}" in str(report.longrepr) for report in skipped)

@@ -53,6 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.long)
             if STACK:
                 item.add_marker(pytest.mark.redis)
                 if item.get_closest_marker("in_process"):

@@ -32,7 +32,7 @@ from tests.conftest import Figure, logged_in
 from tests.support import waiting
 from tests.support.stack import RunningStack, stack
 
-pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 CSRF = "b" * 32
 PATIENCE = 60.0

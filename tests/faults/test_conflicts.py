@@ -32,7 +32,7 @@ from tests.conftest import Figure, api_token, logged_in
 from tests.support.tables import TWO_HANDS, log_of, now_of, table_at
 from tests.support.web import Answer, Site, at_once, page_move, program_move
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 ROUNDS = int(os.environ.get("CONFLICT_ROUNDS", "8"))
 VERSION = re.compile(rb'data-version="(\d+)"')

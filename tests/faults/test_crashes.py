@@ -172,6 +172,7 @@ def test_the_scan_finds_a_hand_and_a_seed_in_a_log(line: str) -> None:
     assert len(secrets_in(f"stack: web ended with -9.\n{line}\n127.0.0.1 r5 b1\n", ["00ff", "token"])) == 1
 
 
+@pytest.mark.long
 @pytest.mark.redis
 def test_no_crash_loses_or_doubles_a_move(place: Place, django_db_blocker: DjangoDbBlocker, figure: Figure) -> None:
     rng, history = random.Random(SEED), History()

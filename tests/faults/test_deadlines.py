@@ -1,6 +1,6 @@
 """A move against its timeout at one instant: exactly one of them wins.
 
-`DEADLINE_RACES=2000 script/test -n 0 -s tests/faults/test_deadlines.py` is the long form.
+`DEADLINE_RACES=2000 script/test --all -n 0 -s tests/faults/test_deadlines.py` is the long form.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEAST = RACES // 5
 PATIENCE = 3
 CLOCK = ["0 clock draw", "0 clock play y3"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 def test_of_a_move_and_its_timeout_exactly_one_wins(alice: User, bob: User, figure: Figure) -> None:

@@ -1,7 +1,7 @@
 """Whatever a program sends to the API, the answer is the API's own: never a 500, and a refusal changes nothing.
 
 Requests are made from the API's own description, fitting it and breaking it, for everybody who may ask. The long form
-is `FUZZ=500 script/test tests/faults/test_fuzz_api.py`: so many requests a call.
+is `FUZZ=500 script/test --all tests/faults/test_fuzz_api.py`: so many requests a call.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CALLS: list[Any] = [result.ok() for result in SCHEMA.get_all_operations()]  # ty
 SLOW = list(HealthCheck)
 MOVES = ("play r5", "draw", "take", "color g", "uno", "catch 1", "leave", "pass", "clock draw", "play WC color g")
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 @pytest.fixture

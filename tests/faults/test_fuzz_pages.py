@@ -2,7 +2,7 @@
 
 Each visitor, staff among them, opens addresses found on the pages before, or made up, and sends the forms found there
 with some of their fields changed. Hypothesis chooses; what one walk changed is there in the next. The long form is
-`FUZZ=5000 script/test tests/faults/test_fuzz_pages.py`: so many requests; `FUZZ_SEED` chooses others.
+`FUZZ=5000 script/test --all tests/faults/test_fuzz_pages.py`: so many requests; `FUZZ_SEED` chooses others.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ ADDRESSES = (
     "/{}",
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 Form = tuple[str, str, dict[str, list[str]]]
 

@@ -33,7 +33,7 @@ from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
 from tests.support.web import CSRF, Request, exchange, page_move, program_move
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.redis]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.redis, pytest.mark.long]
 
 AT_ONCE: Final = 32
 TENTH: Final = 10

@@ -1,6 +1,6 @@
 """Senders are killed (`kill -9`) at random moments of their work: no notice makes two mails.
 
-The long form: `MAIL_KILLS=50 script/test tests/faults/test_mail_kills.py -s`.
+The long form: `MAIL_KILLS=50 script/test --all tests/faults/test_mail_kills.py -s`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.conftest import Figure
 from tests.support.mail import MailServer, serve
 from tests.support.tables import TWO_HANDS, table_at
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 KILLS = int(os.environ.get("MAIL_KILLS", "3"))
 MAILS_A_KILL = 20

@@ -13,7 +13,7 @@ from games.models import Game, Move
 from games.models.notices import Notice
 from tests.faults.state import faulty_games
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 @dataclass

@@ -10,7 +10,7 @@ from accounts.models import User
 from tests.conftest import api_token
 from tests.support.web import Request, Site
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 def test_head_ends_with_the_headers(site: Site, alice: User) -> None:

@@ -95,6 +95,7 @@ def read(url: str, query: str) -> list[tuple[Any, ...]]:
         return there.execute(query.encode()).fetchall()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="uses the programs of the embedded PostgreSQL")
 def test_a_restored_site_stands_still_until_it_is_released(
     alice: User, bob: User, restored: str, tmp_path: Path

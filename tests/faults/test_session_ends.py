@@ -28,7 +28,7 @@ __all__ = ["on_the_stack", "running"]  # the fixtures of that module
 
 BY_EVENT = 5.0
 
-pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 def log_out(running: RunningStack, browser: Client) -> None:

@@ -30,7 +30,7 @@ from tests.support.codes import staff_browser
 from tests.support.tables import now_of
 from tests.support.web import CSRF, Request, Site, at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 REASON: Final = "Both of them asked for it"
 ACTS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (

@@ -1,6 +1,6 @@
 """Timers under fire: real Celery workers and beats are killed, and every deadline is still kept exactly once.
 
-`TIMERS=10000 KILLS=200 script/test -n 0 -s tests/faults/test_timers.py` is the long form.
+`TIMERS=10000 KILLS=200 script/test --all -n 0 -s tests/faults/test_timers.py` is the long form.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HOUR = timedelta(hours=1)
 LEFT = timedelta(minutes=20)
 """What each turn has left, at least, when the outage begins; nobody's runs out before the crew is looked at."""
 
-pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 class Crew:

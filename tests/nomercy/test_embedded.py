@@ -132,6 +132,7 @@ def end(process: subprocess.Popen[str], number: signal.Signals) -> int:
     return process.returncode
 
 
+@pytest.mark.long
 def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout: Path) -> None:
     place = place_for(checkout)
     with free_port() as port:
@@ -190,6 +191,7 @@ tell.day_taken(user, left=3, now=timezone.now())
 """
 
 
+@pytest.mark.long
 def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
     mail_server = MailServer(hangs={"tess@example.org"})
     controller = serve(mail_server)
@@ -212,6 +214,7 @@ def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
     assert_nothing_runs(place_for(checkout), port)
 
 
+@pytest.mark.long
 @needs_proc
 @pytest.mark.parametrize(
     ("program", "number"),
@@ -241,6 +244,7 @@ def test_a_signal_during_the_start_leaves_nothing_running(checkout: Path, progra
     assert_nothing_runs(place, port)
 
 
+@pytest.mark.long
 @needs_proc
 def test_a_second_start_after_an_interrupted_one_serves(checkout: Path) -> None:
     place = place_for(checkout)

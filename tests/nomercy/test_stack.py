@@ -59,6 +59,7 @@ async def first_message(running: RunningStack, code: str, cookie: str) -> object
         return json.loads(await page.recv())
 
 
+@pytest.mark.long
 @pytest.mark.redis
 @pytest.mark.django_db(transaction=True)
 def test_the_processes_serve_and_what_is_killed_comes_back(alice: User, bob: User) -> None:

@@ -114,6 +114,7 @@ def test_a_row_that_is_lost_or_changed_is_seen() -> None:
     assert lost(before, after) == ["changed", "gone"]
 
 
+@pytest.mark.long
 def test_an_old_site_loses_nothing_and_its_games_go_on(release: Path) -> None:
     before = every_row()
     call_command("migrate", verbosity=0)
@@ -143,6 +144,7 @@ def test_an_old_site_loses_nothing_and_its_games_go_on(release: Path) -> None:
     assert browser.get("/").status_code == 200
 
 
+@pytest.mark.long
 def test_the_clock_of_an_old_turn_runs_out(release: Path) -> None:
     call_command("migrate", verbosity=0)
     playing = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False)
