@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from allauth.account import app_settings
 
 from nomercy.launcher.place import CHECKOUT
 
@@ -142,3 +143,57 @@ def test_a_door_asks_queries_and_calls_actions(module: str) -> None:
 @pytest.mark.parametrize("module", modules(NO_WRITES))
 def test_who_reads_writes_nothing(module: str) -> None:
     assert list(writes(Path(CHECKOUT / module).read_text())) == []
+
+
+LOG_IN = {"login", "aauthenticate", "authenticate", "alogin", "force_login", "perform_login"}
+MAY_LOG_IN = {
+    "accounts/adapter.py",
+    "accounts/backends.py",
+    "games/api/auth.py",
+    "games/web/once.py",
+    "games/web/seats.py",
+    "nomercy/staff.py",
+}
+"""The modules of the table in docs/decisions/0072-who-logs-somebody-in.md. A new one needs a line there."""
+
+
+def logs_in(code: str) -> bool:
+    """Return True if this code imports, calls or defines a function that logs in, or writes a session's user."""
+    for node in ast.walk(ast.parse(code)):
+        names: set[str] = set()
+        if isinstance(node, ast.ImportFrom):
+            names = {alias.name for alias in node.names}
+        elif isinstance(node, ast.Call):
+            names = {ast.unparse(node.func).rpartition(".")[2]}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names = {node.name}
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            names = {"login"} if "SESSION_KEY" in ast.unparse(node.slice) else set()
+        if names & LOG_IN:
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from django.contrib.auth import login",
+        "auth.login(request, user)",
+        "class Backend:\n    def authenticate(self): ...",
+        "request.session[SESSION_KEY] = user.pk",
+    ],
+)
+def test_a_log_in_is_seen(code: str) -> None:
+    assert logs_in(code)
+
+
+def test_only_the_listed_modules_log_somebody_in() -> None:
+    ours = modules(("games", "accounts", "nomercy"))
+    found = {module for module in ours if logs_in(Path(CHECKOUT / module).read_text())}
+    assert found == MAY_LOG_IN
+
+
+def test_no_link_in_a_mail_logs_in() -> None:
+    assert not app_settings.LOGIN_ON_EMAIL_CONFIRMATION
+    assert not app_settings.LOGIN_ON_PASSWORD_RESET
+    assert not app_settings.LOGIN_BY_CODE_ENABLED

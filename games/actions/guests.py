@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import transaction
 
 from games import announce
+from games.actions import handover
 from games.models import Game, Invitation, Seat
 from games.queries import conduct
 
@@ -36,7 +37,8 @@ def move_seats(*, guest: User, user: User) -> Moved:
             if game.pk in closed:
                 continue
             moved += Seat.objects.filter(game=game, user=guest).update(user=user, name=user.name)
-            Game.objects.filter(pk=game.pk, host=guest).update(host=user)
+            if game.host_id == guest.pk:
+                handover.change_host(game, user_id=user.pk)
             announce.after_commit(game)
         _move_invitations(guest, user)
         return Moved(moved, sum(game.pk in closed for game in locked))

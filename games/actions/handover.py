@@ -71,9 +71,14 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
         _hand_over(table, row, now)
         return
     if hosts:
-        game.host = person
-        game.save(update_fields=["host"])
+        change_host(game, user_id=person.pk)
     announce.after_commit(game)
+
+
+def change_host(game: Game, *, user_id: int | None) -> None:
+    """Give a table to another host, and forget the form that made it: sent again, it must not lead to this host."""
+    game.host_id, game.form, game.form_guest_id = user_id, None, None
+    game.save(update_fields=["host", "form", "form_guest"])
 
 
 def require_no_bot(table: Table, *, seat: int) -> None:

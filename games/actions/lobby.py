@@ -11,7 +11,7 @@ from django.db import transaction
 
 from accounts.actions import create_guest
 from games import announce, bots, queries, rules
-from games.actions import chance, rounds
+from games.actions import chance, handover, rounds
 from games.actions.locks import lock_game
 from games.actions.notices import tell
 from games.models import Game, Seat
@@ -51,13 +51,20 @@ class TableOptions:
 
 
 def create_table(
-    *, user: User, options: TableOptions, now: datetime, form: str | None = None, kinds: Sequence[str] | None = None
+    *,
+    user: User,
+    options: TableOptions,
+    now: datetime,
+    form: str | None = None,
+    form_guest: User | None = None,
+    kinds: Sequence[str] | None = None,
 ) -> Table:
     """Make a table and sit down as its host; with every seat filled it starts at once.
 
     Its bots are of these `kinds`, as many as the options say; if not given, all are of the kind that the options name.
+    `form` and `form_guest` are stored for `once.create_table_once`.
 
-    :raises IntegrityError: `form` has made a table already; see `create_table_once`.
+    :raises IntegrityError: `form` has made a table already.
     :raises Denied: `malformed`, with a sentence that says what to change.
     """
     kept = _checked(options)
@@ -76,6 +83,7 @@ def create_table(
             bot_pause=options.bot_pause,
             is_public=options.public,
             form=form,
+            form_guest=form_guest,
             created_at=now,
         )
         people = [_person(game, 0, user)]
@@ -217,8 +225,7 @@ def leave_table(*, code: str, user: User, now: datetime, links: Collection[str] 
             rounds.call_off(game, now=now)
             return table
         if game.host_id == user.pk:
-            game.host_id = people[0].user_id
-            game.save(update_fields=["host"])
+            handover.change_host(game, user_id=people[0].user_id)
         announce.after_commit(game)
         return table
 

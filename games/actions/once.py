@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import IntegrityError, transaction
 
@@ -20,8 +20,18 @@ AGAIN: Final = timedelta(minutes=1)
 """A form sent again after so long is no second click: somebody went back to the page, and wants another table."""
 
 
-def create_table_once(*, user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Table:
-    """Make the table that a form asks for, or give the one that it has just made; the host is `table.game.host`.
+class Made(NamedTuple):
+    """The table that a form asked for, and the guest that this form made, as whom its sender may be logged in.
+
+    `guest` is None if the sender was logged in.
+    """
+
+    table: Table
+    guest: User | None
+
+
+def create_table_once(*, user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Made:
+    """Make the table that a form asks for, or return the one that the same form has just made.
 
     Without a user a guest is made, together with the table or not at all. `form` is unique to one filled-in form in one
     browser, or None if that is not known.
@@ -29,16 +39,36 @@ def create_table_once(*, user: User | None, options: lobby.TableOptions, form: s
     :raises Denied: as `lobby.create_table`.
     """
     if form is not None:
-        Game.objects.filter(form=form, created_at__lt=now - AGAIN).update(form=None)
+        Game.objects.filter(form=form, created_at__lt=now - AGAIN).update(form=None, form_guest=None)
     try:
         # Of two at once the second waits here for the first, and then fails with its guest undone.
-        with transaction.atomic():
-            return lobby.create_table(user=user or create_guest(), options=options, now=now, form=form)
+        return _make(user, options, form, now)
     except IntegrityError:
-        made = Game.objects.filter(form=form).first() if form is not None else None
-        if made is not None and user is not None and made.host_id != user.pk:
-            return lobby.create_table(user=user, options=options, now=now)
-        table = queries.find(made.pk) if made is not None else None
-        if table is None:
+        if form is None:
             raise
-        return table
+        return _made_before(user, form) or _make(user, options, None, now)
+
+
+def _make(user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Made:
+    with transaction.atomic():
+        guest = create_guest() if user is None else None
+        host = guest or user
+        assert host is not None
+        table = lobby.create_table(user=host, options=options, now=now, form=form, form_guest=guest)
+        return Made(table, guest)
+
+
+def _made_before(user: User | None, form: str) -> Made | None:
+    """Return what this form has made, if its sender is still the host: the same user, or still the form's own guest.
+
+    The sender of a visitor's form proves nothing but that they know the form. It may therefore lead to no other user
+    than the guest it made, and to nobody once that guest has signed up or has given the table to somebody else.
+    """
+    game = Game.objects.filter(form=form).select_related("form_guest").first()
+    if game is None:
+        return None
+    sender = game.form_guest if user is None else user
+    if sender is None or sender.pk != game.host_id or (user is None and not sender.is_guest):
+        return None
+    table = queries.find(game.pk)
+    return None if table is None else Made(table, sender if user is None else None)

@@ -46,7 +46,7 @@ class Game(models.Model):
     anything: `paused_at` says since when, and `time_left` is what the turn had left then. Every deadline is null then.
     `pause_votes` are the seats that ask for a pause. `looked_at` is when staff last looked at hands. `custom_pace` are
     the numbers of the pace `custom`. `form` tells the filled-in form that made the table from all others, so that
-    sending it twice makes no second one.
+    sending it twice makes no second one; `form_guest` is the guest that this form made, if a visitor sent it.
     """
 
     class Status(models.TextChoices):
@@ -108,6 +108,9 @@ class Game(models.Model):
     form = models.CharField(
         max_length=64, null=True, blank=True, unique=True, editable=False
     )  # nulls are exempt from uniqueness
+    form_guest = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
+    )
     rematch_of = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="rematch")
 
     skew: timedelta = timedelta()

@@ -19,15 +19,14 @@ LONGEST: Final = 64
 
 
 def make_table(request: HttpRequest, options: TableOptions) -> Table:
-    """The table that this form asks for, made now or by the same form a moment ago; a visitor is its guest from now on.
+    """Return the table that this form asks for, made now or a moment ago, and log a visitor in as the guest it made.
 
     :raises Denied: as `lobby.create_table`.
     """
-    user = person(request)
-    table = create_table_once(user=user, options=options, form=_form(request), now=timezone.now())
-    if user is None and table.game.host is not None:
-        login(request, table.game.host, backend=BACKEND)
-    return table
+    made = create_table_once(user=person(request), options=options, form=_form(request), now=timezone.now())
+    if made.guest is not None:
+        login(request, made.guest, backend=BACKEND)
+    return made.table
 
 
 def _form(request: HttpRequest) -> str | None:

@@ -10,14 +10,19 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
+from accounts.actions import end_guesthood
 from accounts.models import User
+from games import queries
+from games.actions import guests, handover, lobby
+from games.actions.locks import lock_game
 from games.models import Game
 from tests.conftest import logged_in
 from tests.support.pages import CHOICES
+from tests.support.tables import NOON
 from tests.support.web import at_once
 
 URLS = {"/play-now/": {}, "/tables/new/": CHOICES}
@@ -111,6 +116,95 @@ def test_nobody_gets_somebody_else_s_table_by_their_form(alice: User, bob: User)
         client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
         send(client, "/play-now/")
     assert {game.host for game in Game.objects.all()} == {alice, bob}
+
+
+def give_table_away(game: Game, victim: User) -> None:
+    """Let the guest who made the table leave it, so that the victim is its host."""
+    guest = game.host
+    assert guest is not None
+    lobby.join(code=game.code, user=victim, now=NOON)
+    lobby.leave_table(code=game.code, user=guest, now=NOON)
+
+
+def give_seat_away(game: Game, victim: User) -> None:
+    """Let staff give the seat of the guest who made the table, and with it the table, to the victim."""
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game.pk))
+        handover.change_owner(table, table.seats[0], person=victim, now=NOON)
+
+
+def move_to_account(game: Game, victim: User) -> None:
+    """Let the guest who made the table log in to the victim's account and take the seat along."""
+    assert game.host is not None
+    guests.move_seats(guest=game.host, user=victim)
+
+
+def become_host_in_the_database(game: Game, victim: User) -> None:
+    """Change the host in a way that no action of today has."""
+    Game.objects.filter(pk=game.pk).update(host=victim)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", ["person", "superuser", "guest"])
+@pytest.mark.parametrize("change_host", [give_table_away, give_seat_away, move_to_account, become_host_in_the_database])
+def test_a_form_sent_again_never_logs_in_as_the_next_host(
+    change_host: Callable[[Game, User], None], role: str, alice: User
+) -> None:
+    User.objects.filter(pk=alice.pk).update(is_superuser=role == "superuser", is_guest=role == "guest")
+    attacker = browser()
+    send(attacker, "/tables/new/")
+    game = Game.objects.get()
+    change_host(game, User.objects.get(pk=alice.pk))
+    again = browser()
+    assert send(again, "/tables/new/").status_code == 303
+    assert get_user(again).pk not in (alice.pk, None)
+    assert Game.objects.get(pk=game.pk).host == alice
+    assert Game.objects.exclude(pk=game.pk).get().host == get_user(again)
+
+
+@pytest.mark.django_db
+@forms
+def test_a_form_sent_again_never_logs_in_as_the_guest_who_has_signed_up(url: str) -> None:
+    first = browser()
+    send(first, url)
+    guest = User.objects.get()
+    guest.username = "dora"
+    end_guesthood(user=guest)
+    guest.save()
+    again = browser()
+    assert send(again, url).status_code == 303
+    assert get_user(again).pk not in (guest.pk, None)
+
+
+@pytest.mark.django_db
+def test_the_form_of_a_logged_in_person_logs_in_nobody(alice: User) -> None:
+    client = logged_in(alice)
+    client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
+    send(client, "/tables/new/")
+    stranger = browser()
+    send(stranger, "/tables/new/")
+    assert get_user(stranger).pk not in (alice.pk, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_forms_at_one_instant_with_a_change_of_host_none_logs_in_as_the_victim(alice: User) -> None:
+    send(browser(), "/tables/new/")
+    game = Game.objects.get()
+    clients = [browser() for _ in range(4)]
+
+    def replay(client: Client) -> Callable[[Callable[[], object]], None]:
+        def act(wait: Callable[[], object]) -> None:
+            wait()
+            assert send(client, "/tables/new/").status_code == 303
+
+        return act
+
+    def leave(wait: Callable[[], object]) -> None:
+        wait()
+        give_table_away(game, alice)
+
+    at_once([leave, *map(replay, clients)])
+    assert alice.pk not in {get_user(client).pk for client in clients}
 
 
 @pytest.mark.django_db
