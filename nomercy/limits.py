@@ -23,6 +23,7 @@ from django.shortcuts import render
 from django_htmx.http import reswap
 
 from accounts.htmx import HtmxRequest
+from accounts.limits import scaled
 from accounts.origin import address_of, counted_as
 from games.models.paces import HOUR, MINUTE
 from games.refusals import Denied
@@ -228,9 +229,9 @@ def _refused(request: HttpRequest, limits: list[Limit]) -> tuple[Limit, int] | N
     for limit in limits:
         asked = [(limit.person, *one) for one in who] or [(limit.visitors, "visitor", address)]
         for most, kind, name in (*asked, (limit.address, "address", address)):
-            if most is not None:
-                scaled = max(1, most * settings.RATE_LIMITS // 100)
-                wait = limiter.wait(_key(limit.name, kind, name), scaled, limit.seconds)
+            allowed = None if most is None else scaled(most)
+            if allowed is not None:
+                wait = limiter.wait(_key(limit.name, kind, name), allowed, limit.seconds)
                 if wait:
                     return limit, wait
     return None

@@ -1,0 +1,14 @@
+"""Limits scale with one setting."""
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from accounts.limits import scaled
+
+
+@pytest.mark.parametrize(
+    ("percent", "most", "found"), [(100, 20, 20), (1000, 20, 200), (10, 20, 2), (1, 20, 1), (0, 20, None)]
+)
+def test_a_limit_is_scaled_by_rate_limits(settings: Settings, percent: int, most: int, found: int | None) -> None:
+    settings.RATE_LIMITS = percent
+    assert scaled(most) == found
