@@ -1,10 +1,20 @@
-"""The tokens of the account page; the page itself is a door of the games, the rest of /accounts/ is allauth's."""
+"""The tokens of the account page, and two of allauth's pages changed; the rest of /accounts/ is allauth's own.
 
-from django.urls import path
+The account page itself belongs to `games`.
+"""
+
+from django.urls import path, re_path
 
 from accounts import views
 
 urlpatterns = [
     path("me/tokens/", views.create_token, name="me-token-create"),
     path("me/tokens/<int:token_id>/revoke/", views.revoke_token, name="me-token-revoke"),
+    # The same addresses as in allauth.account.urls, which come after these.
+    re_path(r"^confirm-email/(?P<key>[-:\w]+)/$", views.ConfirmAddress.as_view(), name="account_confirm_email"),
+    re_path(
+        r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
+        views.SetNewPassword.as_view(),
+        name="account_reset_password_from_key",
+    ),
 ]

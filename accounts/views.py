@@ -1,7 +1,8 @@
-"""The account page."""
+"""The account page, and the pages of links in mails about accounts."""
 
 from typing import cast
 
+from allauth.account.views import ConfirmEmailView, PasswordResetFromKeyView
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
@@ -52,6 +53,25 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
         raise Http404
     messages.success(request, "The token no longer works.")
     return redirect("me")
+
+
+class _KeepsOthersLoggedIn:
+    """Change allauth's views of links in mails, which log this browser out if the link is for another account.
+
+    Anybody can send anybody such a link of an account they made themselves. A guest who is logged out has lost their
+    games for good, and opening a link must change nothing (docs/decisions/0070-opening-a-link-changes-nothing.md).
+    """
+
+    def logout(self) -> None:
+        """Log nobody out."""
+
+
+class ConfirmAddress(_KeepsOthersLoggedIn, ConfirmEmailView):  # type: ignore[misc]  # allauth ships no types
+    """Confirm a mail address by the link sent to it."""
+
+
+class SetNewPassword(_KeepsOthersLoggedIn, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
+    """Choose a new password by the link sent to the account's address."""
 
 
 def _save_profile(user_id: int, form: ProfileForm) -> bool:
