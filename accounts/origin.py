@@ -1,24 +1,42 @@
 """Where a request comes from, as far as limits need to know it."""
 
 import hmac
+from collections.abc import Mapping
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 
 
 def address_of(request: HttpRequest) -> str:
-    """Who asks, as far as proxies of ours vouch for it. IPv6 by its /64: whoever has one address there has them all."""
-    chain = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
+    """Return the address that limits count for this request."""
+    return _counted(request.headers.get("X-Forwarded-For", ""), request.META.get("REMOTE_ADDR", ""))
+
+
+def address_of_scope(scope: Mapping[str, Any]) -> str:
+    """Return the same for the ASGI scope of a request or a websocket, before there is a Django request."""
+    forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
+    client = scope.get("client")  # none on a Unix socket
+    return _counted(forwarded.decode("latin-1"), client[0] if client else "")
+
+
+def _counted(forwarded: str, peer: str) -> str:
+    """Return the address before the last trusted proxy, an IPv6 address as its /64, which belongs to one customer.
+
+    `forwarded` is the `X-Forwarded-For` header, `peer` the other end of the connection. An address that is not one is
+    "unknown".
+    """
+    chain = [part.strip() for part in forwarded.split(",") if part.strip()]
     hops = settings.TRUSTED_PROXIES
-    told = chain[-hops] if 0 < hops <= len(chain) else request.META.get("REMOTE_ADDR", "")
+    told = chain[-hops] if 0 < hops <= len(chain) else peer
     try:
         address = ip_address(told)
     except ValueError:
         return "unknown"
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
-        return str(ip_network((address, 64), strict=False))
-    return str(address)
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    return str(address.ipv4_mapped or ip_network((address, 64), strict=False))
 
 
 def counted_as(kind: str, who: str) -> str:

@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
 from accounts.models import User
-from accounts.origin import address_of
+from accounts.origin import address_of, address_of_scope
 from games.actions import lobby
 from games.models import Game
 from nomercy import limits
@@ -392,6 +392,7 @@ def test_no_cache_holds_the_address_of_anybody(settings: Settings, alice: User) 
         (2, "6.6.6.6, 198.51.100.7, 203.0.113.9", "198.51.100.7"),
         (2, "198.51.100.7", "192.0.2.1"),
         (1, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        (1, "::ffff:198.51.100.7", "198.51.100.7"),
         (1, "junk", "unknown"),
     ],
 )
@@ -401,6 +402,15 @@ def test_an_address_is_what_our_own_proxies_vouch_for(
     settings.TRUSTED_PROXIES = proxies
     headers = {"X-Forwarded-For": forwarded} if forwarded else {}
     assert address_of(rf.get("/", headers=headers, REMOTE_ADDR="192.0.2.1")) == found
+    scope = {
+        "headers": [(b"host", b"x"), *[(name.lower().encode(), value.encode()) for name, value in headers.items()]],
+        "client": ("192.0.2.1", 50_000),
+    }
+    assert address_of_scope(scope) == found
+
+
+def test_a_socket_without_a_peer_has_no_address() -> None:
+    assert address_of_scope({"headers": [], "client": None}) == "unknown"
 
 
 def test_no_address_is_kept_in_the_cache(limited: None, client: Client, db: None) -> None:
