@@ -8,14 +8,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
-from psycopg import sql
+from pytest_django import DjangoDbBlocker
 
 from accounts.actions import create_token
 from accounts.models import User
@@ -23,6 +22,7 @@ from games.actions import chance
 from games.actions.roles import set_roles
 from games.models import rows
 from nomercy.launcher.postgres import running
+from tests.support.database import drop_databases_of_the_dead, migrated_database
 
 Figure = Callable[[str], None]
 LEFT_OUT = pytest.StashKey[int]()
@@ -114,14 +114,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         yield
 
 
-def drop_databases_of_the_dead(url: str) -> None:
-    """A run that was killed leaves its test database behind, with its process number in the name."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        for (name,) in connection.execute("SELECT datname FROM pg_database WHERE datname ~ '^test_nomercy_[0-9]+'"):
-            try:
-                os.kill(int(name.split("_")[2]), 0)
-            except ProcessLookupError:
-                connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None, django_db_blocker: DjangoDbBlocker, django_db_modify_db_settings: None
+) -> Iterator[None]:
+    """Make the database of all tests, in place of the one that pytest-django would migrate in every run."""
+    with django_db_blocker.unblock(), migrated_database():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -24,3 +24,6 @@ DATABASES["default"]["OPTIONS"]["options"] = (  # noqa: F405
 
 # Two runs of the suite on one server keep out of each other's way.
 DATABASES["default"]["TEST"] = {"NAME": f"test_nomercy_{os.getpid()}"}  # noqa: F405
+
+# Each test client would list all static files at its first request, which takes longer than most pages.
+WHITENOISE_AUTOREFRESH = True

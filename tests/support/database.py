@@ -1,17 +1,27 @@
-"""A database that is not the one of all other tests."""
+"""The database of all tests, and databases that are not it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from inspect import getsource
+from pathlib import Path
+from typing import Any, Final
 
 import psycopg
+from django.apps import apps
+from django.core.management import call_command
 from django.db import connection
 from psycopg import sql
 
-from nomercy.launcher.place import DATABASE, PORT, ROLE, Place
+from games.actions import roles
+from nomercy.launcher.place import CHECKOUT, DATABASE, PORT, ROLE, Place
 from tests.support.stack import database_url
+
+OF_THIS_CHECKOUT: Final = f"test_template_{hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]}"
+Server = psycopg.Connection[Any]
 
 
 def database_at(place: Place) -> AbstractContextManager[None]:
@@ -22,14 +32,83 @@ def database_at(place: Place) -> AbstractContextManager[None]:
 @contextmanager
 def empty_database(purpose: str) -> Iterator[None]:
     """Make a new database beside that of all tests, for Django to use for the length of a block."""
-    name = f"test_nomercy_{os.getpid()}_{purpose}"  # by its number the next run finds it, should this one be killed
-    with psycopg.connect(database_url(), dbname="postgres", autocommit=True) as server:
-        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        try:
-            with _using(NAME=name):
-                yield
-        finally:
-            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    with _server() as server, _new_database(server, f"test_nomercy_{os.getpid()}_{purpose}"):
+        yield
+
+
+@contextmanager
+def migrated_database() -> Iterator[None]:
+    """Make a new database that has all tables, for Django to use for the length of a block.
+
+    It is a copy of a template that is kept between runs, because the migrations take seconds and a copy does not.
+    """
+    with _server() as server:
+        # One process at a time: the first makes the template, and it can be copied while nobody is connected to it.
+        server.execute("SELECT pg_advisory_lock(hashtext(%s))", [OF_THIS_CHECKOUT])
+        template = _template(server)
+        with _new_database(server, str(connection.settings_dict["TEST"]["NAME"]), template):
+            server.execute("SELECT pg_advisory_unlock_all()")
+            yield
+
+
+def drop_databases_of_the_dead(url: str) -> None:
+    """Drop the databases of runs that were killed: the number of the process is part of their names."""
+    with psycopg.connect(url, autocommit=True) as server:
+        for (name,) in server.execute("SELECT datname FROM pg_database WHERE datname ~ '^test_nomercy_[0-9]+'"):
+            try:
+                os.kill(int(name.split("_")[2]), 0)
+            except ProcessLookupError:
+                _drop(server, name)
+
+
+def _template(server: Server) -> str:
+    """Return the name of the template for the migrations as they are now; make it and drop older ones if need be."""
+    name = f"{OF_THIS_CHECKOUT}_{_digest_of_migrations()}"
+    pattern = OF_THIS_CHECKOUT.replace("_", r"\_") + "%"
+    found = [name for (name,) in server.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", [pattern])]
+    if name not in found:
+        for outdated in found:
+            _drop(server, outdated)
+        unfinished = f"{OF_THIS_CHECKOUT}_unfinished"
+        _create(server, unfinished)
+        with _using(NAME=unfinished):
+            call_command("migrate", verbosity=0)
+        server.execute(
+            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(unfinished), sql.Identifier(name))
+        )
+    return name
+
+
+def _digest_of_migrations() -> str:
+    """Return a digest of the code of all migrations, and of the roles that some of them write."""
+    folders = [Path(config.path) / "migrations" for config in apps.get_app_configs()]
+    parts = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
+    return hashlib.sha256(b"".join([*parts, getsource(roles).encode()])).hexdigest()[:12]
+
+
+def _server() -> Server:
+    return psycopg.connect(database_url(), dbname="postgres", autocommit=True)
+
+
+@contextmanager
+def _new_database(server: Server, name: str, template: str = "template1") -> Iterator[None]:
+    _create(server, name, template)
+    try:
+        with _using(NAME=name):
+            yield
+    finally:
+        _drop(server, name)
+
+
+def _create(server: Server, name: str, template: str = "template1") -> None:
+    database = sql.Identifier(name)
+    server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(database, sql.Identifier(template)))
+    # Waiting for the disk at each commit would take a third of the time, and nothing here must outlast a crash.
+    server.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(database))
+
+
+def _drop(server: Server, name: str) -> None:
+    server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @contextmanager
