@@ -20,7 +20,7 @@ from accounts.origin import address_of, counted_as
 LEFT_GUEST: Final = "left_guest"
 """The session's key for the guest whose browser has logged in to an account: the number of that user."""
 LINKS: Final = "links"
-"""The session's key for the codes of the tables whose invitation link this browser has opened."""
+"""The session's key for the invitation keys that this browser has opened."""
 
 NOT_BY_THIS_ADDRESS: Final = (
     "No account here has this email address and password. An address logs you in once you have confirmed it; your"
@@ -29,9 +29,9 @@ NOT_BY_THIS_ADDRESS: Final = (
 
 
 def links_in(session: SessionBase) -> list[str]:
-    """The codes of the tables whose invitation link was opened in this session."""
-    codes: list[str] = session.get(LINKS, [])
-    return codes
+    """Return the invitation keys that were opened in this session."""
+    keys: list[str] = session.get(LINKS, [])
+    return keys
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types

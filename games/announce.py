@@ -59,6 +59,11 @@ def signed_out(user_id: int) -> None:
     transaction.on_commit(partial(_tell, person_group(user_id), {"type": "person.signed_out"}), robust=True)
 
 
+def access_changed(code: str) -> None:
+    """Once the transaction is committed, have the sockets of this table closed whose people may not see it any more."""
+    transaction.on_commit(partial(_tell, group_of(code), {"type": "access.changed"}), robust=True)
+
+
 def after_commit(game: Game, *, wake: bool = True) -> None:
     """Once the transaction is committed, poke the open pages and, if a bot or a deal is due, the worker."""
     code, version, game_id = game.code, game.version, game.pk

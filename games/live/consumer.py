@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
@@ -32,6 +32,7 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
     version: int = -1
     session_key: str | None = None
     user_id: int | None = None
+    link: str = ""
     closed: bool = False
     joined: bool = False
 
@@ -44,12 +45,13 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         await self.accept()
         # Join before reading the version: a move in between is then told twice, not never.
         await self.join_groups()
-        version = await database_sync_to_async(_version_for)(self.code, user, session)
-        if version is None:
+        entrance = await database_sync_to_async(_entrance)(self.code, user, session)
+        if entrance is None:
             await self.close(code=NOT_FOUND)
             return
+        self.link = entrance.link
         watch().add(self)
-        await self.tell(version)
+        await self.tell(entrance.version)
 
     async def join_groups(self) -> bool:
         """Have the channel layer bring what is told to the table and to its person; False while it is away."""
@@ -96,6 +98,13 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         """Close because the session ended: the page may come back as whoever it is then."""
         await self.close(code=SESSION_ENDED)
 
+    async def shut_out(self) -> None:
+        """Close because this person may not see this table any more: the page loads itself again, and says why."""
+        await self.close(code=SHUT_OUT)
+
+    async def access_changed(self, message: dict[str, Any]) -> None:
+        watch().look_soon()
+
     async def game_changed(self, message: dict[str, Any]) -> None:
         await self.tell(message["version"])
 
@@ -104,7 +113,7 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         await self.tell(self.version)
 
     async def person_shut_out(self, message: dict[str, Any]) -> None:
-        await self.close(code=SHUT_OUT)
+        await self.shut_out()
 
     async def person_signed_out(self, message: dict[str, Any]) -> None:
         await self.end()
@@ -113,10 +122,19 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         return [group_of(self.code), *([] if self.user_id is None else [person_group(self.user_id)])]
 
 
-def _version_for(code: str, user: object, session: SessionBase) -> int | None:
+class Entrance(NamedTuple):
+    """What a socket comes in with: the table's version, and the invitation key by which its person sees it."""
+
+    version: int
+    link: str
+
+
+def _entrance(code: str, user: object, session: SessionBase) -> Entrance | None:
     if isinstance(user, User) and user.suspended(timezone.now()):
         return None
+    links = links_in(session)
     try:
-        return queries.load_for(code, user if isinstance(user, User) else None, links_in(session)).game.version
+        game = queries.load_for(code, user if isinstance(user, User) else None, links).game
     except Denied:
         return None
+    return Entrance(game.version, game.invite_key if game.invite_key in links else "")

@@ -9,7 +9,8 @@ all, however many sockets.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Final, Protocol
 from weakref import WeakKeyDictionary
@@ -38,12 +39,16 @@ class Watched(Protocol):
     version: int
     session_key: str | None
     user_id: int | None
+    link: str
+    """The invitation key by which its person sees the table, or empty."""
 
     async def join_groups(self) -> bool: ...
 
     async def tell(self, version: int) -> None: ...
 
     async def end(self) -> None: ...
+
+    async def shut_out(self) -> None: ...
 
 
 class Watch:
@@ -54,6 +59,11 @@ class Watch:
         self.layer_away_until = 0.0
         self._seen: dict[str, news.News] = {}
         self._task: asyncio.Task[None] | None = None
+        self._soon = asyncio.Event()
+
+    def look_soon(self) -> None:
+        """Look for news now, not only when the next look is due."""
+        self._soon.set()
 
     def add(self, socket: Watched) -> None:
         self.sockets.add(socket)
@@ -79,7 +89,9 @@ class Watch:
         every = round(SESSIONS_SECONDS / NEWS_SECONDS)
         turn = 0
         while True:
-            await asyncio.sleep(NEWS_SECONDS)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._soon.wait(), NEWS_SECONDS)
+            self._soon.clear()
             turn += 1
             try:
                 if turn % every == 0:
@@ -90,10 +102,12 @@ class Watch:
                 log.warning("sockets not looked after", error=type(error).__name__, sockets=len(self.sockets))
 
     async def look_for_news(self) -> None:
-        """Tell every socket what it has missed, and have those join their groups that could not yet."""
+        """Tell every socket what it has missed, close those whose people may not see their table any more, and have
+        those join their groups that could not yet."""
         seen_now: dict[str, news.News] = {}
         for sockets in _portions(self.sockets):
             found = await database_sync_to_async(news.news_of)({socket.code for socket in sockets})
+            await _shut_out_strangers(sockets, found)
             for socket in sockets:
                 one = found.get(socket.code)
                 if one and (one.version > socket.version or one != self._seen.get(socket.code)):
@@ -114,6 +128,17 @@ class Watch:
             for socket in sockets:
                 if socket.session_key is not None and socket.session_key not in standing:
                     await socket.end()
+
+
+async def _shut_out_strangers(sockets: Collection[Watched], found: Mapping[str, news.News]) -> None:
+    closed = [one for one in sockets if one.code in found and not found[one.code].open_to(one.user_id, one.link)]
+    people = {socket.user_id for socket in closed if socket.user_id is not None}
+    invited: set[tuple[int, str]] = set()
+    if people:
+        invited = await database_sync_to_async(news.invited)(people, {socket.code for socket in closed})
+    for socket in closed:
+        if (socket.user_id, socket.code) not in invited:
+            await socket.shut_out()
 
 
 def _portions(sockets: Collection[Watched]) -> Iterator[list[Watched]]:

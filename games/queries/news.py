@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Q
 
-from games.models import Game
+from games.models import Game, Invitation
 
 
 class News(NamedTuple):
@@ -25,6 +25,15 @@ class News(NamedTuple):
     rematch: int | None
     bots: int
     owners: tuple[int | None, ...]
+    is_public: bool
+    invite_key: str
+
+    def open_to(self, user_id: int | None, link: str) -> bool:
+        """Return True if somebody who came by this link may still see the table, without looking at invitations.
+
+        `link` is the invitation key they had when they came, or empty. A removal changes the table's key.
+        """
+        return self.is_public or link == self.invite_key or (user_id is not None and user_id in self.owners)
 
 
 def news_of(codes: Collection[str]) -> dict[str, News]:
@@ -35,10 +44,18 @@ def news_of(codes: Collection[str]) -> dict[str, News]:
         .annotate(bots=Count("seats", filter=~Q(seats__bot="")), owners=owners)
         .values_list(
             "code", "version", "status", "round_id", "deadline", "paused_at", "pause_votes",
-            "time_left", "rematch", "bots", "owners",
+            "time_left", "rematch", "bots", "owners", "is_public", "invite_key",
         )
     )  # fmt: skip
     return {
-        code: News(version, status, round_id, deadline, paused_at, tuple(votes), left, rematch, bots, tuple(sat))
-        for code, version, status, round_id, deadline, paused_at, votes, left, rematch, bots, sat in rows
+        code: News(
+            version, status, round_id, deadline, paused_at, tuple(votes), left, rematch, bots, tuple(sat), public, key
+        )
+        for code, version, status, round_id, deadline, paused_at, votes, left, rematch, bots, sat, public, key in rows
     }
+
+
+def invited(people: Collection[int], codes: Collection[str]) -> set[tuple[int, str]]:
+    """Return who of these people is invited to which of these tables. One query."""
+    rows = Invitation.objects.filter(user_id__in=people, game__code__in=codes)
+    return set(rows.values_list("user_id", "game__code"))

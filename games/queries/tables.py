@@ -13,6 +13,7 @@ from django.db.models import Prefetch, QuerySet
 from games import rules
 from games.models import Game, Hand, Invitation, Round, Seat
 from games.models.rows import Key, Loaded, read_hands, read_results, read_table
+from games.queries import conduct
 from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
@@ -131,29 +132,35 @@ def _table(game: Game, loaded: Loaded | None) -> Table:
 
 
 def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
-    """Whether this person may know of this table: it is public, or they sit there, or came by its link.
+    """Return True if this person may know of this table. At most one query.
 
-    `links` are the codes of tables whose link an anonymous visitor has opened.
+    They may if it is public, if they sit there, or if they came by its link or a rematch invited them and staff have
+    not removed them. `links` are the invitation keys that were opened in their session.
     """
-    if _open_to(table, user, links):
+    if _open_to(table, user):
         return True
-    return user is not None and Invitation.objects.filter(game=table.game, user_id=user.pk).exists()
+    by_link = table.game.invite_key in links
+    if user is None:
+        return by_link
+    return not conduct.taken_off(table.game, user) if by_link else table.game.pk in _invited(user, [table.game.pk])
 
 
 def visible_to(user: User, tables: Iterable[Table]) -> list[Table]:
-    """Those of these tables that this person may know of, in order: at most one query, whatever the number."""
+    """Return the tables that this person may know of without a link, in order. At most one query."""
     tables = list(tables)
     closed = [table.game.pk for table in tables if not _open_to(table, user)]
-    invited: set[int] = set()
-    if closed:
-        asked = Invitation.objects.filter(game__in=closed, user_id=user.pk)
-        invited.update(asked.values_list("game_id", flat=True))
+    invited = _invited(user, closed) if closed else set()
     return [table for table in tables if table.game.pk in invited or _open_to(table, user)]
 
 
-def _open_to(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
-    """Whether this person may know of this table even without an invitation."""
-    return table.game.is_public or table.game.code in links or table.seat_of(user) is not None
+def _open_to(table: Table, user: User | None) -> bool:
+    """Return True if this person may know of this table without a link or an invitation."""
+    return table.game.is_public or table.seat_of(user) is not None
+
+
+def _invited(user: User, games: Collection[int]) -> set[int]:
+    """Return the numbers of those of these games to which a rematch invited this person. One query."""
+    return set(Invitation.objects.filter(game__in=games, user_id=user.pk).values_list("game_id", flat=True))
 
 
 def load_for(code: str, user: User | None, links: Collection[str] = ()) -> Table:

@@ -25,14 +25,14 @@ def person(request: HttpRequest) -> User | None:
 
 
 def links(request: HttpRequest) -> list[str]:
-    """The codes of the tables whose invitation link this browser has opened."""
+    """Return the invitation keys that this browser has opened."""
     return links_in(request.session)
 
 
-def remember_link(request: HttpRequest, code: str) -> None:
-    """Let this browser see a table from now on."""
-    kept = [known for known in links(request) if known != code]
-    request.session[LINKS] = [*kept, code][-LINKS_KEPT:]
+def remember_link(request: HttpRequest, key: str) -> None:
+    """Let this browser see the table of this invitation key, for as long as the table keeps the key."""
+    kept = [known for known in links(request) if known != key]
+    request.session[LINKS] = [*kept, key][-LINKS_KEPT:]
 
 
 def table_for(request: HttpRequest, code: str) -> Table:

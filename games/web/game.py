@@ -9,6 +9,7 @@ from typing import Final
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -57,10 +58,10 @@ def _or_reload(view: View) -> View:
     def handle(request: HtmxRequest, code: str) -> HttpResponse:
         try:
             return view(request, code)
-        except Http404:
+        except (Http404, PermissionDenied) as refused:
             if not request.htmx:
                 raise
-            return _reload(HTTPStatus.NOT_FOUND)
+            return _reload(HTTPStatus.NOT_FOUND if isinstance(refused, Http404) else HTTPStatus.FORBIDDEN)
 
     return handle
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -15,7 +16,7 @@ from games.refusals import Denied
 from games.render import words
 from games.web import seats, table
 from games.web.answers import SeeOther
-from games.web.asker import links, person, remember_link
+from games.web.asker import SEAT_TAKEN, links, person, remember_link
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -24,13 +25,17 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
     """The table of this link, for who cannot see it otherwise; POST sits down, or with `watch` only looks on.
 
     From that POST on this browser may see the table at its own address.
+
+    :raises PermissionDenied: staff removed this person from the table, which is private.
     """
     try:
         found = queries.load_by_invite(key)
     except Denied as denied:
         raise Http404 from denied
+    if not queries.may_see(found, person(request), [key]):
+        raise PermissionDenied(SEAT_TAKEN)
     if request.method == "POST":
-        remember_link(request, found.game.code)
+        remember_link(request, key)
         return SeeOther.to("game", found.game.code) if "watch" in request.POST else seats.join(request, found.game.code)
     known = queries.may_see(found, person(request), links(request))
     is_open = found.game.status == found.game.Status.OPEN

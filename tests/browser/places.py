@@ -93,7 +93,7 @@ def _home(page: Page, cast: Cast) -> None:
 def _lobby(page: Page, cast: Cast) -> None:
     options = lobby.TableOptions(players=5, bots=1, public=False)
     table = lobby.create_table(user=cast.alice, options=options, now=timezone.now())
-    links = [table.game.code]
+    links = [table.game.invite_key]
     lobby.join(code=table.game.code, user=cast.bob, now=timezone.now(), links=links)
     page.goto(f"/games/{table.game.code}/")
 

@@ -111,7 +111,7 @@ def test_who_has_opened_the_link_hears_it_too(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     visitor = Client()
     session = visitor.session
-    session["links"] = [table.game.code]
+    session["links"] = [table.game.invite_key]
     session.save()
     visitor.cookies[settings.SESSION_COOKIE_NAME] = session.session_key or ""
 

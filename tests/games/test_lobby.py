@@ -122,7 +122,7 @@ def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
     table = new_table(alice, players=2, public=False)
     refused("not_found", lobby.join, code=table.game.code, user=bob, now=NOON)
     assert queries.load_by_invite(table.game.invite_key).game == table.game
-    after = lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.code])
+    after = lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.invite_key])
     assert after.game.status == Game.Status.PLAYING
 
 

@@ -41,7 +41,8 @@ def test_a_private_table_is_seen_by_its_people_its_guests_of_the_link_and_the_in
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     code = table.game.code
     Invitation.objects.create(game=table.game, user=mo, at=NOON)
-    for user, links in ((alice, ()), (mo, ()), (charlie, [code]), (None, [code])):
+    by_link = [table.game.invite_key]
+    for user, links in ((alice, ()), (mo, ()), (charlie, by_link), (None, by_link)):
         assert queries.load_for(code, user, links).game.code == code
     for user in (charlie, None):
         with pytest.raises(Denied) as refused:

@@ -33,7 +33,7 @@ def match_of(alice: User, bob: User) -> Table:
     """A finished match of several short rounds, really played."""
     options = lobby.TableOptions(players=2, target=300, options={"hand_size": 2, "mercy_limit": 10}, public=False)
     table = lobby.create_table(user=alice, options=options, now=NOON)
-    lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.code])
+    lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.invite_key])
     rng = random.Random(5)
     while (here := now_of(table)).game.status == Game.Status.PLAYING:
         position = here.playing[2]

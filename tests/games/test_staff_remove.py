@@ -74,7 +74,7 @@ def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
     code = table.game.code
     lobby.join(code=code, user=bob, now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
-    for links in ((), (code,)):
+    for links in ((), (table.game.invite_key,)):
         assert "took you off" in refused("forbidden", lobby.join, code=code, user=bob, now=NOON, links=links)
     answer = logged_in(bob).post(f"/games/{code}/join/")
     assert answer.status_code == 403
@@ -99,7 +99,7 @@ def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_i
     Game.objects.filter(pk=again.game.pk).update(players=3)
     ask_rematch(code=table.game.code, user=bob, now=NOON)
     tables.remove(**act(again, ann, seat=1, bot=True))
-    refused("forbidden", ask_rematch, code=table.game.code, user=bob, now=NOON)
+    refused("not_found", ask_rematch, code=table.game.code, user=bob, now=NOON)
     assert now_of(again).seat_of(bob) is None
 
 

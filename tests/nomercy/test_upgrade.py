@@ -134,7 +134,7 @@ def test_an_old_site_loses_nothing_and_its_games_go_on(release: Path) -> None:
     alice, bob = User.objects.get(username="alice"), User.objects.get(username="bob")
     browser = logged_in(alice)
     assert {browser.get(f"/games/{code}/").status_code for code in codes} == {200}
-    lobby.join(code="open", user=bob, now=NOW, links=["open"])
+    lobby.join(code="open", user=bob, now=NOW, links=[Game.objects.get(code="open").invite_key])
     rng = random.Random(0)
     versions = dict(Game.objects.filter(status=Game.Status.PLAYING).values_list("code", "version"))
     for code, version in versions.items():

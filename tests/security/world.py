@@ -64,7 +64,7 @@ class World:
         }  # fmt: skip
         spectator = logged_in(dora)
         session = spectator.session
-        session["links"] = [game.code]
+        session["links"] = [game.invite_key]
         session.save()
         self.browsers: dict[str, Client] = dict(
             zip(

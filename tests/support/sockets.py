@@ -71,6 +71,12 @@ class Socket:
         code: int = message["code"]
         return code
 
+    async def told_until_closed(self) -> int:
+        """Return the code of the close that comes, whatever is told before."""
+        while not isinstance(answer := await self.told_or_closed(), int):
+            pass
+        return answer
+
     async def hears_nothing(self) -> bool:
         """Whether no message waits, and none comes in a moment."""
         return bool(await self._app.receive_nothing(timeout=0.05))

@@ -18,7 +18,8 @@ from games.actions.locks import lock_game
 from games.actions.moderation.audit import Act, check, check_outside, record
 from games.actions.next_round import deal_again, deal_next
 from games.actions.notices import by_staff
-from games.models import AuditEntry, Game, Seat
+from games.models import AuditEntry, Game, Invitation, Seat
+from games.models.tables import new_invite_key
 from games.queries import Table, conduct
 from games.refusals import Denied, over
 
@@ -146,7 +147,8 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: datetime) -> AuditEntry:
     """Take a person out of a game: a bot plays on in the seat for good, or the hand is set aside (LEAVE-1).
 
-    At a table that has not started the seat is simply free again.
+    At a table that has not started the seat is free again. A private table gets a new link, and is closed to the
+    person (decision 88).
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`; `forbidden` if no person sits there any more.
     """
@@ -157,6 +159,7 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
             raise Denied("forbidden", "No person sits there any more.", version=game.version)
         details = {"bot": bot} if game.status == Game.Status.PLAYING else {}
         entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
+        _close_to(game, person)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, user=person, now=now)
             text = f"Staff took you off the table {by_staff.with_others(table, row)}."
@@ -169,19 +172,37 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
             by_staff.unseated(game, person, text, mark=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
+            _take_seat_from_its_person(row)
             text = f"Staff took you out of the game {by_staff.with_others(table, row)}."
             by_staff.unseated(game, person, text, mark=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
 
+def _close_to(game: Game, person: User) -> None:
+    """Let nobody see a private table by the link or the invitation that this person had.
+
+    The link is changed for all, because the person could use the old one logged out or with another account.
+    """
+    Invitation.objects.filter(game=game, user=person).delete()
+    if not game.is_public:
+        game.invite_key = new_invite_key()
+        game.save(update_fields=["invite_key"])
+    announce.access_changed(game.code)
+
+
 def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
-    """A bot has the seat from now on, under the name that its person went by; nobody can take it back."""
+    """A bot has the seat from now on, and nobody can take it back."""
     if not row.bot:
         handover.replace_by_bot(table, seat=row.index, now=now)
+    _take_seat_from_its_person(row)
+    announce.after_commit(table.game)
+
+
+def _take_seat_from_its_person(row: Seat) -> None:
+    """Leave the seat to nobody, under the name that its person went by."""
     row.user = None
     row.save(update_fields=["user", "name"])
-    announce.after_commit(table.game)
 
 
 def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, now: datetime) -> AuditEntry:
@@ -197,6 +218,7 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
         person = _new_owner(table, username, by, now)
         before, name = row.user, row.name
         handover.change_owner(table, row, person=person, now=now)
+        announce.access_changed(table.game.code)
         details = {"before": name, "before_id": before.pk if before else None}
         entry = record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         by_staff.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
