@@ -18,28 +18,36 @@ from games.refusals import Denied
 EARLY: Final = timedelta(milliseconds=50)
 """How much too early a task may come: its countdown and the game's clock are not the same."""
 
+UNATTENDED_MOVES: Final = 5
+"""The most moves that one task makes at a table where no person plays any more.
+
+Such a table is not asked for again at once: the sweep takes a few of them each time. Otherwise somebody who makes many
+tables full of bots and leaves them would keep the workers busy, and everybody else's bots waiting.
+"""
+
 
 def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random, most: int = 500) -> int:
     """Make the bots' moves of a game that are due, and deal its next round if that is due; gives the number of moves.
 
     Goes on while bots are due at once (no pause, or nobody left in the round to watch), at most `most` moves; what is
-    left then is asked of the worker again. Each move is chosen without a lock and made on the version it was chosen
-    on, so that of several workers at one game only one gets each move in.
+    left then is asked of the worker again, or left to the sweep if the table is unattended. Each move is chosen without
+    a lock and made on the version it was chosen on, so that of several workers at one game only one gets each move in.
     """
     moves = 0
-    while moves < most:
+    attended = True
+    while moves < (most if attended else min(most, UNATTENDED_MOVES)):
         now = clock()
         table = queries.find(game_id)
         if table is None:
             return moves
-        game = table.game
+        game, attended = table.game, table.attended
         if game.status != Game.Status.PLAYING or game.paused_at is not None:
             return moves
         if table.position is not None and table.position.phase == "over":
             deal_next(game_id=game_id, now=now)
             continue
         if game.wake_at is None or game.wake_at > moment_of(game, now) + EARLY:
-            if moves and game.wake_at is not None:
+            if moves and attended and game.wake_at is not None:
                 announce.wake_bots(game_id, game.wake_at - game.skew)
             return moves
         try:
@@ -47,7 +55,8 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
         except Denied as denied:
             if denied.code not in ("stale", "over", "paused", "forbidden"):
                 raise
-    announce.wake_bots(game_id, clock())
+    if attended:
+        announce.wake_bots(game_id, clock())
     return moves
 
 

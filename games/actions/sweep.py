@@ -10,11 +10,12 @@ from typing import Final
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from games import announce, queries
 from games.actions import chance, timeouts
 from games.actions.clocks.heartbeat import PULSE, beat, note_tried
-from games.models import Game
+from games.models import Game, Seat
 from games.models.rows import claim_due, claim_game, read_windows
 
 log = structlog.get_logger(__name__)
@@ -24,6 +25,9 @@ GRACE: Final = timedelta(seconds=2)
 
 BATCH: Final = 200
 """So many bots are asked for in one sweep, and callout windows found by one query."""
+
+UNATTENDED_BATCH: Final = 2
+"""So many games where no person plays any more get their bots asked for in one sweep: see `bot_turn`."""
 
 
 @dataclass(slots=True)
@@ -68,19 +72,23 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
 
 
 def _ask_for_bots(now: datetime, skew: timedelta) -> int:
-    """Ask for the bots that are overdue; if there are more than a batch, for a random stretch of them.
-
-    So those whose bots fail each time, however many, keep no others waiting for good.
-    """
-    late = Game.objects.filter(wake_at__lte=now + skew - GRACE, status=Game.Status.PLAYING)
-    games = late.order_by("wake_at", "pk").values_list("pk", flat=True)
-    due = list(games[: BATCH + 1])
-    if len(due) > BATCH:
-        first = chance.source.randrange(-BATCH + 1, late.count())
-        due = list(games[max(0, first) : first + BATCH])
+    """Ask for the bots that are overdue: at a batch of tables where people play, and at a few of all others."""
+    people = Exists(Seat.objects.filter(game=OuterRef("pk"), user__isnull=False, bot="", left=False))
+    late = Game.objects.filter(wake_at__lte=now + skew - GRACE, status=Game.Status.PLAYING).annotate(attended=people)
+    found = list(late.order_by("wake_at", "pk").values_list("pk", "attended"))
+    due = _some([pk for pk, attended in found if attended], BATCH)
+    due += _some([pk for pk, attended in found if not attended], UNATTENDED_BATCH)
     for game_id in due:
         announce.wake_bots(game_id, now)
     return len(due)
+
+
+def _some(games: list[int], most: int) -> list[int]:
+    """Return these games; if they are more than `most`, so many of them by chance.
+
+    So games whose bots fail each time, however many, do not keep others waiting for good.
+    """
+    return games if len(games) <= most else chance.source.sample(games, most)
 
 
 Claim = Callable[[datetime], Game | None]

@@ -52,6 +52,11 @@ class Table:
         return next((seat.index for seat in self.seats if seat.user_id == user.pk), None)
 
     @property
+    def attended(self) -> bool:
+        """Return True if at least one person still plays: has a seat, has not left, and no bot plays for them."""
+        return any(seat.user_id is not None and not seat.bot and not seat.left for seat in self.seats)
+
+    @property
     def names(self) -> list[str]:
         return [seat.name for seat in self.seats]
 

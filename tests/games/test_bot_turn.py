@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, bots, queries, rules
-from games.actions import agreements, handover, lobby, play, sweep
+from games.actions import agreements, bot_turn, handover, lobby, play, sweep
 from games.actions.bot_turn import play_bots
 from games.actions.locks import lock_game
 from games.actions.play import play_move, play_seat
@@ -33,6 +33,21 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     games: list[int] = []
     monkeypatch.setattr(announce, "wake_bots", lambda game_id, wake_at: games.append(game_id))
     return games
+
+
+def unattended_table(user: User) -> Table:
+    """A game against two bots that this person has left."""
+    options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0)
+    table = lobby.create_table(user=user, options=options, now=NOON)
+    play_move(code=table.game.code, user=user, text="leave", version=None, now=NOON)
+    return table
+
+
+def table_of_bots_with_a_player_who_is_out(user: User) -> Table:
+    """A round in which only bots are still in; the person plays again in the next one."""
+    colors = [[f"{color}{n}" for n in range(1, 9)] for color in "rb"]
+    position = {**TWO_HANDS, "hands": [[], *colors], "out": [0], "turn": 1}
+    return table_at(position, [user, "random", "random"], wake_at=NOON, bot_pause=10.0)
 
 
 def test_a_bot_on_turn_moves_when_it_is_due(alice: User) -> None:
@@ -71,13 +86,39 @@ def test_a_bot_leaves_time_to_call(alice: User, pause: float, pace: str, seconds
 
 
 @pytest.mark.django_db(transaction=True)
-def test_bots_play_on_without_pause_once_nobody_watches(alice: User) -> None:
-    options = lobby.TableOptions(players=3, bots=2, bot="careful", bot_pause=10.0)
-    table = lobby.create_table(user=alice, options=options, now=NOON)
-    play_move(code=table.game.code, user=alice, text="leave", version=None, now=NOON)
-    run_bots(table)
-    assert now_of(table).game.status == Game.Status.OVER
+def test_bots_finish_an_unattended_game_a_few_moves_at_a_time(alice: User) -> None:
+    table = unattended_table(alice)
+    visits = [run_bots(table)]
+    while now_of(table).game.status == Game.Status.PLAYING:
+        visits.append(run_bots(table))
+    assert set(visits[:-1]) == {bot_turn.UNATTENDED_MOVES}
     assert faults_of(table.game.pk) == []
+
+
+def test_an_unattended_game_is_not_asked_for_again_by_itself(alice: User, asked: list[int]) -> None:
+    table = unattended_table(alice)
+    asked.clear()
+    assert run_bots(table) == bot_turn.UNATTENDED_MOVES
+    assert asked == []
+
+
+def test_a_table_whose_people_all_let_bots_play_is_unattended(alice: User, asked: list[int]) -> None:
+    table = table_at(TWO_HANDS, [alice, "random"], wake_at=NOON, bot_pause=0.0)
+    assert now_of(table).attended
+    with transaction.atomic():
+        handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
+    assert not now_of(table).attended
+
+
+def test_the_sweep_asks_for_few_unattended_games_and_for_all_others(alice: User, asked: list[int]) -> None:
+    unattended = [unattended_table(alice).game.pk for _ in range(5)]
+    at_play = [table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON).game.pk for _ in range(5)]
+    asked.clear()
+    for _ in range(40):
+        sweep.sweep(clock=lambda: NOON + timedelta(minutes=1))
+    assert asked.count(at_play[0]) == 40
+    assert len(asked) == 40 * (5 + sweep.UNATTENDED_BATCH)
+    assert set(asked) == {*unattended, *at_play}
 
 
 def test_a_bot_catches_whom_it_sees(alice: User) -> None:
@@ -123,9 +164,7 @@ def test_a_bot_moves_only_on_the_version_it_saw_and_only_its_own_seat(alice: Use
 
 
 def test_what_is_left_after_many_moves_is_asked_of_the_worker_again(alice: User, asked: list[int]) -> None:
-    options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0, target=5000)
-    table = lobby.create_table(user=alice, options=options, now=NOON)
-    play_move(code=table.game.code, user=alice, text="leave", version=None, now=NOON)
+    table = table_of_bots_with_a_player_who_is_out(alice)
     assert run_bots(table, most=5) == 5
     assert asked == [table.game.pk]
 
@@ -150,16 +189,6 @@ def test_a_round_that_ends_makes_the_deal_due(alice: User, bob: User, monkeypatc
 
 
 def test_bots_without_pause_need_one_task(alice: User, asked: list[int]) -> None:
-    options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0)
-    table = lobby.create_table(user=alice, options=options, now=NOON)
-    play_move(code=table.game.code, user=alice, text="leave", version=None, now=NOON)
-    asked.clear()
+    table = table_of_bots_with_a_player_who_is_out(alice)
     assert run_bots(table) > 5
     assert asked == []
-
-
-def test_a_round_that_nobody_dealt_is_dealt_by_the_worker(alice: User, bob: User) -> None:
-    over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
-    table = table_at(over, [alice, bob], target=1000)
-    assert run_bots(table) == 0
-    assert now_of(table).playing[0].number == 2
