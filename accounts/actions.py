@@ -1,12 +1,14 @@
 """Every write to people and tokens."""
 
 from datetime import datetime, time, timedelta
+from typing import NamedTuple
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from accounts import queries
+from accounts import encryption, queries
 from accounts.models import ApiToken, User
 from accounts.names import clean_display_name, guest_display_name, guest_username, validate_time_zone
 from accounts.rest import LONGEST_QUIET, quiet_length
@@ -166,3 +168,45 @@ def use_token(*, token: str, now: datetime) -> User | None:
         row.last_used_at = now
         row.save(update_fields=["last_used_at"])
     return row.user
+
+
+def use_totp_step(*, user_id: int, step: int) -> bool:
+    """Take the code of this 30-second step of the person's app, once; False if it or a later one was taken before."""
+    return bool(User.objects.filter(pk=user_id, last_totp_step__lt=step).update(last_totp_step=step))
+
+
+class Reencrypted(NamedTuple):
+    """How many second factors are encrypted with the newest key now, and the users of those that no key decrypts."""
+
+    done: int
+    unreadable: list[str]
+
+
+def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
+    """Encrypt every second factor with the newest key, so that older keys are needed no longer. Safe to repeat.
+
+    With `drop_unreadable` delete what no key decrypts; recovery codes are deleted together with their app.
+    """
+    done = 0
+    unreadable: set[str] = set()
+    for number in Authenticator.objects.order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            # Under a lock, because a recovery code that is used at this moment is marked in the same column.
+            factor = Authenticator.objects.select_for_update(of=("self",)).filter(pk=number).first()
+            if factor is None:
+                continue
+            try:
+                factor.data = encryption.change_secrets(factor.data, _reencrypt)
+            except encryption.UnreadableSecret:
+                unreadable.add(factor.user.username)
+                if drop_unreadable:
+                    of_app = factor.type == Authenticator.Type.TOTP
+                    Authenticator.objects.filter(**{"user": factor.user} if of_app else {"pk": number}).delete()
+                continue
+            factor.save(update_fields=["data"])
+            done += 1
+    return Reencrypted(done, sorted(unreadable))
+
+
+def _reencrypt(text: str) -> str:
+    return encryption.encrypt(encryption.decrypt(text))

@@ -6,10 +6,12 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 
+from accounts.encryption import UnreadableSecret
 from accounts.htmx import HtmxRequest
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -48,3 +50,22 @@ class SuspendedSeeOnePage:
         if request.htmx:
             return HttpResponseClientRedirect(page, status=HTTPStatus.FORBIDDEN)
         return HttpResponseRedirect(page)
+
+
+class UnreadableFactor:
+    """Answers 503 with a page that says so where a page needs the secret of a second factor and cannot decrypt it.
+
+    Forms that ask for a code show the same sentence themselves.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, UnreadableSecret):
+            return None
+        said = {"sentence": error.message}
+        return render(request, "mfa/unreadable.html", said, status=HTTPStatus.SERVICE_UNAVAILABLE)

@@ -23,6 +23,9 @@ class User(AbstractUser):
 
     `suspended_until` and `muted_until` are what staff decided last; `FOR_GOOD` has no end. `warned`: there is a warning
     that this person has not acknowledged. `answered`: staff have settled a report of theirs, which they have not seen.
+
+    `last_totp_step` is the 30-second step of the last code of an authenticator app that was taken; no code of it or of
+    an earlier step is taken again.
     """
 
     first_name = None  # type: ignore[assignment]  # one name is enough here; Django's two are switched off
@@ -44,6 +47,7 @@ class User(AbstractUser):
     muted_until = models.DateTimeField(null=True, blank=True, editable=False)
     warned = models.BooleanField(default=False, editable=False)
     answered = models.BooleanField(default=False, editable=False)
+    last_totp_step = models.PositiveBigIntegerField(default=0, editable=False)
 
     class Meta:
         verbose_name = "person"

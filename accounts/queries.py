@@ -6,6 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session
@@ -87,6 +88,11 @@ def _stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, Us
         return False
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
     return any(constant_time_compare(data.get(HASH_SESSION_KEY, ""), known) for known in hashes)
+
+
+def totp_of(user: User) -> Authenticator | None:
+    """The authenticator app of this person, if one is set up."""
+    return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
 
 
 def holder_of(email: str) -> User | None:

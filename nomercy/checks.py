@@ -119,6 +119,15 @@ def check_secret_key(value: str, *, embedded: bool) -> None:
         refuse("SECRET_KEY must be set when DATABASE_URL is: a long random text that stays the same.")
 
 
+def check_secret_key_fallbacks(values: Sequence[str]) -> None:
+    """Refuse a former key that cannot have been one."""
+    if any(len(value) < SHORTEST_SECRET_KEY for value in values):
+        refuse(
+            f"SECRET_KEY_FALLBACKS must be former keys, separated by commas, each at least {SHORTEST_SECRET_KEY}"
+            " characters long."
+        )
+
+
 def host_of(site: SplitResult) -> str:
     """The host as a `Host` header has it: lower case, IPv6 in brackets."""
     host = site.hostname or ""

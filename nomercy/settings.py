@@ -5,7 +5,16 @@ from typing import Any
 from csp.constants import NONE, SELF
 from kombu import Exchange, Queue
 
-from nomercy.checks import HIGHEST_PORT, LOCAL_HOSTS, Environment, check_debug, check_secret_key, host_of, refuse
+from nomercy.checks import (
+    HIGHEST_PORT,
+    LOCAL_HOSTS,
+    Environment,
+    check_debug,
+    check_secret_key,
+    check_secret_key_fallbacks,
+    host_of,
+    refuse,
+)
 from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, place_for, secret_key
 from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
@@ -67,6 +76,8 @@ try:
     SECRET_KEY = given_secret_key or secret_key(PLACE)
 except (EmbeddedError, OSError) as error:
     refuse(f"{error}.")
+SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")
+check_secret_key_fallbacks(SECRET_KEY_FALLBACKS)
 
 # Redis, or this process's memory: channel layer, Celery's broker, cache
 REDIS_URL = environment.redis("REDIS_URL")
@@ -144,6 +155,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "nomercy.limits.Limits",
     "accounts.middleware.SuspendedSeeOnePage",
+    "accounts.middleware.UnreadableFactor",
     "accounts.middleware.time_zone",
 ]
 TEMPLATES = [
@@ -225,6 +237,12 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_ADAPTER = "accounts.second_factor.SecondFactorAdapter"
+MFA_FORMS = {
+    "activate_totp": "accounts.second_factor.SetUpApp",
+    "authenticate": "accounts.second_factor.LogInByCode",
+    "reauthenticate": "accounts.second_factor.ConfirmByCode",
+}
 MFA_TOTP_ISSUER = "No Mercy"
 MFA_TOTP_TOLERANCE = 1  # RFC 6238, 5.2: the code of one step before or after, for slow hands and clocks a little off
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # an address opens nothing before it is confirmed; else staff could not change theirs

@@ -35,6 +35,7 @@ from nomercy.launcher.place import CHECKOUT
         ("STATEMENT_TIMEOUT_MS", "-1", "STATEMENT_TIMEOUT_MS must be a whole number from 0"),
         ("IDLE_TRANSACTION_TIMEOUT_MS", "a", "IDLE_TRANSACTION_TIMEOUT_MS must be a whole number from 0"),
         ("SECRET_KEY", "short-hidden", "SECRET_KEY must be at least 32 characters long."),
+        ("SECRET_KEY_FALLBACKS", f"{'k' * 40},short-hidden", "SECRET_KEY_FALLBACKS must be former keys"),
     ],
 )
 def test_a_wrong_setting_stops_the_start_with_one_sentence(name: str, value: str, sentence: str) -> None:

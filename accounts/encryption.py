@@ -1,0 +1,71 @@
+"""Encryption of the secrets of second factors, with keys derived from `SECRET_KEY`.
+
+The newest key encrypts. Keys in `SECRET_KEY_FALLBACKS` only decrypt, so that `SECRET_KEY` can be changed.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+PREFIX: Final = "fernet1:"
+"""Begins every encrypted text. No plain secret has a colon: they are base32 (apps) and hexadecimal (recovery codes)."""
+SECRETS: Final = frozenset({"secret", "seed"})
+"""What allauth calls the secret of an app, and what it makes recovery codes from, in `Authenticator.data`."""
+PURPOSE: Final = b"nomercy second factors 1"
+
+
+class UnreadableSecret(ValidationError):
+    """No key of this site decrypts the text. As a ValidationError it is shown by the form that asked for a code."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Your second factor cannot be checked, because the site's secret key is not the one it was stored with."
+            " Please tell those who run this site: they can put it right.",
+            code="unreadable_secret",
+        )
+
+
+def encrypt(text: str) -> str:
+    """Return the text encrypted with the key of `SECRET_KEY`, behind `PREFIX`."""
+    return PREFIX + _keys().encrypt(text.encode()).decode()
+
+
+def decrypt(text: str) -> str:
+    """Return the plain text. A text without `PREFIX` was stored before secrets were encrypted, and is returned as is.
+
+    :raises UnreadableSecret: if neither `SECRET_KEY` nor a fallback decrypts it.
+    """
+    if not is_encrypted(text):
+        return text
+    try:
+        return _keys().decrypt(text.removeprefix(PREFIX)).decode()
+    except InvalidToken:
+        raise UnreadableSecret from None
+
+
+def is_encrypted(text: str) -> bool:
+    return text.startswith(PREFIX)
+
+
+def change_secrets(data: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """Return what is stored of a factor (`Authenticator.data`) with its secrets changed by this function."""
+    return {name: change(value) if name in SECRETS else value for name, value in data.items()}
+
+
+def _keys() -> MultiFernet:
+    return MultiFernet([_key(secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+
+
+@lru_cache(maxsize=8)
+def _key(secret: str) -> Fernet:
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=PURPOSE).derive(secret.encode())
+    return Fernet(base64.urlsafe_b64encode(derived))

@@ -1,0 +1,98 @@
+"""The second factor: how allauth stores its secrets here, and forms that take each code of an app only once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import structlog
+from allauth.core import context
+from allauth.core.internal.cryptokit import compare_user_code
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY as PENDING_SECRET
+from allauth.mfa.totp.internal.auth import (
+    format_hotp_value,
+    hotp_value,
+    yield_hotp_counters_from_time,
+)
+from allauth.mfa.utils import decrypt, encrypt
+from django.core.exceptions import ValidationError
+
+from accounts import actions, encryption, queries
+
+log = structlog.get_logger(__name__)
+
+UNREADABLE: Final = "a second factor cannot be decrypted: is an old SECRET_KEY missing in SECRET_KEY_FALLBACKS?"
+USED: Final = "This code has been used already. Wait until your app shows the next one."
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no types
+    """Stores the secrets of apps and the seeds of recovery codes encrypted."""
+
+    def encrypt(self, text: str) -> str:
+        return encryption.encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        try:
+            return encryption.decrypt(encrypted_text)
+        except encryption.UnreadableSecret:
+            log.error(UNREADABLE)  # noqa: TRY400  # a traceback adds nothing
+            raise
+
+
+class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no types
+    """Activates an app. The secret that waits in the session for the first code is encrypted too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.secret: str = decrypt(self.secret)  # for a form that was sent it comes from the session
+        context.request.session[PENDING_SECRET] = encrypt(self.secret)
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()
+        step = step_of(self.secret, code)
+        if step is None or not actions.use_totp_step(user_id=self.user.pk, step=step):
+            raise ValidationError(USED, code="used_code")
+        return code
+
+
+class LogInByCode(AuthenticateForm):  # type: ignore[misc]  # allauth ships no types
+    """Asks for the second factor at the log-in."""
+
+    def clean_code(self) -> str:
+        return _clean_once(self, super().clean_code)
+
+
+class ConfirmByCode(ReauthenticateForm):  # type: ignore[misc]  # allauth ships no types
+    """Asks for the second factor before what protects an account is changed."""
+
+    def clean_code(self) -> str:
+        return _clean_once(self, super().clean_code)
+
+
+def _clean_once(form: Any, clean: Callable[[], str]) -> str:
+    """Let allauth check the code of this form, but count a code of the app that was used before as a wrong one.
+
+    allauth's own mark for used codes is in the cache, for 30 of the 90 seconds in which a code is taken.
+    """
+    app = queries.totp_of(form.user)
+    step = None if app is None else step_of(decrypt(app.data["secret"]), form.cleaned_data["code"])
+    used = step is not None and not actions.use_totp_step(user_id=form.user.pk, step=step)
+    if used:
+        form.cleaned_data["code"] = ""  # no code: allauth refuses it, and counts the try
+    try:
+        return clean()
+    except ValidationError as error:
+        if used and error.code == "incorrect_code":
+            raise ValidationError(USED, code="used_code") from None
+        raise
+
+
+def step_of(secret: str, code: str) -> int | None:
+    """Return the 30-second step whose code this is, of those that are taken now; None if it is the code of none."""
+    for step in yield_hotp_counters_from_time():
+        if compare_user_code(actual=code, expected=format_hotp_value(hotp_value(secret, step))):
+            return int(step)
+    return None

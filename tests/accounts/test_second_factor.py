@@ -1,0 +1,279 @@
+"""Secrets of second factors are stored encrypted, and each code of an app is taken once."""
+
+from __future__ import annotations
+
+import importlib
+import io
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
+from django.apps import apps
+from django.contrib.auth import get_user
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from pytest_django.fixtures import Settings
+from structlog.testing import capture_logs
+
+from accounts import actions, encryption
+from accounts.models import User
+from tests.conftest import logged_in
+from tests.support.codes import totp
+
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+SEED = "0123456789abcdef" * 5
+OLD_KEY, NEW_KEY, THIRD_KEY = ("the old key of this site " * 2, "the new key of this site " * 2, "a third key " * 4)
+NOW = 1_700_000_010.0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """The time that codes go by."""
+    at = {"now": NOW}
+    monkeypatch.setattr("time.time", lambda: at["now"])
+    return at
+
+
+def log_in(code: str) -> bool:
+    """Log in as Alice with this code; return whether it was taken."""
+    browser = Client()
+    browser.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    browser.post("/accounts/2fa/authenticate/", {"code": code})
+    return get_user(browser).is_authenticated
+
+
+def confirm(code: str) -> bool:
+    """Confirm that it is Alice with this code, in a session of hers; return whether it was taken."""
+    page = logged_in(User.objects.get(username="alice")).post(
+        "/accounts/2fa/reauthenticate/?next=/about/", {"code": code}
+    )
+    return page.status_code == 302
+
+
+def set_up(user: User) -> tuple[str, str]:
+    """Set an app up through the pages; return its secret and the code that was used."""
+    browser = logged_in(user)
+    browser.post("/accounts/reauthenticate/", {"password": user.username})
+    secret = browser.get("/accounts/2fa/totp/activate/").context["form"].secret
+    code = totp(secret)
+    assert browser.post("/accounts/2fa/totp/activate/", {"code": code}).status_code == 302
+    return secret, code
+
+
+def stored() -> dict[str, dict[str, Any]]:
+    """What is stored of Alice's factors, by their type."""
+    return {factor.type: factor.data for factor in Authenticator.objects.filter(user__username="alice")}
+
+
+def everything_stored() -> str:
+    """Everybody's factors, as their table has them."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT string_agg(row::text, ' ') FROM mfa_authenticator row")
+        return str(cursor.fetchone()[0])
+
+
+# Each code once
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("door", [log_in, confirm])
+def test_the_code_that_set_an_app_up_is_not_taken_again(alice: User, door: Any, clock: dict[str, float]) -> None:
+    secret, code = set_up(alice)
+    for later in (0, 29, 59):
+        clock["now"] = NOW + later
+        cache.clear()
+        assert not door(code), later
+    assert door(totp(secret, clock["now"]))
+
+
+@pytest.mark.parametrize("door", [log_in, confirm])
+def test_a_code_is_taken_once_in_all_the_time_that_it_is_good(alice: User, door: Any, clock: dict[str, float]) -> None:
+    TOTP.activate(alice, SECRET)
+    ahead = totp(SECRET, NOW + 30)  # of an app whose clock is a little fast: good for 90 seconds
+    assert door(ahead)
+    for later in (0, 31, 59):
+        clock["now"] = NOW + later
+        cache.clear()
+        assert not door(ahead), later
+    clock["now"] = NOW + 60
+    assert door(totp(SECRET, clock["now"]))
+
+
+def test_no_code_is_taken_that_is_older_than_one_that_was(alice: User, clock: dict[str, float]) -> None:
+    TOTP.activate(alice, SECRET)
+    assert log_in(totp(SECRET, NOW))
+    assert not log_in(totp(SECRET, NOW - 30))
+
+
+def test_whoever_sends_a_used_code_is_told_to_wait_for_the_next_one(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    assert log_in(totp(SECRET))
+    page = logged_in(alice).post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)}).content.decode()
+    assert "This code has been used already. Wait until your app shows the next one." in page
+
+
+def test_a_used_code_counts_as_a_wrong_one(alice: User, settings: Settings) -> None:
+    """Somebody who saw a code, and has the password, does not get more tries by sending it between guesses."""
+    settings.RATE_LIMITS = 100
+    TOTP.activate(alice, SECRET)
+    code = totp(SECRET)
+    assert log_in(code)
+    browser = Client()
+    browser.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    pages = [
+        browser.post("/accounts/2fa/authenticate/", {"code": sent}).content.decode()
+        for sent in ("111111", code, "222222", code, "333333", code)
+    ]
+    assert "Too many failed login attempts" in pages[-1]
+
+
+def test_one_of_two_who_send_a_code_at_once_gets_in(alice: User) -> None:
+    assert actions.use_totp_step(user_id=alice.pk, step=7)
+    assert not actions.use_totp_step(user_id=alice.pk, step=7)
+    assert not actions.use_totp_step(user_id=alice.pk, step=6)
+    assert actions.use_totp_step(user_id=alice.pk, step=8)
+
+
+# Encryption
+
+
+@pytest.mark.django_db(transaction=True)
+def test_neither_the_secret_nor_the_seed_is_stored_as_it_is(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RecoveryCodes, "generate_seed", classmethod(lambda cls: SEED))
+    secret, _ = set_up(alice)
+    kept = stored()
+    assert kept["totp"]["secret"].startswith("fernet1:")
+    assert kept["recovery_codes"]["seed"].startswith("fernet1:")
+    assert secret not in everything_stored()
+    assert SEED not in everything_stored()
+
+
+def test_the_secret_of_an_app_that_is_being_set_up_is_encrypted_in_the_session(alice: User) -> None:
+    browser = logged_in(alice)
+    browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    secret = browser.get("/accounts/2fa/totp/activate/").context["form"].secret
+    assert secret not in str(dict(browser.session))
+    assert encryption.decrypt(browser.session["mfa.totp.secret"]) == secret
+
+
+def test_the_same_secret_is_stored_differently_each_time(db: None) -> None:
+    assert encryption.encrypt(SECRET) != encryption.encrypt(SECRET)
+
+
+@pytest.mark.parametrize("plain", [SECRET, SEED])
+def test_what_is_encrypted_is_told_from_what_is_plain(plain: str) -> None:
+    assert not encryption.is_encrypted(plain)
+    assert encryption.is_encrypted(encryption.encrypt(plain))
+    assert encryption.decrypt(plain) == encryption.decrypt(encryption.encrypt(plain)) == plain
+
+
+def test_a_former_key_still_decrypts(alice: User, settings: Settings) -> None:
+    settings.SECRET_KEY = OLD_KEY
+    TOTP.activate(alice, SECRET)
+    codes = RecoveryCodes.activate(alice).get_unused_codes()
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW_KEY, [THIRD_KEY, OLD_KEY]
+    assert log_in(totp(SECRET))
+    assert log_in(codes[0])
+    assert not log_in(codes[0])
+
+
+def test_another_key_is_an_error_for_people_and_in_the_log(alice: User, settings: Settings) -> None:
+    settings.SECRET_KEY = OLD_KEY
+    TOTP.activate(alice, SECRET)
+    RecoveryCodes.activate(alice)
+    settings.SECRET_KEY = NEW_KEY
+    browser = Client()
+    browser.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    with capture_logs() as lines:
+        answer = browser.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
+    assert answer.status_code == 200
+    assert "Your second factor cannot be checked" in answer.content.decode()
+    assert not get_user(browser).is_authenticated
+    errors = [line["event"] for line in lines if line["log_level"] == "error"]
+    assert errors == ["a second factor cannot be decrypted: is an old SECRET_KEY missing in SECRET_KEY_FALLBACKS?"]
+
+
+@pytest.mark.parametrize("page", ["", "recovery-codes/", "recovery-codes/download/", "recovery-codes/generate/"])
+def test_so_it_is_on_the_pages_that_show_recovery_codes(alice: User, settings: Settings, page: str) -> None:
+    settings.SECRET_KEY = OLD_KEY
+    TOTP.activate(alice, SECRET)
+    RecoveryCodes.activate(alice)
+    settings.SECRET_KEY = NEW_KEY
+    browser = logged_in(alice)
+    browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    answer = browser.get(f"/accounts/2fa/{page}")
+    assert answer.status_code == 503
+    assert "Your second factor cannot be checked" in answer.content.decode()
+
+
+# Changing the key
+
+
+def reencrypt(*arguments: str) -> str:
+    printed = io.StringIO()
+    call_command("reencrypt_factors", *arguments, stdout=printed)
+    return printed.getvalue()
+
+
+def test_after_reencrypting_the_former_key_is_needed_no_longer(alice: User, settings: Settings) -> None:
+    settings.SECRET_KEY = OLD_KEY
+    TOTP.activate(alice, SECRET)
+    codes = RecoveryCodes.activate(alice)
+    unused = codes.get_unused_codes()
+    assert codes.validate_code(unused[0])
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW_KEY, [OLD_KEY]
+    assert reencrypt() == "2 encrypted with SECRET_KEY.\n"
+    settings.SECRET_KEY_FALLBACKS = []
+    assert log_in(totp(SECRET))
+    assert RecoveryCodes.activate(alice).get_unused_codes() == unused[1:]
+
+
+def test_what_no_key_decrypts_is_named_and_dropped_on_request_alone(
+    alice: User, bob: User, charlie: User, settings: Settings
+) -> None:
+    settings.SECRET_KEY = OLD_KEY
+    TOTP.activate(alice, SECRET)
+    RecoveryCodes.activate(bob)
+    settings.SECRET_KEY = NEW_KEY
+    RecoveryCodes.activate(alice)
+    TOTP.activate(bob, SECRET)
+    TOTP.activate(charlie, SECRET)
+    with pytest.raises(CommandError, match=r"No key decrypts those of alice, bob: is a key missing"):
+        reencrypt()
+    assert Authenticator.objects.count() == 5
+    assert "those of alice, bob." in reencrypt("--drop-unreadable")
+    left = {(factor.user.username, factor.type) for factor in Authenticator.objects.all()}
+    assert left == {("bob", "totp"), ("charlie", "totp")}  # Alice's codes were those of an app that is gone
+    assert reencrypt() == "2 encrypted with SECRET_KEY.\n"
+
+
+def test_the_migration_encrypts_what_is_plain_and_nothing_twice(alice: User, bob: User) -> None:
+    migration = importlib.import_module("accounts.migrations.0010_encrypt_second_factors")
+    kinds = Authenticator.Type
+    Authenticator.objects.create(user=alice, type=kinds.TOTP, data={"secret": SECRET})
+    plain = {"seed": SEED, "used_mask": 5, "viewed_at": 1.5}
+    Authenticator.objects.create(user=alice, type=kinds.RECOVERY_CODES, data=plain)
+    Authenticator.objects.create(user=bob, type=kinds.TOTP, data={})
+    before = Authenticator.objects.get(user=alice, type=kinds.RECOVERY_CODES).wrap().get_unused_codes()
+    migration.encrypt(apps, None)
+    once = stored()
+    assert SECRET not in everything_stored()
+    assert SEED not in everything_stored()
+    assert {name: once["recovery_codes"][name] for name in ("used_mask", "viewed_at")} == {
+        "used_mask": 5,
+        "viewed_at": 1.5,
+    }
+    migration.encrypt(apps, None)
+    assert stored() == once
+    after = Authenticator.objects.get(user=alice, type=kinds.RECOVERY_CODES).wrap().get_unused_codes()
+    assert after == before
+    assert len(after) == 8
+    assert log_in(totp(SECRET))
+    assert log_in(before[0])
+    assert not log_in(before[0])
+    migration.decrypt(apps, None)
+    assert stored()["totp"] == {"secret": SECRET}
