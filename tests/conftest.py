@@ -12,17 +12,16 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.cache import cache
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from accounts.actions import create_token
 from accounts.models import User
 from games.actions import chance
-from games.actions.roles import set_roles
 from games.models import rows
 from nomercy.launcher.postgres import running
-from tests.support.database import drop_databases_of_the_dead, migrated_database
+from tests.support.database import drop_databases_of_the_dead, empty, migrated_database
 
 Figure = Callable[[str], None]
 LEFT_OUT = pytest.StashKey[int]()
@@ -119,7 +118,8 @@ def django_db_setup(
     django_test_environment: None, django_db_blocker: DjangoDbBlocker, django_db_modify_db_settings: None
 ) -> Iterator[None]:
     """Make the database of all tests, in place of the one that pytest-django would migrate in every run."""
-    with django_db_blocker.unblock(), migrated_database():
+    with django_db_blocker.unblock(), migrated_database(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty())
         yield
 
 
@@ -201,8 +201,6 @@ def staff(name: str, role: str) -> User:
     user = person(name)
     user.is_staff = True
     user.save(update_fields=["is_staff"])
-    if not Group.objects.filter(name=role).exists():
-        set_roles()  # what the migration made was emptied away with everything else after a test of transactions
     user.groups.add(Group.objects.get(name=role))
     return user
 
