@@ -64,8 +64,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
                 code="muted",
             )
         cleaned: str = super().clean_username(username, shallow=shallow)
-        if not shallow and queries.name_taken(cleaned, but=self.new_user(self.request)):
-            raise ValidationError("Somebody else goes by this name.", code="name_taken")
+        if not shallow and (clash := queries.name_clash(cleaned, but=self.new_user(self.request))):
+            raise ValidationError(clash, code="name_taken")
         return cleaned
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:

@@ -1,13 +1,13 @@
 """Who plays: people, guests, and the tokens of their programs."""
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import AbstractUser
-from django.db import models
+from django.db import models, transaction
 from django.db.models.functions import Lower
 
-from accounts.names import DISPLAY_NAME_LENGTH, validate_display_name, validate_time_zone
+from accounts.names import DISPLAY_NAME_LENGTH, name_skeletons, validate_display_name, validate_time_zone
 from accounts.rest import Rest
 
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
@@ -80,6 +80,19 @@ class User(AbstractUser):
             self.quiet_since,
         )
 
+    def save(self, *args: Any, **options: Any) -> None:
+        """Save, and hold what the names look like in the same transaction.
+
+        :raises IntegrityError: somebody else has such a name, or one that looks like it.
+        """
+        fields = options.get("update_fields")
+        if fields is not None and not {"username", "display_name"} & set(fields):
+            super().save(*args, **options)
+            return
+        with transaction.atomic():
+            super().save(*args, **options)
+            _hold_names(self)
+
     def suspended(self, now: datetime) -> bool:
         """Whether this person may only read why, and appeal."""
         return self.suspended_until is not None and self.suspended_until > now
@@ -93,6 +106,40 @@ class User(AbstractUser):
 
     def get_short_name(self) -> str:
         return self.name
+
+
+class NameSkeleton(models.Model):
+    """What a name of somebody looks like, so that nobody else takes one that looks like it (`accounts.names`).
+
+    `objection` says why staff should look at that name; empty if they need not. Names that are given today have none.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="name_skeletons")
+    skeleton = models.TextField()
+    objection = models.CharField(max_length=20, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["skeleton"], name="accounts_name_skeleton")]
+        constraints = [
+            # Names from before they were compared by look may look alike: all but the oldest have an objection.
+            models.UniqueConstraint(
+                fields=["skeleton"], condition=models.Q(objection=""), name="accounts_name_skeleton_unique"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.skeleton} of {self.user_id}"
+
+
+def _hold_names(user: User) -> None:
+    wanted = {skeleton for name in (user.username, user.display_name) if name for skeleton in name_skeletons(name)}
+    held = dict(NameSkeleton.objects.filter(user=user).values_list("skeleton", "pk"))
+    if gone := [pk for skeleton, pk in held.items() if skeleton not in wanted]:
+        NameSkeleton.objects.filter(pk__in=gone).delete()
+    # In one order, so that two people who take the same names at once wait for each other instead of in a ring.
+    NameSkeleton.objects.bulk_create(
+        NameSkeleton(user=user, skeleton=skeleton) for skeleton in sorted(wanted - held.keys())
+    )
 
 
 class ApiToken(models.Model):

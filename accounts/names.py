@@ -1,29 +1,38 @@
-"""Names people go by: what is allowed, and the friendly ones that guests get."""
+"""Names people go by: what is allowed, what is reserved, and the friendly ones that guests get."""
+
+from __future__ import annotations
 
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Final, NamedTuple
 from zoneinfo import available_timezones
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
+from accounts.lookalikes import INVISIBLE, mixes_scripts, plain_letters, skeleton, stacks_marks, words
+
 DISPLAY_NAME_LENGTH = 30
 GUEST_USERNAME_PREFIX = "guest-"
-TAKEN_BY_THE_HOUSE = {
-    "admin",
-    "administrator",
-    "bot",
-    "clock",
-    "mattel",
-    "moderator",
-    "no mercy",
-    "nomercy",
-    "spectator",
-    "staff",
-    "system",
-}
+BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana", "Ivo", "June")
+
+RESERVED_IN_WORDS: Final = ("admin", "moderator", "nomercy")
+"""No word of a name starts or ends with one of these."""
+RESERVED_WORDS: Final = ("bot", "clock", "mattel", "mod", "moderation", "official", "staff", "support", "system")
+"""No word of a name is one of these, or its plural."""
+RESERVED_NAMES: Final = (
+    *BOT_NAMES,
+    "free seat", "host", "nobody", "no mercy", "operator", "root", "somebody", "spectator", "superuser", "you",
+)  # fmt: skip
+"""No name is one of these. As a word among others they are fine, like Ada Lovelace or June Carter."""
+
+_DIGITS_AS_LETTERS: Final = str.maketrans("01345789", "oleastbg")
+_SIGNS_AS_LETTERS: Final = str.maketrans("01345789@$!", "oleastbgasl")
+_CHECK_MARKS: Final = re.compile("[\u2611\u2705\u2713\u2714\U0001f5f8\U0001f5f9]")
+_EMOJI_STYLE: Final = "\ufe0e\ufe0f"
 
 GUEST_ADJECTIVES = (
     "Amber", "Bold", "Brave", "Breezy", "Bright", "Calm", "Cheery", "Clever", "Cosmic", "Crisp", "Daring", "Dapper",
@@ -42,7 +51,7 @@ GUEST_ANIMALS = (
 
 
 def guest_display_name() -> str:
-    """`Quiet Otter 27`: friendly, and seldom taken."""
+    """Return a friendly name that is seldom taken, like `Quiet Otter 27`."""
     return f"{secrets.choice(GUEST_ADJECTIVES)} {secrets.choice(GUEST_ANIMALS)} {secrets.randbelow(90) + 10}"
 
 
@@ -51,28 +60,50 @@ def guest_username() -> str:
 
 
 def clean_display_name(value: str) -> str:
-    """One spelling of a name: composed characters, single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", value).split())
+    """Return the one spelling of a name: composed characters, single spaces, and emoji without a choice of style."""
+    text = unicodedata.normalize("NFKC", value)
+    # Phones put an invisible style after many emoji: without it the emoji is still the same.
+    kept = (c for before, c in zip(f" {text}", text, strict=False) if c not in _EMOJI_STYLE or not _is_symbol(before))
+    return " ".join("".join(kept).split())
+
+
+def _is_symbol(char: str) -> bool:
+    return unicodedata.category(char) == "So"
 
 
 def validate_display_name(value: str) -> None:
-    """Letters that print, starting and ending with one that shows; nothing that could break a line or a mail header."""
-    if value != clean_display_name(value) or not value.isprintable() or not any(map(str.isalnum, value)):
+    """Refuse a name at the table that cannot be read, breaks a line or a mail header, or is reserved.
+
+    :raises ValidationError:
+    """
+    if value != clean_display_name(value) or not value.isprintable() or not all(name_skeletons(value)):
         raise ValidationError(
             "A name has visible characters only, with single spaces between words.", code="unprintable"
         )
-    if value.casefold() in TAKEN_BY_THE_HOUSE:
+    if found := INVISIBLE.search(value):
+        raise ValidationError(f"A name has visible characters only: leave out {_called(found[0])}.", code="invisible")
+    if stacks_marks(value):
+        raise ValidationError("A letter in a name has at most two marks, and no mark stands alone.", code="marks")
+    if found := _CHECK_MARKS.search(value):
+        raise ValidationError("A name has no check mark: the site vouches for nobody by their name.", code="check_mark")
+    if mixed := next(filter(mixes_scripts, words(value)), None):
+        raise ValidationError(
+            f"“{mixed}” has letters of different scripts: write one word in one script.", code="scripts"
+        )
+    if is_reserved(value):
         raise ValidationError("This name is reserved.", code="reserved")
 
 
-def validate_time_zone(value: str) -> None:
-    if value not in available_timezones():
-        raise ValidationError("Choose a time zone from the list, like Europe/Helsinki.", code="time_zone")
+def _called(char: str) -> str:
+    return f"{unicodedata.name(char, 'the character').lower()} (U+{ord(char):04X})"
 
 
 def validate_username(value: str) -> None:
-    """Guests' and the house's own names cannot be signed up for."""
-    if value.casefold() in TAKEN_BY_THE_HOUSE or value.casefold().startswith(GUEST_USERNAME_PREFIX):
+    """Refuse the usernames of guests and of the site itself.
+
+    :raises ValidationError:
+    """
+    if is_reserved(value):
         raise ValidationError("This username is reserved.", code="reserved")
 
 
@@ -84,3 +115,113 @@ username_validators: list[Callable[[str], None]] = [
     ),
     validate_username,
 ]
+
+
+def validate_time_zone(value: str) -> None:
+    if value not in available_timezones():
+        raise ValidationError("Choose a time zone from the list, like Europe/Helsinki.", code="time_zone")
+
+
+def name_skeletons(name: str) -> frozenset[str]:
+    """Return what a name is compared by: two names that share one of these may be taken for each other.
+
+    Letters count as seen (capital I looks like small l), and as folded (Greek letters look like Latin ones in one case
+    only). What stands between words and around them does not count.
+    """
+    plain = plain_letters(name)
+    return frozenset(" ".join(map(_look, words(case))) for case in (plain, plain.casefold()))
+
+
+def _look(text: str) -> str:
+    while True:  # ends: tests go through all of Unicode
+        # I is the capital of i and looks like l, so these are one letter here. Folding comes after the look, for it
+        # would hide that I looks like l, and the look comes again after folding: M has no look-alike, m is rn.
+        folded = skeleton(text).casefold().replace("i", "l")
+        if folded == text:
+            return text
+        text = folded
+
+
+def is_reserved(name: str) -> bool:
+    """Return True if a name, or a word of it, belongs to staff, bots, guests or the site, also if it is disguised."""
+    if _look(plain_letters(name)).startswith(_look(GUEST_USERNAME_PREFIX)):
+        return True
+    in_words, whole_words, whole_names = _reserved()
+    for reading in (name, name.translate(_DIGITS_AS_LETTERS), name.translate(_SIGNS_AS_LETTERS)):
+        found = words(plain_letters(reading))
+        plain = [word for word in map(_plain, found) if word]
+        if any(word in whole_words or word.startswith(in_words) or word.endswith(in_words) for word in plain):
+            return True
+        whole = _plain("".join(found))
+        if whole in whole_names or whole in whole_words or whole in in_words:
+            return True
+    return False
+
+
+def _plain(word: str) -> str:
+    """Return the look of a word without marks, and without digits around it."""
+    text = _look(re.sub(r"^\d+|\d+$", "", word))
+    return "".join(char for char in text if unicodedata.category(char)[0] in "LN")
+
+
+@cache
+def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+    """Return the looks of what no word starts or ends with, of what no word is, and of what no name is."""
+    words_and_plurals = (form for word in RESERVED_WORDS for form in (word, f"{word}s"))
+    return (
+        tuple(map(_plain, RESERVED_IN_WORDS)),
+        frozenset(map(_plain, words_and_plurals)),
+        frozenset(_plain("".join(words(name))) for name in RESERVED_NAMES),
+    )
+
+
+class Person(NamedTuple):
+    """What of a person decides whether their names are as names are today."""
+
+    pk: int
+    username: str
+    display_name: str
+    is_guest: bool
+    is_staff: bool
+
+
+class HeldName(NamedTuple):
+    """A skeleton that somebody's name has, and why staff should look at that name; empty if they need not."""
+
+    user_id: int
+    skeleton: str
+    objection: str
+
+
+ALIKE: Final = "alike"
+
+
+def held_names(people: Iterable[Person]) -> Iterator[HeldName]:
+    """Yield what the names of these people, oldest account first, look like, and what speaks against each today."""
+    held: set[str] = set()
+    for person in people:
+        found: dict[str, str] = {}
+        for name, validators in _names_of(person):
+            objection = _objection(name, validators)
+            if person.is_staff and objection == "reserved":
+                objection = ""
+            for one in name_skeletons(name):
+                found[one] = found.get(one) or objection
+        for one, objection in found.items():
+            yield HeldName(person.pk, one, objection or (ALIKE if one in held else ""))
+        held |= found.keys()
+
+
+def _names_of(person: Person) -> Iterator[tuple[str, list[Callable[[str], None]]]]:
+    yield person.username, [] if person.is_guest else username_validators
+    if person.display_name:
+        yield person.display_name, [validate_display_name]
+
+
+def _objection(name: str, validators: Iterable[Callable[[str], None]]) -> str:
+    for validate in validators:
+        try:
+            validate(name)
+        except ValidationError as refusal:
+            return refusal.code or "invalid"
+    return ""

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from allauth.account.models import EmailAddress
@@ -13,8 +14,12 @@ from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
-from accounts.models import ApiToken, User
+from accounts.models import ApiToken, NameSkeleton, User
+from accounts.names import ALIKE, name_skeletons
 from accounts.tokens import LONGEST, digest_of
+
+NAME_TAKEN: Final = "Somebody else goes by this name."
+NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that cannot be taken for it."
 
 
 def token_row(token: str) -> ApiToken | None:
@@ -29,10 +34,42 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(user=user)
 
 
-def name_taken(name: str, *, but: User) -> bool:
-    """Whether somebody else is known by this name, as username or at the table."""
+def name_clash(name: str, *, but: User) -> str:
+    """Return a sentence if somebody else has this name, as username or at the table, or one that looks like it."""
     others = User.objects.exclude(pk=but.pk)
-    return others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists()
+    if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
+        return NAME_TAKEN
+    alike = NameSkeleton.objects.exclude(user=but.pk).filter(skeleton__in=name_skeletons(name)).exists()
+    return NAME_ALIKE if alike else ""
+
+
+OBJECTIONS: Final = {
+    ALIKE: "looks like the name of an older account",
+    "check_mark": "has a check mark",
+    "invalid": "has characters that no username has",
+    "invisible": "has invisible characters",
+    "marks": "has more marks than letters need",
+    "reserved": "is reserved for bots, guests, staff or the site",
+    "scripts": "mixes scripts in one word",
+    "unprintable": "has nothing to read, or characters that do not print",
+}
+"""What staff read about a name that is not as names are today, by the code of the objection."""
+
+
+def objections_to(user: User) -> list[str]:
+    """Return what speaks against the names of this person, in words that follow "a name"."""
+    codes = NameSkeleton.objects.filter(user=user).exclude(objection="").values_list("objection", flat=True)
+    return [OBJECTIONS[code] for code in sorted(set(codes))]
+
+
+def objected_to(*, alike: bool) -> QuerySet[NameSkeleton, int]:
+    """Return the numbers of the people whose name looks like an older account's, or would be refused today."""
+    rows = (
+        NameSkeleton.objects.filter(objection=ALIKE)
+        if alike
+        else NameSkeleton.objects.exclude(objection__in=["", ALIKE])
+    )
+    return rows.values_list("user_id", flat=True)
 
 
 def fresh(user_id: int) -> User:

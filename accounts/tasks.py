@@ -3,8 +3,16 @@
 from celery import shared_task
 from django.core.management import call_command
 
+from accounts import actions
+
 
 @shared_task(name="accounts.tasks.clear_expired_sessions", ignore_result=True)
 def clear_expired_sessions() -> None:
     """Drop sessions that have run out."""
     call_command("clearsessions")
+
+
+@shared_task(name="accounts.tasks.recheck_names", ignore_result=True)
+def recheck_names() -> None:
+    """Judge all names by today's rules, so that staff find those from before."""
+    actions.recheck_names()

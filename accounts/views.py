@@ -81,8 +81,8 @@ def _save_profile(user_id: int, form: ProfileForm) -> bool:
         actions.update_profile(user=user, **form.cleaned_data, now=timezone.now())
     except ValidationError as error:
         form.add_error(None, error)
-    except actions.NameTaken:
-        form.add_error("display_name", "Somebody else goes by this name.")
+    except actions.NameTaken as taken:
+        form.add_error("display_name", str(taken))
     except actions.Muted:
         until = date_format(timezone.localtime(user.muted_until), "j F Y")
         form.add_error("display_name", f"You can choose a name again from {until}: staff have ruled it out until then.")

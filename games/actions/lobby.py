@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from accounts.actions import create_guest
+from accounts.names import BOT_NAMES, name_skeletons
 from games import announce, bots, queries, rules
 from games.actions import chance, handover, rounds
 from games.actions.locks import lock_game
@@ -23,7 +24,6 @@ from games.refusals import Denied, not_found, over
 if TYPE_CHECKING:
     from accounts.models import User
 
-BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana", "Ivo", "June")
 MAX_PAUSE: Final = 10.0
 MOST_MISSES: Final = 10
 TAKEN_OFF: Final = "Staff took you off this table: you cannot sit down here again."
@@ -87,7 +87,7 @@ def create_table(
             created_at=now,
         )
         people = [_person(game, 0, user)]
-        names = chance.source.sample(BOT_NAMES, len(machines))
+        names = chance.source.sample(_bot_names([user.name]), len(machines))
         first_bot = options.players - len(machines)
         seats = Seat.objects.bulk_create(
             people
@@ -139,6 +139,12 @@ def _check_clock(options: TableOptions) -> None:
         raise Denied("malformed", f"A table allows 1 to {MOST_MISSES} missed turns in a row.", rule="CLOCK-3")
     if options.after_misses not in Game.AfterMisses.values:
         raise Denied("malformed", f"After too many misses: {' or '.join(Game.AfterMisses.values)}.", rule="CLOCK-3")
+
+
+def _bot_names(taken: Collection[str]) -> list[str]:
+    """Return the names of bots that look like none of those at the table, some of which are older than this rule."""
+    looks = {look for name in taken for look in name_skeletons(name)}
+    return [name for name in BOT_NAMES if looks.isdisjoint(name_skeletons(name))]
 
 
 def _person(game: Game, index: int, user: User) -> Seat:
@@ -278,8 +284,7 @@ def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
         table = _hosted_table(code, user)
         game = table.game
         index = _free_seat(table)
-        used = {seat.name for seat in table.seats}
-        name = chance.source.choice([name for name in BOT_NAMES if name not in used])
+        name = chance.source.choice(_bot_names([seat.name for seat in table.seats]))
         seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=game.terms.bank)
         _seat(table, seat, user, now)
         return table

@@ -15,6 +15,7 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
+from accounts import queries as identities
 from accounts.models import User
 from accounts.names import DISPLAY_NAME_LENGTH
 from accounts.read_only import ReadOnly
@@ -204,12 +205,27 @@ class Account(admin.SimpleListFilter):
         return queryset
 
 
+class Name(admin.SimpleListFilter):
+    """Names from before today's rules, which their owners may keep."""
+
+    title = "name"
+    parameter_name = "name"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("alike", "Looks like an older account’s"), ("refused", "Would be refused today")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
+        if self.value() not in ("alike", "refused"):
+            return queryset
+        return queryset.filter(pk__in=identities.objected_to(alike=self.value() == "alike"))
+
+
 @admin.register(User)
 class PersonAdmin(ReadOnly):
     """A person, to read. Whatever changes is an act; an address and a password are the person's own to change."""
 
     list_display = ("username", "goes_by", "account", "since")
-    list_filter = (Account,)
+    list_filter = (Account, Name)
     search_fields = ("username", "display_name", "=email")
     search_help_text = "The username, the name at the table, or all of an email address."
     ordering = ("username",)
@@ -271,6 +287,7 @@ class PersonAdmin(ReadOnly):
             "person": person,
             "role": ", ".join(roles) if person.is_staff else "",
             "muted": person.muted(now),
+            "objections": identities.objections_to(person),
             "refusal": refusal_of(check_person, person, by=request.user),
             "acts": buttons(request, fitting, "accounts_user_act", person.pk),
             "conduct": conduct.record_of(person, now, reader=request.user.pk),

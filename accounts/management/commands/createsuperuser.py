@@ -15,6 +15,7 @@ from django.db.models import Field
 from accounts import actions, queries
 from accounts.addresses import validate_address
 from accounts.models import User
+from accounts.names import username_validators
 
 
 class Command(createsuperuser.Command):
@@ -48,9 +49,20 @@ class Command(createsuperuser.Command):
         if username != username.lower():
             return f"Error: Usernames are written in small letters here: {username.lower()}"
         refusal: str | None = super()._validate_username(username, verbose_field_name, database)  # type: ignore[misc]
-        if refusal is None and queries.name_taken(username, but=User()):
-            refusal = "Error: Somebody else goes by this name."
+        if refusal is None and (reason := _refusal_of_username(username)):
+            refusal = f"Error: {reason}"
         return refusal
+
+
+def _refusal_of_username(username: str) -> str:
+    """Return why this username cannot be taken, or an empty text. Reserved names are fine: superusers are staff."""
+    for validate in username_validators:
+        try:
+            validate(username)
+        except ValidationError as error:
+            if error.code != "reserved":
+                return " ".join(error.messages)
+    return queries.name_clash(username, but=User())
 
 
 def _refusal_of_address(address: str) -> str:

@@ -65,8 +65,8 @@ def _set_name(person: User, field: str, name: str) -> None:
         person.clean_fields(exclude={other.name for other in User._meta.fields} - {field})
     except ValidationError as bad:
         raise Denied("malformed", " ".join(bad.messages)) from bad
-    if name and accounts.name_taken(name, but=person):
-        raise Denied("malformed", f"Somebody else goes by the name {name}.")
+    if name and (clash := accounts.name_clash(name, but=person)):
+        raise Denied("malformed", clash)
 
 
 def close_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:

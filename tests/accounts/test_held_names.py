@@ -1,0 +1,274 @@
+"""Nobody takes a name that looks like somebody else's, by whatever door; names from before that rule stay."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib import import_module
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection
+from django.test import Client
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from accounts import actions, queries, tasks
+from accounts.models import NameSkeleton, User
+from games.actions import lobby
+from games.actions.moderation import accounts, people
+from games.models import Seat
+from games.refusals import Denied
+from tests.accounts.test_names import REFUSED
+from tests.conftest import logged_in, person
+from tests.support.codes import staff_browser
+
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+SIGN_UP = {"password1": "a long way to Bergen", "password2": "a long way to Bergen"}
+ALIKE = "\u0430\u04cf\u0456\u0441\u0435"
+"""Alice in Cyrillic letters alone, which no rule about scripts refuses."""
+REASON = "Their name at the table"
+
+
+def renamed(user: User, **names: str) -> None:
+    """Give somebody a name as it was given before today's rules."""
+    User.objects.filter(pk=user.pk).update(**names)
+    user.refresh_from_db()
+
+
+def held() -> set[tuple[str, str, str]]:
+    return set(NameSkeleton.objects.values_list("user__username", "skeleton", "objection"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["a1ice", "alice.", "al1ce", "aiice"])
+def test_nobody_signs_up_by_a_name_that_looks_like_anothers(alice: User, client: Client, name: str) -> None:
+    answer = client.post("/accounts/signup/", {**SIGN_UP, "username": name})
+    assert answer.status_code == 200
+    assert queries.NAME_ALIKE in answer.content.decode()
+    assert User.objects.get() == alice
+
+
+@pytest.mark.django_db
+def test_nobody_signs_up_by_a_name_that_looks_like_one_at_the_table(bob: User, client: Client) -> None:
+    actions.update_profile(user=bob, display_name="R\u00f6bert", time_zone="UTC", now=NOW)
+    actions.update_profile(user=bob, display_name="Mi11y", time_zone="UTC", now=NOW)
+    assert queries.NAME_ALIKE in client.post("/accounts/signup/", {**SIGN_UP, "username": "milly"}).content.decode()
+    assert User.objects.get() == bob
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", [ALIKE, "AIice", "al1ce", "Alice \u2728", "_Alice_", "aLIcE."])
+def test_nobody_is_called_at_the_table_what_looks_like_another(alice: User, as_bob: Client, name: str) -> None:
+    answer = as_bob.post("/accounts/me/", {"display_name": name, "time_zone": "UTC"})
+    assert answer.status_code == 422
+    assert queries.NAME_ALIKE in answer.content.decode()
+    assert User.objects.get(username="bob").display_name == ""
+
+
+@pytest.mark.django_db
+def test_a_guest_is_called_what_looks_like_nobody_else(alice: User) -> None:
+    guest = actions.create_guest()
+    actions.update_profile(user=guest, display_name="Al", time_zone="UTC", now=NOW)
+    answer = logged_in(guest).post("/accounts/me/", {"display_name": ALIKE, "time_zone": "UTC"})
+    assert answer.status_code == 422
+    assert queries.name_clash("AI", but=alice) == queries.NAME_ALIKE
+
+
+@pytest.mark.django_db
+def test_a_guest_gets_no_name_that_looks_like_anothers(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = iter(["Quiet Otter 27", "Quiet 0tter 27", "Brave Wren 12"])
+    monkeypatch.setattr(actions, "guest_display_name", lambda: next(offered))
+    assert [actions.create_guest().name for _ in range(2)] == ["Quiet Otter 27", "Brave Wren 12"]
+
+
+@pytest.mark.django_db
+def test_staff_give_nobody_a_name_that_looks_like_anothers(ann: User, alice: User, bob: User) -> None:
+    for names in ({"username": "a1ice", "display_name": ""}, {"username": "bob", "display_name": ALIKE}):
+        with pytest.raises(Denied, match="looks like somebody else") as refused:
+            accounts.rename(person_id=bob.pk, by=ann, reason=REASON, now=NOW, **names)
+        assert refused.value.code == "malformed"
+    with pytest.raises(Denied, match="reserved"):
+        accounts.rename(person_id=bob.pk, by=ann, reason=REASON, now=NOW, username="bob", display_name="Adm1n")
+    bob.refresh_from_db()
+    assert (bob.username, bob.display_name) == ("bob", "")
+
+
+@pytest.mark.django_db
+def test_the_shell_makes_nobody_whose_name_looks_like_anothers(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "correct horse 9 battery")
+    with pytest.raises(CommandError, match="looks like somebody else"):
+        call_command("createsuperuser", interactive=False, username="a1ice", email="a@example.org", verbosity=0)
+    with pytest.raises(CommandError, match="A username has"):
+        call_command("createsuperuser", interactive=False, username="me@home", email="a@example.org", verbosity=0)
+    with pytest.raises(CommandError, match="looks like somebody else"):
+        call_command("create_token", "a1ice", "--create", stdout=StringIO())
+    with pytest.raises(CommandError, match="reserved"):
+        call_command("create_token", "admin", "--create", stdout=StringIO())
+    assert User.objects.get() == alice
+
+
+@pytest.mark.django_db
+def test_a_superuser_may_be_called_admin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "correct horse 9 battery")
+    call_command("createsuperuser", interactive=False, username="admin", email="a@example.org", verbosity=0)
+    tasks.recheck_names()
+    assert held() == {("admin", "adrnln", "")}
+
+
+@pytest.mark.django_db
+def test_the_database_holds_a_look_for_one_person(alice: User, bob: User) -> None:
+    bob.display_name = ALIKE
+    with pytest.raises(IntegrityError):
+        bob.save(update_fields=["display_name"])
+
+
+@pytest.mark.django_db
+def test_a_name_is_free_again_once_nobody_has_it(alice: User, bob: User, mo: User) -> None:
+    actions.update_profile(user=alice, display_name="Wonder", time_zone="UTC", now=NOW)
+    with pytest.raises(actions.NameTaken):
+        actions.update_profile(user=bob, display_name="W0nder", time_zone="UTC", now=NOW)
+    people.mute(person_id=alice.pk, by=mo, days=1, reason=REASON, now=NOW)
+    actions.update_profile(user=bob, display_name="W0nder", time_zone="UTC", now=NOW)
+    bob.delete()
+    assert queries.name_clash("Wonder", but=mo) == ""
+
+
+@pytest.mark.django_db
+def test_a_guest_who_signs_up_may_keep_the_look_of_the_name(client: Client) -> None:
+    guest = actions.create_guest()
+    actions.update_profile(user=guest, display_name="Milly", time_zone="UTC", now=NOW)
+    assert logged_in(guest).post("/accounts/signup/", {**SIGN_UP, "username": "mi11y"}).status_code == 302
+    assert held() == {("mi11y", "rnllly", "")}
+
+
+@pytest.mark.django_db
+def test_saving_anything_else_looks_at_no_name(alice: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(1):
+        alice.save(update_fields=["time_zone"])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["Admin.", "\u0430lice", "Staff \u2714", ALIKE])
+def test_who_has_a_name_from_before_keeps_it_and_can_change_other_things(alice: User, bob: User, name: str) -> None:
+    renamed(bob, display_name=name)
+    actions.recheck_names()
+    browser = logged_in(bob)
+    answer = browser.post("/accounts/me/", {"display_name": name, "time_zone": "Asia/Tokyo"})
+    assert answer.status_code == 302
+    bob.refresh_from_db()
+    assert (bob.display_name, bob.time_zone) == (name, "Asia/Tokyo")
+    bob.save()  # all columns, the names too
+    assert browser.post("/accounts/me/", {"display_name": f"{name}.", "time_zone": "UTC"}).status_code == 422
+
+
+@pytest.mark.django_db
+def test_a_name_from_before_is_not_taken_by_another(alice: User, bob: User, charlie: User) -> None:
+    renamed(bob, display_name=ALIKE)
+    actions.recheck_names()
+    renamed(alice, username="wonder")
+    alice.save()
+    with pytest.raises(actions.NameTaken):
+        actions.update_profile(user=charlie, display_name="Alice", time_zone="UTC", now=NOW)
+
+
+@pytest.mark.django_db
+def test_names_from_before_are_found_and_let_go_of(alice: User, bob: User, charlie: User, db: None) -> None:
+    renamed(bob, display_name=ALIKE)
+    renamed(charlie, display_name="Admin.")
+    tasks.recheck_names()
+    assert held() == {
+        ("alice", "allce", ""), ("bob", "bob", ""), ("bob", "allce", "alike"), ("charlie", "charlle", ""),
+        ("charlie", "adrnln", "reserved"),
+    }  # fmt: skip
+    before = set(NameSkeleton.objects.values_list("pk", flat=True))
+    tasks.recheck_names()
+    assert set(NameSkeleton.objects.values_list("pk", flat=True)) == before
+    alice.delete()
+    renamed(charlie, display_name="")
+    tasks.recheck_names()
+    assert held() == {("bob", "bob", ""), ("bob", "allce", ""), ("charlie", "charlle", "")}
+
+
+@pytest.mark.django_db
+def test_the_migration_holds_the_names_that_there_are(alice: User, bob: User) -> None:
+    renamed(bob, display_name=ALIKE)
+    NameSkeleton.objects.all().delete()
+    with connection.schema_editor() as editor:
+        import_module("accounts.migrations.0012_names_so_far_are_held").hold_names(apps, editor)
+    assert held() == {("alice", "allce", ""), ("bob", "bob", ""), ("bob", "allce", "alike")}
+
+
+@pytest.mark.django_db
+def test_staff_find_names_from_before_and_read_what_is_wrong(mo: User, alice: User, bob: User, charlie: User) -> None:
+    renamed(bob, display_name=ALIKE)
+    renamed(charlie, display_name="Admin.")
+    actions.recheck_names()
+    browser = staff_browser(mo)
+
+    def listed(value: str) -> set[str]:
+        answer = browser.get(f"/admin/accounts/user/?name={value}")
+        return {person.username for person in answer.context["cl"].result_list}
+
+    assert (listed("alike"), listed("refused")) == ({"bob"}, {"charlie"})
+    assert listed("nonsense") == {"alice", "bob", "charlie", "mo"}
+    pages = {
+        who: browser.get(f"/admin/accounts/user/{who.pk}/change/").content.decode() for who in (alice, bob, charlie)
+    }
+    assert "By today’s rules" not in pages[alice]
+    assert "a name looks like the name of an older account" in pages[bob]
+    assert "a name is reserved for bots, guests, staff or the site" in pages[charlie]
+
+
+def test_every_objection_has_words_for_staff() -> None:
+    assert set(queries.OBJECTIONS) == {*REFUSED, "alike", "invalid"}
+
+
+@pytest.mark.django_db
+def test_no_bot_has_the_name_of_somebody_at_the_table(alice: User) -> None:
+    renamed(alice, display_name="Ada.")
+    for _ in range(20):
+        table = lobby.create_table(user=alice, options=lobby.TableOptions(players=6, bots=4), now=NOW)
+        lobby.add_bot(code=table.game.code, user=alice, bot="careful", now=NOW)
+        assert not Seat.objects.filter(game=table.game, name="Ada").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_take_one_look_at_once_one_gets_it() -> None:
+    takers = [person("bob"), person("charlie")]
+    for name, other in (("Milly", "Mi11y"), ("Ola", "0la"), ("Ulf", "UIf")):
+        said = at_once(
+            [lambda user=user, name=name: taken(user, name) for user, name in zip(takers, (name, other), strict=True)]
+        )
+        assert sorted(said) == ["NameTaken", "ok"]
+
+
+def taken(user: User, name: str) -> str:
+    try:
+        actions.update_profile(user=user, display_name=name, time_zone="UTC", now=NOW)
+    except (actions.NameTaken, ValidationError) as refused:
+        return type(refused).__name__
+    return "ok"
+
+
+def at_once(calls: list[Callable[..., str]]) -> list[str]:
+    """What these calls answer that run at the same instant, each on a connection of its own."""
+    barrier, said = threading.Barrier(len(calls)), list[Any]()
+
+    def run(call: Callable[[], str]) -> None:
+        barrier.wait()
+        try:
+            said.append(call())
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return said

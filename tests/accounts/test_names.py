@@ -1,0 +1,163 @@
+"""Which names may be had: real ones in any script; none that cannot be seen, misleads, or belongs to the site."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from django.core.exceptions import ValidationError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts import names
+from accounts.lookalikes import INVISIBLE
+from accounts.names import (
+    BOT_NAMES,
+    HeldName,
+    Person,
+    clean_display_name,
+    held_names,
+    is_reserved,
+    username_validators,
+    validate_display_name,
+)
+
+WELCOME = (
+    "\u0411\u043e\u0431", "J\u00fcrgen", "\u5c71\u7530 Taro", "Zo\u00eb O\u2019Neil", "\u0645\u062d\u0645\u062f",
+    "Nguy\u1ec5n",
+    "\u05e9\u05c1\u05b8\u05dc\u05d5\u05b9\u05dd",  # Hebrew with points
+    "\u05d9\u05b4\u05e9\u05bc\u05c2\u05b8\u05e9\u05db\u05b8\u05e8",  # and a letter that has three of them
+    "\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f",  # Arabic with its vowels
+    "\u0938\u094c\u0930\u092d \u0924\u094d\u0930\u093f\u0935\u0947\u0926\u0940",  # Devanagari, with a conjunct
+    "\u091c\u093c\u0941\u0902\u092c\u093e",  # a nukta and two marks on one letter
+    "\u0ba4\u0bae\u0bbf\u0bb4\u0bcd\u0b9a\u0bcd\u0b9a\u0bc6\u0bb2\u0bcd\u0bb5\u0ba9\u0bcd",  # Tamil
+    "\u0e19\u0e49\u0e33\u0e1d\u0e19", "\u0e17\u0e35\u0e48\u0e23\u0e31\u0e01",  # Thai, with a tone above a vowel
+    "\u0f66\u0f92\u0fb2\u0f7c\u0f63\u0f0b\u0f58",  # Tibetan: letters below letters
+    "\u179f\u17d2\u179a\u17b8\u1798\u17bb\u17c6",  # Khmer
+    "\uae40\ucca0\uc218", "\u305f\u308d\u3046", "\u1f8d\u03b4\u03b7\u03c2", "\u10d2\u10d8\u10dd\u10e0\u10d2\u10d8",
+    "R2D2", "4lice", "Mary-Jane", "Dr. No", "\U0001f419 Ola", "Zo\u00eb \u2764", "\u0130brahim", "\u0141ukasz",
+    "\u00de\u00f3r",
+    "Modesto", "Badminton", "Staffan", "Botond", "Robot", "Madison", "Systema", "Supporter", "Clocktower",
+    "Ada Lovelace", "June Carter", "Young", "Hostess",
+)  # fmt: skip
+REFUSED = {
+    "unprintable": ["", "...", "\u2728", "\u3164", "\u115f\u1160", "a\u202eb", "a\x00b", "a\u200bb", "\u01c3"],
+    "invisible": [
+        "a\u034flice", "alice\ufe0f", "alice\U000e0100", "a\u17b4lice", "a\u17b5lice", "a\u115flice", "a\u180blice",
+        "a\u2800b",
+        "a\ufffcb", "\U0001d159 a",
+    ],
+    "marks": ["e" + "\u0301" * 25, "al\u0301\u0302\u0303ice", "\u0301bob", "Bob \u0301x", "a\u20ddb"],
+    "check_mark": ["alice \u2714", "\u2705 bob", "bob\u2713", "Staff \u2714 official"],
+    "scripts": [
+        "\u0430dmin", "\u0430lice", "\u03b1lice", "b\u043eb", "Zo\u00eb b\u043eb", "\u041e\u03bb\u044f", "\u13aalice",
+    ],
+    "reserved": [
+        "admin", "Admin.", "ADMIN", "Adm1n", "\u24d0dmin", "\uff21\uff44\uff4d\uff49\uff4e", "\u00c1dmin",
+        "adm\u0131n", "a d m i n",
+        "Adminka", "siteadmin", "sysadmin", "Administrators", "\u1d00\u1d05\u1d0d\u026a\u0274",
+        "\U0001f170\U0001f173\U0001f17c\U0001f178\U0001f17d x",
+        "\U0001f1e6\U0001f1e9\U0001f1f2\U0001f1ee\U0001f1f3 x", "Moderator", "Moderators", "Mod", "mods", "M0d",
+        "Mod Team", "Staff",
+        "Uno Staff", "st4ff", "5taff!", "Staff official", "Official", "Support", "Supp0rt 24", "System", "system32",
+        "Clock", "The Clock",
+        "Bot", "Ola (bot)", "b0ts", "Mattel", "No Mercy", "N0 Mercy!", "NoMercyTeam", "You", "y0u", "Free seat",
+        "Nobody", "Host",
+        "guest-0123", "Guest\u2010ab", "Ada", "ada.", "4da", "Ada 2", "A-d-a", "June", "JUNE \u2728", "\uff26inn",
+        "\u0410\u0501\u0430",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WELCOME)
+def test_real_names_are_welcome(name: str) -> None:
+    validate_display_name(clean_display_name(name))
+
+
+@pytest.mark.parametrize(("code", "name"), [(code, name) for code, examples in REFUSED.items() for name in examples])
+def test_a_name_that_cannot_be_seen_or_misleads_is_refused(code: str, name: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        validate_display_name(clean_display_name(name))
+    assert refused.value.code == code
+
+
+def test_a_refusal_says_what_to_leave_out() -> None:
+    with pytest.raises(ValidationError, match=r"leave out combining grapheme joiner \(U\+034F\)"):
+        validate_display_name("a\u034flice")
+    with pytest.raises(ValidationError, match="“b\u043eb” has letters of different scripts"):
+        validate_display_name("Zo\u00eb b\u043eb")
+
+
+@pytest.mark.parametrize(
+    "name", ["admin", "adm1n", "mod", "the.mods", "staff_1", "ada", "june", "guest-1", "nomercy", "you", "0fficial"]
+)
+def test_a_username_of_the_site_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match="reserved"):
+        check_username(name)
+
+
+@pytest.mark.parametrize("name", ["modesto", "ada.lovelace", "june-b", "guesthouse", "badminton", "young"])
+def test_a_username_that_only_begins_like_one_of_the_site_is_fine(name: str) -> None:
+    check_username(name)
+
+
+def check_username(name: str) -> None:
+    for validate in username_validators:
+        validate(name)
+
+
+def test_the_names_of_bots_are_reserved() -> None:
+    assert all(map(is_reserved, BOT_NAMES))
+
+
+def test_an_emoji_keeps_no_invisible_style() -> None:
+    assert clean_display_name("Zo\u00eb \u2764\ufe0f") == "Zo\u00eb \u2764"
+    assert clean_display_name("alice\ufe0f") == "alice\ufe0f"  # on a letter it is no style, and refused
+
+
+UNSEEN = "\u00ad\u034f\u115f\u17b4\u180b\u200b\u200d\u202e\u2060\u2800\u3164\ufe0f\uffa0\ufffc\U000e0100\u0301\u20dd"
+letters = st.one_of(st.sampled_from("aZ\u00e9\u0431\u5c71\u0e01\u2764 1"), st.sampled_from(UNSEEN), st.characters())
+
+
+@given(st.lists(letters, min_size=1, max_size=names.DISPLAY_NAME_LENGTH).map("".join).map(clean_display_name))
+def test_no_name_has_what_cannot_be_seen(name: str) -> None:
+    try:
+        validate_display_name(name)
+    except ValidationError:
+        return
+    assert INVISIBLE.search(name) is None
+    assert not {unicodedata.category(char) for char in name} & {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Me"}
+    assert name == clean_display_name(name) == name.strip()
+
+
+def person(number: int, username: str, display_name: str = "", *, guest: bool = False, staff: bool = False) -> Person:
+    return Person(number, username, display_name, guest, staff)
+
+
+def test_of_names_that_are_alike_the_oldest_stays_without_objection() -> None:
+    people = [person(1, "alice"), person(2, "bob", "\u0430\u04cf\u0456\u0441\u0435"), person(3, "a1ice")]
+    assert list(held_names(people)) == [
+        HeldName(1, "allce", ""),
+        HeldName(2, "bob", ""),
+        HeldName(2, "allce", "alike"),
+        HeldName(3, "allce", "alike"),
+    ]
+
+
+def test_a_username_and_a_name_at_the_table_of_one_person_may_be_alike() -> None:
+    assert list(held_names([person(1, "alice", "Alice")])) == [HeldName(1, "allce", "")]
+
+
+@pytest.mark.parametrize(
+    ("who", "objection"),
+    [
+        (person(1, "admin"), "reserved"),
+        (person(1, "admin", staff=True), ""),
+        (person(1, "guest-0123456789abcdef", guest=True), ""),
+        (person(1, "me@home"), "invalid"),
+        (person(1, "alice", "Alice \u2714"), "check_mark"),
+        (person(1, "alice", "\u0430lice"), "scripts"),
+    ],
+)
+def test_a_name_that_would_be_refused_today_has_an_objection(who: Person, objection: str) -> None:
+    assert {held.objection for held in held_names([who])} == {objection}
