@@ -50,6 +50,7 @@ def test_a_service_that_cannot_be_reached_is_said_loudly() -> None:
     assert done.stdout.startswith("SKIPPED: ")
 
 
+@pytest.mark.long
 def test_the_bill_of_materials_has_every_locked_package_with_its_hashes(tmp_path: Path) -> None:
     written = tmp_path / "sbom.json"
     subprocess.run([CHECKOUT / "script" / "sbom", written], capture_output=True, check=True)

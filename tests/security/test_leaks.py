@@ -47,6 +47,7 @@ pytestmark = pytest.mark.django_db
 GAMES = int(os.environ.get("LEAK_GAMES", "200"))
 PART = 20
 """Games of one test, so that a long run is shared out."""
+PARTS = [pytest.param(part, marks=pytest.mark.long if part else ()) for part in range(-(-GAMES // PART))]
 PAGES_OF = 12
 """Pages are fetched of one game in so many."""
 MAILS_OF = 20
@@ -65,7 +66,7 @@ def one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("django.utils.timezone.now", lambda: now)
 
 
-@pytest.mark.parametrize("part", range(-(-GAMES // PART)))
+@pytest.mark.parametrize("part", PARTS)
 def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
     readers = [Reader(user) for user in people] + [Reader(None)]
     looked = 0
@@ -82,7 +83,7 @@ def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
     assert looked > PART or GAMES % PART
 
 
-@pytest.mark.parametrize("part", range(-(-GAMES // PART)))
+@pytest.mark.parametrize("part", PARTS)
 def test_no_mail_and_no_page_of_the_staff_depends_on_any_hidden_card(people: list[User], part: int) -> None:
     moderator = Staff(staff("mo", "moderator"))
     postboxes = [Postbox(user) for user in people[:6]]
