@@ -3,6 +3,8 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.http import HttpRequest
+from django.utils import timezone
 
 
 class AccountsConfig(AppConfig):
@@ -10,8 +12,10 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from allauth.mfa.signals import authenticator_added  # noqa: PLC0415  # imports models
+        from django.contrib.auth.signals import user_logged_in  # noqa: PLC0415  # imports models
 
         authenticator_added.connect(shown_at_setup)
+        user_logged_in.connect(remember_log_in, dispatch_uid="accounts.remember_log_in")
 
 
 def shown_at_setup(*, request: Any, user: Any, authenticator: Any, **rest: Any) -> None:
@@ -20,3 +24,10 @@ def shown_at_setup(*, request: Any, user: Any, authenticator: Any, **rest: Any) 
 
     if authenticator.type == authenticator.Type.TOTP:
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
+
+
+def remember_log_in(*, request: HttpRequest, **rest: Any) -> None:
+    """Keep when a session was logged in, and by what browser."""
+    from accounts import log_ins  # noqa: PLC0415  # imports models
+
+    log_ins.remember(request, now=timezone.now())

@@ -1,9 +1,13 @@
-"""Who plays: people, guests, and the tokens of their programs."""
+"""Who plays: people, guests, their sessions, and the tokens of their programs."""
 
+import hashlib
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models, transaction
 from django.db.models.functions import Lower
 
@@ -157,3 +161,23 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user_id}"
+
+
+class Session(AbstractBaseSession):
+    """A session as Django stores it, with its user in a column, by which a person's sessions are found.
+
+    `seen_at` is when it was used last, to ten minutes. A visitor's session has no user.
+    """
+
+    # No constraint in the database: Django takes its refusal of a session for a key that is taken, and tries others.
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, db_constraint=False, related_name="sessions")
+    seen_at = models.DateTimeField()
+
+    @property
+    def handle(self) -> str:
+        """What pages call this session: its key is the cookie, and opens it."""
+        return hashlib.sha256(f"session {self.session_key}".encode()).hexdigest()[:20]
+
+    @classmethod
+    def get_session_store_class(cls) -> Any:  # the engine is above this module, and named by a setting
+        return import_module(settings.SESSION_ENGINE).SessionStore

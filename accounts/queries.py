@@ -10,11 +10,10 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
-from accounts.models import ApiToken, NameSkeleton, User
+from accounts.models import ApiToken, NameSkeleton, Session, User
 from accounts.names import ALIKE, name_skeletons
 from accounts.tokens import LONGEST, digest_of
 
@@ -114,10 +113,10 @@ def standing_sessions(owners: Mapping[str, int | None], now: datetime) -> set[st
     rows = Session.objects.filter(session_key__in=owners, expire_date__gt=now)
     found = {row.session_key: row.get_decoded() for row in rows}
     users = User.objects.in_bulk([user_id for user_id in owners.values() if user_id is not None])
-    return {key for key, data in found.items() if _stands(data, owners[key], users, now)}
+    return {key for key, data in found.items() if stands(data, owners[key], users, now)}
 
 
-def _stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, User], now: datetime) -> bool:
+def stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, User], now: datetime) -> bool:
     if user_id is None:
         return SESSION_KEY not in data
     user = users.get(user_id)

@@ -5,17 +5,19 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template import loader
+from django.utils import timezone
 from django.views.defaults import bad_request, server_error
 from django_htmx.middleware import HtmxDetails
 
 from games.refusals import RETRY_SECONDS, Denied, passing
+from nomercy.sessions import SessionStore
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 API = "/api/"
@@ -85,6 +87,17 @@ def background_fetches(get_response: Handler) -> Handler:
         if cookie is not None and cookie["max-age"] == 0 and HtmxDetails(request):
             del response.cookies[settings.SESSION_COOKIE_NAME]
         return response
+
+    return handle
+
+
+def last_seen(get_response: Handler) -> Handler:
+    """Keep when the session of somebody logged in was used last. No move writes it: a move is a POST."""
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        if request.method in SAFE and request.user.is_authenticated:
+            cast("SessionStore", request.session).note_use(timezone.now())
+        return get_response(request)
 
     return handle
 

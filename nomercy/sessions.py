@@ -1,31 +1,60 @@
 """Sessions in the database, for pages and websockets alike."""
 
-import re
-from typing import Any
+from __future__ import annotations
 
+import re
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.utils import timezone
 
-from accounts.rows import prepared
+from accounts.models import Session
+from accounts.rows import columns, prepared, reader
 
-KEY = re.compile(r"[a-z0-9]{8,40}")
-SESSION = (
-    "SELECT session_key, session_data, expire_date FROM django_session WHERE session_key = %s AND expire_date > %s"
+KEY: Final = re.compile(r"[a-z0-9]{8,40}")
+SEEN_GRAIN: Final = timedelta(minutes=10)
+"""How exactly it is known when a session was used last, so that most requests write nothing."""
+SESSION: Final = (
+    f"SELECT {columns(Session, 's')} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
 )
 
 
 class SessionStore(DatabaseStore):
-    """Takes a cookie that no session could have for none at all: PostgreSQL would choke on a NUL in it."""
+    """Django's, with the user of a session in a column, and a cookie that no session could have counted as none."""
+
+    seen_at: datetime | None = None
+    """When the session that was read had been used last."""
+
+    @classmethod
+    def get_model_class(cls) -> type[Session]:
+        return Session
+
+    def create_model_instance(self, data: dict[str, Any]) -> Session:
+        row = super().create_model_instance(data)
+        assert isinstance(row, Session)
+        row.user_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
+        row.seen_at = timezone.now()
+        return row
+
+    def note_use(self, now: datetime) -> None:
+        """Store that the session is used now, unless that is known to ten minutes already."""
+        if self.seen_at is not None and now - self.seen_at >= SEEN_GRAIN:
+            Session.objects.filter(session_key=self.session_key).update(seen_at=now)
+            self.seen_at = now
 
     def _validate_session_key(self, key: object) -> bool:
-        return isinstance(key, str) and KEY.fullmatch(key) is not None
+        return isinstance(key, str) and KEY.fullmatch(key) is not None  # PostgreSQL would choke on a NUL in it
 
     def _get_session_from_db(self) -> Any:
         """The row of this key, by a fixed statement; as Django's own, forget a key that has none."""
         with prepared() as cursor:
             cursor.execute(SESSION, [self.session_key, timezone.now()])
-            row = cursor.fetchone()
-        if row is None:
+            values = cursor.fetchone()
+        if values is None:
             self._session_key = None
             return None
-        return self.model(*row)
+        row = reader(Session)[1](values)
+        self.seen_at = row.seen_at
+        return row

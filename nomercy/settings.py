@@ -156,6 +156,7 @@ MIDDLEWARE = [
     "nomercy.limits.Limits",
     "accounts.middleware.SuspendedSeeOnePage",
     "accounts.middleware.UnreadableFactor",
+    "nomercy.middleware.last_seen",
     "accounts.middleware.time_zone",
 ]
 TEMPLATES = [

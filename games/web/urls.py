@@ -13,6 +13,7 @@ from games.web import profile as profile_views
 from games.web import replay as replay_views
 from games.web import rest as rest_views
 from games.web import seats as seat_views
+from games.web import sessions as session_views
 from games.web import table as table_views
 
 urlpatterns: list[URLPattern] = [
@@ -25,6 +26,7 @@ urlpatterns: list[URLPattern] = [
     path("accounts/me/rest/", rest_views.rest, name="rest"),
     path("accounts/me/rest/vacation/", rest_views.begin_vacation, name="vacation"),
     path("accounts/me/rest/vacation/end/", rest_views.end_vacation, name="vacation-end"),
+    path("accounts/me/sessions/", session_views.sessions, name="sessions"),
     path("move-seats/", guest_views.move_seats, name="move-seats"),
     path("people/<str:username>/", profile_views.profile, name="person"),
     path("people/<str:username>/report/", profile_views.report_person, name="report-person"),

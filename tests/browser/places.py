@@ -249,6 +249,7 @@ PLACES: Final = (
     Place("sign-up", at("/accounts/signup/"), logged_in=False),
     Place("account", at("/accounts/me/")),
     Place("time-off", at("/accounts/me/rest/")),
+    Place("sessions", at("/accounts/me/sessions/")),
     Place("notices", _notices),
     Place("no-notices", at("/notices/")),
     Place("notice-settings", at("/notices/settings/")),

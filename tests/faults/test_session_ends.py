@@ -31,21 +31,25 @@ BY_EVENT = 5.0
 pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
-def log_out(running: RunningStack, browser: Client) -> None:
+def log_out(running: RunningStack, browser: Client, elsewhere: Client) -> None:
     assert post(running, "/accounts/logout/", browser)[0] == 302
 
 
-def change_password(running: RunningStack, browser: Client) -> None:
+def change_password(running: RunningStack, browser: Client, elsewhere: Client) -> None:
     form = {"oldpassword": "alice", "password1": "quite another 1", "password2": "quite another 1"}
     assert post(running, "/accounts/password/change/", browser, **form)[0] == 302
 
 
-@pytest.mark.parametrize("ending", [log_out, change_password])
+def log_out_elsewhere(running: RunningStack, browser: Client, elsewhere: Client) -> None:
+    assert post(running, "/accounts/me/sessions/", elsewhere, end="others")[0] == 303
+
+
+@pytest.mark.parametrize("ending", [log_out, log_out_elsewhere, change_password])
 def test_a_socket_is_closed_within_seconds_when_its_session_ends(
     running: RunningStack,
     alice: User,
     bob: User,
-    ending: Callable[[RunningStack, Client], None],
+    ending: Callable[[RunningStack, Client, Client], None],
     settings: Settings,
     figure: Figure,
 ) -> None:
@@ -53,14 +57,14 @@ def test_a_socket_is_closed_within_seconds_when_its_session_ends(
     alice.set_password("alice")
     alice.save(update_fields=["password"])
     game = a_table_with_a_bot(alice)
-    mine, other = logged_in(alice), logged_in(bob)
+    mine, elsewhere, other = logged_in(alice), logged_in(alice), logged_in(bob)
 
     async def scenario() -> float:
         async with (
             await open_socket(running, game, mine) as socket,
             await open_socket(running, game, other) as bystander,
         ):
-            await asyncio.to_thread(ending, running, mine)
+            await asyncio.to_thread(ending, running, mine, elsewhere)
             started = time.monotonic()
             frames = await frames_until_closed(socket)
             assert frames <= 1  # one may have been on its way

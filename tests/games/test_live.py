@@ -269,7 +269,11 @@ def ban(browser: Client, person: User) -> None:
     person.save(update_fields=["is_active"])
 
 
-ENDINGS = [log_out, change_password, ban]
+def log_out_elsewhere(browser: Client, person: User) -> None:
+    logged_in(person).post("/accounts/me/sessions/", {"end": "others"})
+
+
+ENDINGS = [log_out, log_out_elsewhere, change_password, ban]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -6,12 +6,11 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth import get_user
-from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
+from accounts.models import Session, User
 from games import queries
 from games.actions import housekeeping, lobby
 from games.actions.moderation import tables

@@ -14,7 +14,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.contrib.sessions.models import Session
 from django.core.mail import EmailMessage
 from django.db import InterfaceError, InternalError, OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
@@ -29,7 +28,7 @@ from structlog.testing import capture_logs
 
 import nomercy
 from accounts import actions
-from accounts.models import User
+from accounts.models import Session, User
 from games import refusals
 from games.models import Move
 from games.refusals import Denied

@@ -1,0 +1,50 @@
+"""Where a person is logged in, and logging out elsewhere."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from accounts import log_ins
+from accounts.models import User
+from games import announce
+from games.web.answers import SeeOther
+
+EVERYWHERE_ELSE = "others"
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def sessions(request: HttpRequest) -> HttpResponse:
+    """List the browsers; POST logs out in one of them (`end` is its handle), or in all but this one (`end=others`)."""
+    user, here = cast("User", request.user), str(request.session.session_key)
+    if request.method != "POST":
+        found = log_ins.listed(user, here=here, now=timezone.now())
+        return render(request, "accounts/sessions.html", {"log_ins": found, "everywhere_else": EVERYWHERE_ELSE})
+    handle = request.POST.get("end", "")
+    if handle == EVERYWHERE_ELSE:
+        if not _end_others(request, user.pk, here):
+            request.session.flush()  # this one was ended at the same moment
+            return SeeOther.to("account_login")
+        messages.success(request, "You are logged out everywhere else.")
+    elif log_ins.end(user_id=user.pk, handle=handle, here=here):
+        messages.success(request, "That browser is logged out.")
+    else:
+        messages.info(request, "That browser was logged out already.")
+    announce.signed_out(user.pk)  # after the sessions have ended: a page that comes back at once finds none
+    return SeeOther.to("sessions")
+
+
+def _end_others(request: HttpRequest, user_id: int, here: str) -> bool:
+    with transaction.atomic():
+        ended = log_ins.end_others(user_id=user_id, here=here)
+        if ended:
+            request.session.cycle_key()  # ends a copy of this browser's own cookie too
+        return ended

@@ -1,0 +1,246 @@
+"""People see where they are logged in, and log out elsewhere."""
+
+from __future__ import annotations
+
+import importlib
+from datetime import timedelta
+from http.cookies import SimpleCookie
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.contrib.sessions.models import Session as OldSession
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts import actions, log_ins
+from accounts.models import Session, User
+from accounts.user_agents import browser_of
+from games import announce
+from tests.conftest import logged_in
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+PAGE = "/accounts/me/sessions/"
+
+
+WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        (FIREFOX, "Firefox, Linux"),
+        (f"Mozilla/5.0 (Windows NT 10.0; Win64) {WEBKIT} Chrome/126.0.0.0 Safari/537.36", "Chrome, Windows"),
+        (f"Mozilla/5.0 (Windows NT 10.0; Win64) {WEBKIT} Chrome/126.0.0.0 Safari/537.36 Edg/126.0", "Edge, Windows"),
+        (f"Mozilla/5.0 (Windows NT 10.0) {WEBKIT} Chrome/125.0 Safari/537.36 OPR/111.0", "Opera, Windows"),
+        (f"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) {WEBKIT} Version/17.5 Safari/605.1.15", "Safari, Mac"),
+        (
+            f"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) {WEBKIT} Version/17.5 Safari/604.1",
+            "Safari, iPhone",
+        ),
+        (f"Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) {WEBKIT} CriOS/126.0 Safari/604.1", "Chrome, iPad"),
+        (f"Mozilla/5.0 (Linux; Android 14; Pixel 8) {WEBKIT} Chrome/126.0 Mobile Safari/537.36", "Chrome, Android"),
+        (f"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) {WEBKIT} Chrome/126.0 Safari/537.36", "Chrome, ChromeOS"),
+        ("curl/8.5.0 <script>", "Unknown browser"),
+        ("", "Unknown browser"),
+    ],
+)
+def test_a_browser_is_named_in_words_of_our_own(header: str, words: str) -> None:
+    assert browser_of(header) == words
+
+
+def browser_with(header: str, name: str = "alice") -> Client:
+    """A browser that has logged in through the page."""
+    browser = Client(headers={"User-Agent": header})
+    browser.post("/accounts/login/", {"login": name, "password": name})
+    return browser
+
+
+def copied(browser: Client) -> Client:
+    """Somebody else's browser with a copy of this one's cookie."""
+    thief = Client()
+    thief.cookies = SimpleCookie({settings.SESSION_COOKIE_NAME: browser.cookies[settings.SESSION_COOKIE_NAME].value})
+    return thief
+
+
+def is_in(browser: Client) -> bool:
+    return get_user(browser).is_authenticated
+
+
+def listed(browser: Client) -> list[Any]:
+    return list(browser.get(PAGE).context["log_ins"])
+
+
+def test_a_person_sees_each_browser_and_when_it_was_used(alice: User, bob: User) -> None:
+    at_home, away, _ = browser_with(FIREFOX), browser_with("Mozilla/5.0 (iPhone) Safari/604.1"), browser_with("", "bob")
+    seen = timezone.now() - timedelta(days=3)
+    Session.objects.filter(session_key=away.session.session_key).update(seen_at=seen)
+    first, second = listed(at_home)
+    assert (first.browser, first.here) == ("Firefox, Linux", True)
+    assert (second.browser, second.here, second.seen) == ("Safari, iPhone", False, seen)
+    assert timezone.now() - first.since < timedelta(minutes=1)
+
+
+def test_the_page_shows_no_cookie_and_no_address(alice: User) -> None:
+    browsers = [browser_with(FIREFOX), logged_in(alice)]
+    page = browsers[0].get(PAGE).content.decode()
+    for browser in browsers:
+        assert str(browser.session.session_key) not in page
+    assert "127.0.0.1" not in page
+    assert "Gecko" not in page
+    assert "127.0.0.1" not in str(list(Session.objects.values())) + str([dict(b.session) for b in browsers])
+
+
+def test_a_log_in_that_ended_is_not_listed(alice: User) -> None:
+    here, loggedout, other = browser_with(FIREFOX), logged_in(alice), logged_in(alice)
+    loggedout.post("/accounts/logout/")
+    session = other.session
+    session["_auth_user_hash"] = "of another password"
+    session.save()
+    assert [one.here for one in listed(here)] == [True]
+
+
+def test_one_browser_is_logged_out(alice: User) -> None:
+    here, there, third = logged_in(alice), logged_in(alice), logged_in(alice)
+    handle = Session.objects.get(session_key=there.session.session_key).handle
+    answer = here.post(PAGE, {"end": handle}, follow=True)
+    assert "That browser is logged out." in answer.content.decode()
+    assert (is_in(here), is_in(there), is_in(third)) == (True, False, True)
+    again = here.post(PAGE, {"end": handle}, follow=True)
+    assert "That browser was logged out already." in again.content.decode()
+
+
+def test_everywhere_else_is_logged_out_also_where_the_cookie_was_copied(alice: User, bob: User) -> None:
+    here, there, others = logged_in(alice), logged_in(alice), logged_in(bob)
+    thief = copied(here)
+    assert is_in(thief)
+    assert here.post(PAGE, {"end": "others"}).status_code == 303
+    assert (is_in(here), is_in(there), is_in(others), is_in(thief)) == (True, False, True, False)
+    assert len(listed(here)) == 1
+
+
+@pytest.mark.parametrize("handle", ["", "others ", "x" * 500, "\x00", "own", "bob"])
+def test_nothing_else_ends_a_log_in(alice: User, bob: User, handle: str) -> None:
+    browsers = {"own": logged_in(alice), "bob": logged_in(bob)}
+    keys = {
+        name: Session.objects.get(session_key=browser.session.session_key).handle for name, browser in browsers.items()
+    }
+    answer = browsers["own"].post(PAGE, {"end": keys.get(handle, handle)})
+    assert answer.status_code == 303
+    assert all(is_in(browser) for browser in browsers.values())
+
+
+def test_of_two_log_ins_that_end_each_other_one_stays(alice: User) -> None:
+    here, there = logged_in(alice), logged_in(alice)
+    keys = [str(browser.session.session_key) for browser in (here, there)]
+    ended = []
+    for key in keys:
+        with transaction.atomic():
+            ended.append(log_ins.end_others(user_id=alice.pk, here=key))
+    assert ended == [True, False]
+    assert (is_in(here), is_in(there)) == (True, False)
+
+
+def test_who_logs_out_elsewhere_while_being_logged_out_has_to_log_in(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = logged_in(alice)
+    monkeypatch.setattr(log_ins, "end_others", lambda **rest: False)
+    assert here.post(PAGE, {"end": "others"}).headers["Location"] == "/accounts/login/"
+    assert not is_in(here)
+
+
+def test_the_sockets_of_the_person_are_told(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(announce, "signed_out", told.append)
+    here, there = logged_in(alice), logged_in(alice)
+    here.post(PAGE, {"end": Session.objects.get(session_key=there.session.session_key).handle})
+    here.post(PAGE, {"end": "others"})
+    assert told == [alice.pk, alice.pk]
+
+
+def test_a_request_that_is_under_way_does_not_bring_an_ended_log_in_back(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = logged_in(alice), logged_in(alice)
+    key = there.session.session_key
+    monkeypatch.setattr(actions, "update_profile", lambda **rest: here.post(PAGE, {"end": "others"}))
+    answer = there.post("/accounts/me/", {"display_name": "Ally", "time_zone": "UTC"})
+    assert answer.status_code == 400  # its session, which has a message now, cannot be stored
+    assert not Session.objects.filter(session_key=key).exists()
+    assert not is_in(there)
+
+
+# When a session was used last
+
+
+def writes(asked: CaptureQueriesContext) -> list[str]:
+    return [query["sql"] for query in asked.captured_queries if query["sql"].startswith("UPDATE")]
+
+
+def seen_at(browser: Client) -> Any:
+    return Session.objects.get(session_key=browser.session.session_key).seen_at
+
+
+def test_reading_a_page_says_that_the_session_is_used_every_ten_minutes(as_alice: Client) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        as_alice.get("/about/")
+    assert writes(asked) == []
+    long_ago = timezone.now() - timedelta(minutes=11)
+    Session.objects.update(seen_at=long_ago)
+    with CaptureQueriesContext(connection) as asked:
+        as_alice.get("/about/")
+        as_alice.get("/about/")
+    assert len(writes(asked)) == 1
+    assert timezone.now() - seen_at(as_alice) < timedelta(minutes=1)
+
+
+def test_what_is_sent_writes_nothing_about_the_session(as_alice: Client) -> None:
+    long_ago = timezone.now() - timedelta(days=1)
+    Session.objects.update(seen_at=long_ago)
+    with CaptureQueriesContext(connection) as asked:
+        as_alice.post("/games/nothere000/move/", {"move": "draw"})
+    assert writes(asked) == []
+
+
+def test_a_visitor_s_session_has_no_user(client: Client, db: None) -> None:
+    session = client.session
+    session["links"] = ["abc"]
+    session.save()
+    assert Session.objects.get().user_id is None
+
+
+# Stored
+
+
+def test_the_sessions_of_a_person_who_is_deleted_go_too(alice: User, as_alice: Client) -> None:
+    as_alice.get("/about/")
+    alice.delete()
+    assert not Session.objects.exists()
+
+
+def test_the_migration_moves_sessions_and_logs_nobody_out(alice: User) -> None:
+    migration = importlib.import_module("accounts.migrations.0014_move_sessions")
+    browser, visitor = logged_in(alice), Client()
+    session = visitor.session
+    session["links"] = ["abc"]
+    session.save()
+    fields = ("session_key", "session_data", "expire_date")
+    rows = list(Session.objects.values(*fields))
+    OldSession.objects.bulk_create([OldSession(**row) for row in rows])
+    ended = OldSession(session_key="e" * 32, session_data="", expire_date=timezone.now() - timedelta(days=1))
+    broken = OldSession(session_key="b" * 32, session_data="broken", expire_date=timezone.now() + timedelta(days=1))
+    OldSession.objects.bulk_create([ended, broken])
+    Session.objects.all().delete()
+    migration.move(apps, None)
+    moved = {row["session_key"]: row for row in Session.objects.values(*fields)}
+    assert [moved[row["session_key"]] for row in rows] == rows
+    assert set(moved) == {*(row["session_key"] for row in rows), "b" * 32}
+    assert not OldSession.objects.exists()
+    assert is_in(browser)
+    assert visitor.session["links"] == ["abc"]
+    assert [one.since is None for one in listed(browser)] == [False]
