@@ -140,7 +140,7 @@ def test_who_came_by_the_link_sees_a_private_table(alice: User, bob: User, charl
     private = table_at(TWO_HANDS, [alice, bob], is_public=False)
     browser = logged_in(charlie)
     session = browser.session
-    session["links"] = [private.game.code]
+    session["links"] = [private.game.invite_key]
     session.save()
     page = browser.get(address(private))
     assert "You are watching." in text_of(page)
