@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from channels.layers import InMemoryChannelLayer
 
 from nomercy.launcher import postgres
-from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, place_for
+from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for
 from nomercy.launcher.processes import QUEUES
 
 if TYPE_CHECKING:
@@ -168,11 +168,12 @@ def _serve(stack: ExitStack) -> None:
 def _only_one(address: str) -> IO[str]:
     """The lock of the checkout's one server; the kernel drops it with the process."""
     folder = CHECKOUT / "var"
-    folder.mkdir(exist_ok=True)
-    file = (folder / "server.lock").open("a+")
+    folder.mkdir(mode=0o755, exist_ok=True)
+    file = open_lock(folder / "server.lock")
     if not lock_alone(file):
-        file.seek(0)
-        raise EmbeddedError(f"No Mercy already runs from this folder, at {file.read().strip()}.")
+        with file:
+            file.seek(0)
+            raise EmbeddedError(f"No Mercy already runs from this folder, at {file.read().strip()}.")
     file.truncate(0)
     file.write(f"{address} (process {os.getpid()})\n")
     file.flush()

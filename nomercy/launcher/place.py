@@ -1,6 +1,7 @@
 """Where the embedded PostgreSQL of a checkout lives on disk, and making those files and folders.
 
-No folder that already exists is ever changed: a private home folder stays private.
+No folder that already exists is ever changed: a private home folder stays private. Lock and log files are for their
+owner alone: another user of the machine who could open a lock file could hold it, and stop every start.
 """
 
 import fcntl
@@ -12,6 +13,7 @@ import pwd
 import secrets
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -93,7 +95,31 @@ def make_home(place: Place) -> None:
     home = place.data.parent
     if not home.exists():
         home.mkdir(exist_ok=True)
-        home.chmod(0o755)  # just made by us; root's umask may have kept the system user out
+        # Just made by us: root's umask may have kept the system user out, and a wide one may let others write there.
+        home.chmod(0o755)
+
+
+def private_file(name: str, flags: int) -> int:
+    """Open a file for its owner alone, and narrow one that others could open; the `opener` of Python's `open`.
+
+    :raises OSError: it belongs to somebody else, or is a symbolic link.
+    """
+    handle = os.open(name, flags | os.O_NOFOLLOW, 0o600)
+    try:
+        if stat.S_IMODE(os.fstat(handle).st_mode) & 0o077:
+            os.fchmod(handle, 0o600)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def open_lock(path: Path) -> IO[str]:
+    """Open a lock file, made if it is not there.
+
+    :raises OSError: as `private_file`.
+    """
+    return open(path, "a+", opener=private_file)
 
 
 def make_private_folder(path: Path, owner: str | None) -> None:
@@ -228,7 +254,7 @@ def initialise(place: Place, binaries: Path) -> None:
     make_private_folder(fresh, place.user)
     command = [str(binaries / "initdb"), "-D", str(fresh), "-U", ROLE, "--auth=trust", "--encoding=UTF8"]
     command += ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions"]
-    with place.log.open("wb") as log:
+    with open(place.log, "wb", opener=private_file) as log:
         # At SIGQUIT it tidies up after itself; the usual signals are held back at its start, and it never lets them in.
         done = run_and_wait(place, command, log, subprocess.Popen.wait, end_with=signal.SIGQUIT)
     if done != 0:
@@ -241,7 +267,7 @@ def initialise(place: Place, binaries: Path) -> None:
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
     """One process at a time; the kernel frees the lock of one that dies. Raises EmbeddedError after a long wait."""
-    with path.open("a") as file:
+    with open_lock(path) as file:
         deadline = time.monotonic() + LOCK_SECONDS
         while not lock_alone(file):
             if time.monotonic() > deadline:

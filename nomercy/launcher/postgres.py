@@ -35,7 +35,9 @@ from nomercy.launcher.place import (
     lock_alone,
     make_home,
     make_private_folder,
+    open_lock,
     place_for,
+    private_file,
     run_and_wait,
     undisturbed,
     wheel_version,
@@ -83,7 +85,7 @@ class Server:
             try:
                 if not _joinable(self.place):
                     _start(self.place)
-                self._users = self.place.beside("users").open("a")
+                self._users = open_lock(self.place.beside("users"))
                 fcntl.flock(self._users, fcntl.LOCK_SH)
             except BaseException:  # a Ctrl-C too must leave nothing running that nobody uses
                 if postmaster_pid(self.place) is not None:
@@ -105,7 +107,7 @@ class Server:
             self._leave()
 
     def _leave(self) -> None:
-        with undisturbed(), self._users or self.place.beside("users").open("a") as users:
+        with undisturbed(), self._users or open_lock(self.place.beside("users")) as users:
             self._users = None
             if lock_alone(users):
                 _stop(self.place)
@@ -174,7 +176,7 @@ def _joinable(place: Place) -> bool:
     major, minor = wheel_version().split(".")[:2]
     if found == int(major) * 10000 + int(minor):
         return True
-    with place.beside("users").open("a") as users:
+    with open_lock(place.beside("users")) as users:
         if not lock_alone(users):
             return True
     _stop(place)
@@ -193,8 +195,7 @@ def _start(place: Place) -> None:
         arguments += ["-c", f"{name}={value}"]
     patience = time.monotonic() + PREDECESSOR_SECONDS
     while True:
-        with place.log.open("wb") as log:
-            place.log.chmod(0o600)
+        with open(place.log, "wb", opener=private_file) as log:
             ready = run_and_wait(place, arguments, log, partial(_comes_up, place), end_with=signal.SIGINT)
         if ready:
             _ensure_database(place)

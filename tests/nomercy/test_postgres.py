@@ -16,7 +16,21 @@ from typing import Any
 import psycopg
 import pytest
 
-from nomercy.launcher.place import CHECKOUT, DATABASE, PORT, ROLE, EmbeddedError, Place, place_for, secret_key
+from nomercy.launcher import embedded
+from nomercy.launcher import place as place_module
+from nomercy.launcher.place import (
+    CHECKOUT,
+    DATABASE,
+    PORT,
+    ROLE,
+    EmbeddedError,
+    Place,
+    binaries_for,
+    exclusive,
+    place_for,
+    secret_key,
+    wheel_version,
+)
 from nomercy.launcher.postgres import Server, kept_up, postmaster_pid, running
 
 JOIN_AND_WAIT = """
@@ -263,6 +277,55 @@ def test_a_socket_folder_that_others_may_enter_is_refused(initialised: Place) ->
             Server(initialised).acquire()
     finally:
         initialised.sockets.chmod(0o700)
+
+
+LOCKS = ("lock", "users", "log")
+OPEN_AS_NOBODY = "import os, pwd, sys; os.setuid(pwd.getpwnam('nobody').pw_uid); open(sys.argv[1])"
+
+
+@pytest.mark.parametrize("before", [None, 0o666])
+def test_no_other_user_can_open_a_lock_file(initialised: Place, before: int | None) -> None:
+    """Whoever can open one can hold it, and then nobody can start or stop the server."""
+    files = [initialised.beside(name) for name in LOCKS]
+    for file in files:
+        file.unlink(missing_ok=True)
+        if before is not None:
+            file.touch()
+            file.chmod(before)
+    umask = os.umask(0)
+    try:
+        with running(initialised):
+            assert [oct(stat.S_IMODE(file.stat().st_mode)) for file in files] == ["0o600"] * len(files)
+            if initialised.user is not None:  # only root can try as somebody else
+                for file in files:
+                    tried = subprocess.run(
+                        [sys.executable, "-c", OPEN_AS_NOBODY, file], capture_output=True, check=False
+                    )
+                    assert b"Permission denied" in tried.stderr
+    finally:
+        os.umask(umask)
+
+
+def test_the_lock_of_the_copied_programs_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(place_module, "ROOT_HOME", tmp_path)
+    (tmp_path / f"bin-{wheel_version()}").mkdir()
+    binaries_for(Place(data=tmp_path / "pg", sockets=tmp_path / "pg.sock", user="nomercy"))
+    assert stat.S_IMODE((tmp_path / "bin.lock").stat().st_mode) == 0o600
+
+
+def test_the_lock_of_the_one_server_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(embedded, "CHECKOUT", tmp_path)
+    with embedded._only_one("http://127.0.0.1:8000"):
+        assert stat.S_IMODE((tmp_path / "var" / "server.lock").stat().st_mode) == 0o600
+        with pytest.raises(EmbeddedError, match=r"already runs from this folder, at http://127\.0\.0\.1:8000"):
+            embedded._only_one("http://127.0.0.1:8001")
+
+
+def test_a_lock_file_is_not_made_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic links"), exclusive(tmp_path / "lock"):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_no_folder_above_the_checkout_is_changed(place: Place, tmp_path: Path) -> None:
