@@ -7,6 +7,7 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from nomercy.launcher.given import require_reachable
 from nomercy.launcher.place import EmbeddedError
 from nomercy.launcher.postgres import running
 
@@ -27,7 +28,11 @@ def main() -> None:
     for timeout in ("STATEMENT_TIMEOUT_MS", "IDLE_TRANSACTION_TIMEOUT_MS"):
         os.environ.setdefault(timeout, "0")  # they are for requests; commands may take their time
     wants_help = bool({"--help", "-h", "--version"} & set(sys.argv))
-    if os.environ.get("DATABASE_URL") or wants_help or len(sys.argv) < 2 or sys.argv[1] in WITHOUT_DATABASE:
+    if wants_help or len(sys.argv) < 2 or sys.argv[1] in WITHOUT_DATABASE:
+        execute_from_command_line(sys.argv)
+        return
+    if os.environ.get("DATABASE_URL"):
+        require_reachable()
         execute_from_command_line(sys.argv)
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leave the server behind in good order

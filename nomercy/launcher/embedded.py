@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from channels.layers import InMemoryChannelLayer
 
 from nomercy.launcher import postgres
+from nomercy.launcher.given import require_reachable
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for
 from nomercy.launcher.processes import QUEUES
 
@@ -153,6 +154,8 @@ def _serve(stack: ExitStack) -> None:
     listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
     if settings.EMBEDDED:
         stack.enter_context(postgres.kept_up(place_for(), _say))
+    else:
+        require_reachable()
     import django
 
     django.setup()

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from nomercy.checks import refuse
 from nomercy.launcher import postgres
+from nomercy.launcher.given import require_reachable
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
 from nomercy.launcher.processes import COMMANDS, STOP_SECONDS
 from nomercy.launcher.proxy import Proxy
@@ -128,7 +129,7 @@ def main() -> None:
 def prepare(things: ExitStack) -> dict[str, str]:
     """The environment of the processes; PostgreSQL, if none is given, is kept up until `things` are closed.
 
-    Raises SystemExit with a sentence, or EmbeddedError.
+    Raises SystemExit with a sentence, also for a `DATABASE_URL` that leads nowhere, or EmbeddedError.
     """
     environment = {"PORT": "8000", "HOST": "127.0.0.1", **os.environ, "BEHIND_PROXY": "1"}
     environment.setdefault("SITE_URL", f"http://127.0.0.1:{environment['PORT']}")
@@ -136,7 +137,9 @@ def prepare(things: ExitStack) -> dict[str, str]:
         refuse("script/stack serves plain http on this machine; docs/operations.md says how to run a site with https.")
     if not environment.get("REDIS_URL") and not shutil.which("redis-server"):
         refuse("there is no redis-server here: install it (on Debian: apt-get install redis-server) or set REDIS_URL.")
-    if not environment.get("DATABASE_URL"):
+    if environment.get("DATABASE_URL"):
+        require_reachable()
+    else:
         place = things.enter_context(postgres.kept_up(place_for(), say))
         environment["DATABASE_URL"] = place.url
         environment["SECRET_KEY"] = environment.get("SECRET_KEY") or secret_key(place)

@@ -30,7 +30,7 @@ from nomercy.launcher.processes import COMMANDS
 from tests.conftest import logged_in
 from tests.support import waiting
 from tests.support.ports import free_port
-from tests.support.stack import RunningStack, stack
+from tests.support.stack import RunningStack, database_url, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
 PATIENCE = 30.0
@@ -120,8 +120,8 @@ def test_it_refuses_with_one_sentence() -> None:
     assert "plain http" in refusal(SITE_URL="https://cards.example.org")
 
 
-def test_a_taken_port_is_said() -> None:
-    here = "postgres://x@127.0.0.1/x", "redis://127.0.0.1:1/0", "k" * 40
+def test_a_taken_port_is_said(db: None) -> None:
+    here = database_url(), "redis://127.0.0.1:1/0", "k" * 40
     elsewhere = dict(zip(("DATABASE_URL", "REDIS_URL", "SECRET_KEY"), here, strict=True))
     with socket.create_server(("127.0.0.1", free_port())) as taken:
         port = taken.getsockname()[1]
