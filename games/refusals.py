@@ -23,6 +23,9 @@ WITHOUT_DATABASE: Final = frozenset(
 )
 """The codes by which PostgreSQL says that a connection failed or is not to be had; without a code it said nothing."""
 
+NO_ROOM: Final = frozenset({"53000", "53100", "53200"})
+"""The codes by which PostgreSQL says that it is short of something, as of disk (53100) or memory (53200)."""
+
 STATUSES: Final[dict[str, int]] = {
     "unauthorized": 401,
     "suspended": 403,
@@ -109,19 +112,35 @@ def unavailable() -> Denied:
     return Denied("unavailable", "The site is without its database for a moment. Try again in a few seconds.")
 
 
-def passing(error: BaseException) -> Denied | None:
-    """What to answer if this fault of the database passes by itself; None for any other.
+def cannot_save() -> Denied:
+    """For a request that the database had no room for. Nothing of its transaction was kept."""
+    return Denied("unavailable", "The site cannot save anything at the moment. Try again in a few minutes.")
 
-    A lost database is logged: whoever runs the site must tell a restart from a wrong password.
+
+def passing(error: BaseException) -> Denied | None:
+    """Return what to answer if this fault of the database is none of the request's and passes; None for any other.
+
+    A lost or full database is logged by its code, without a traceback: the site's operator must tell a restart from a
+    wrong password, and tracebacks would fill the rest of the disk.
     """
     if waited_too_long(error):
         return busy()
-    if not lost_the_database(error):
-        return None
     cause = error.__cause__
     code = cause.sqlstate if isinstance(cause, psycopg.Error) else None
-    log.error("the database is away", error=type(cause).__name__, sqlstate=code)
-    return unavailable()
+    if has_no_room(error):
+        log.error("the database has no room", error=type(cause).__name__, sqlstate=code)
+        return cannot_save()
+    if lost_the_database(error):
+        log.error("the database is away", error=type(cause).__name__, sqlstate=code)
+        return unavailable()
+    return None
+
+
+def passes(error: BaseException) -> bool:
+    """Return True if `passing` has an answer to this fault, or to each one of a group."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(passes(one) for one in error.exceptions)
+    return waited_too_long(error) or has_no_room(error) or lost_the_database(error)
 
 
 def waited_too_long(error: BaseException) -> bool:
@@ -129,6 +148,12 @@ def waited_too_long(error: BaseException) -> bool:
     hung: nothing of that transaction was kept, and trying again may well do."""
     causes = (LockNotAvailable, QueryCanceled, DeadlockDetected, IdleInTransactionSessionTimeout)
     return isinstance(error, DatabaseError) and isinstance(error.__cause__, causes)
+
+
+def has_no_room(error: BaseException) -> bool:
+    """Return True if PostgreSQL is short of disk or memory."""
+    cause = error.__cause__
+    return isinstance(error, OperationalError) and isinstance(cause, psycopg.Error) and cause.sqlstate in NO_ROOM
 
 
 def lost_the_database(error: BaseException) -> bool:

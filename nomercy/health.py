@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import redis
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, Error, connections
+from django.db import DEFAULT_DB_ALIAS, Error, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
@@ -14,6 +14,13 @@ import nomercy
 from games import alarm
 
 OK = "ok"
+DISK_FULL = "53100"
+# 200 kB, more than the `work_mem` of this transaction: they go to a temporary file, which is gone when it ends. A small
+# change of a row would not do, because pages and the log have room for it long after the disk is full.
+LITTLE_MEMORY = "SET LOCAL work_mem = '64kB'"
+WRITE_A_LITTLE = (
+    "WITH little AS MATERIALIZED (SELECT repeat('x', 1000) FROM generate_series(1, 200)) SELECT count(*) FROM little"
+)
 _known_to_be_migrated: list[bool] = []
 
 
@@ -40,6 +47,8 @@ def readyz(request: HttpRequest) -> JsonResponse:
 def readiness() -> dict[str, str]:
     """Each part and how it does: `ok`, or what is wrong with it. No part's address is told."""
     parts = {"database": database()}
+    if parts["database"] == OK:
+        parts["database"] = writing()
     for name, check in {"migrations": migrations, "sweep": sweep}.items():
         parts[name] = check() if parts["database"] == OK else "unknown"
     if settings.REDIS_URL:
@@ -54,6 +63,17 @@ def database() -> str:
         return OK
 
     return _unless_it_fails(ask)
+
+
+def writing() -> str:
+    """Return whether the database can write to its disk."""
+    try:
+        with transaction.atomic(), connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+            cursor.execute(LITTLE_MEMORY)
+            cursor.execute(WRITE_A_LITTLE)
+    except Error as error:
+        return "disk full" if getattr(error.__cause__, "sqlstate", None) == DISK_FULL else "cannot write"
+    return OK
 
 
 def migrations() -> str:

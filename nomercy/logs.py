@@ -58,8 +58,13 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"lines": formatter},
-        "filters": {"refusals": {"()": lambda: as_a_refusal}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines", "filters": ["refusals"]}},
+        "filters": {
+            "refusals": {"()": lambda: as_a_refusal},
+            "faults": {"()": "nomercy.faults.filter_of_passing_faults"},
+        },
+        "handlers": {
+            "stderr": {"class": "logging.StreamHandler", "formatter": "lines", "filters": ["refusals", "faults"]}
+        },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"level": quiet} for name, quiet in QUIET.items()},

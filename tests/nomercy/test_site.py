@@ -230,7 +230,7 @@ def hung_in_a_transaction(*_: object, **__: object) -> None:
 
 
 def broke_a_rule_of_the_database(*_: object, **__: object) -> None:
-    raise OperationalError("the row's values are nobody's business") from psycopg.errors.DiskFull()
+    raise OperationalError("the row's values are nobody's business") from psycopg.errors.IoError()
 
 
 def lost_its_connection(*_: object, **__: object) -> None:

@@ -1,0 +1,235 @@
+"""The database's disk is full: what writes is answered 503, one line of the log says why, and `/readyz` tells."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import psycopg
+import pytest
+from django.db import OperationalError, connection, transaction
+from django.test import Client
+from django.utils import timezone
+from structlog.testing import capture_logs
+
+from accounts.models import User
+from games.actions.steps import run_all
+from games.models import Game, Heartbeat, Move
+from nomercy import faults, health
+from nomercy.launcher.place import ROOT_HOME, place_for
+from tests.conftest import Figure, api_token
+from tests.support.stack import RunningStack, database_url, stack
+from tests.support.tables import TWO_HANDS, table_at
+
+FULL = "could not extend file: No space left on device"
+RAISE: Final = """
+CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '{code}'; END $$;
+CREATE TRIGGER no_room BEFORE INSERT ON games_move FOR EACH ROW EXECUTE FUNCTION no_room();
+"""
+
+
+@contextmanager
+def no_room(code: str = "53100") -> Iterator[None]:
+    """PostgreSQL itself refuses each new move with this code, as when it cannot extend a file."""
+    with connection.cursor() as cursor:
+        cursor.execute(RAISE.format(code=code))
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TRIGGER no_room ON games_move; DROP FUNCTION no_room")
+
+
+def errors(lines: list[Any]) -> list[dict[str, Any]]:
+    return [line for line in lines if line["log_level"] == "error"]
+
+
+@pytest.mark.parametrize("code", ["53000", "53100", "53200"])
+@pytest.mark.django_db
+def test_a_move_without_room_for_it_is_unavailable(
+    alice: User, bob: User, as_alice: Client, caplog: pytest.LogCaptureFixture, code: str
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    form = {"move": "play r5", "version": 0, "token": "once"}
+    with no_room(code), capture_logs() as lines:
+        page = as_alice.post(f"/games/{table.game.code}/move/", form)
+        fragment = as_alice.post(f"/games/{table.game.code}/move/", form, headers={"HX-Request": "true"})
+        bearer = {"Authorization": f"Bearer {api_token(alice)}"}
+        call = Client().post(
+            f"/api/v1/games/{table.game.code}/moves",
+            {"move": "play r5", "version": 0},
+            "application/json",
+            headers=bearer,
+        )
+    assert {(answer.status_code, answer["Retry-After"]) for answer in (page, fragment, call)} == {(503, "2")}
+    assert "cannot save anything" in page.content.decode()
+    assert call.json()["error"] == "unavailable"
+    assert [(line["event"], line["sqlstate"]) for line in errors(lines)] == [("the database has no room", code)] * 3
+    assert not any(record.exc_info for record in caplog.records)
+    assert (Move.objects.count(), Game.objects.get().version) == (0, 0)
+    assert as_alice.post(f"/games/{table.game.code}/move/", form).status_code == 303
+
+
+@pytest.mark.django_db
+def test_the_site_is_not_ready_while_nothing_can_be_saved(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    Heartbeat.objects.update_or_create(pk=1, defaults={"at": timezone.now()})
+    assert client.get("/readyz").json()["ready"]
+    full = f"DO $$ BEGIN RAISE EXCEPTION '{FULL}' USING ERRCODE = '53100'; END $$"
+    monkeypatch.setattr(health, "WRITE_A_LITTLE", full)
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["parts"]["database"]) == (503, "disk full")
+    assert client.get("/healthz").status_code == 200  # this process can still serve what reads
+
+
+@pytest.mark.django_db
+def test_readiness_writes_to_the_disk(client: Client) -> None:
+    """PostgreSQL counts what it writes to temporary files, and can be told how much that may be."""
+    assert client.get("/readyz").json()["parts"]["database"] == "ok"
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL temp_file_limit = '64kB'")
+        assert client.get("/readyz").json()["parts"]["database"] == "cannot write"
+        transaction.set_rollback(True)
+
+
+def raised(sqlstate_of: type[psycopg.Error]) -> OperationalError:
+    try:
+        try:
+            raise sqlstate_of(FULL)
+        except psycopg.Error as cause:
+            raise OperationalError(FULL) from cause
+    except OperationalError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("error", "brief"),
+    [
+        (raised(psycopg.errors.DiskFull), True),
+        (
+            ExceptionGroup("2 of 3 steps failed", [raised(psycopg.errors.DiskFull), raised(psycopg.OperationalError)]),
+            True,
+        ),
+        (ExceptionGroup("2 of 3 steps failed", [raised(psycopg.errors.DiskFull), ValueError("a bug")]), False),
+        (raised(psycopg.errors.IoError), False),
+        (ValueError("a bug"), False),
+    ],
+)
+def test_a_task_that_the_database_failed_logs_no_traceback(error: Exception, brief: bool) -> None:
+    """Each worker runs some task every two seconds: tracebacks would fill the rest of the disk."""
+    record = logging.LogRecord(
+        "celery.app.trace", logging.ERROR, "", 0, "Task failed", None, (type(error), error, None)
+    )
+    assert faults.without_traceback(record)
+    assert (record.exc_info is None) is brief
+
+
+def test_a_step_that_the_database_failed_logs_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise raised(psycopg.errors.DiskFull)
+
+    with pytest.raises(ExceptionGroup):
+        run_all(delivery=fail)
+    (record,) = [record for record in caplog.records if "a step failed" in str(record.msg)]
+    assert faults.without_traceback(record)
+    assert "Traceback" not in logging.getLogger().handlers[0].format(record)
+
+
+needs_mount = pytest.mark.skipif(
+    os.geteuid() != 0 or subprocess.run(["mount", "--version"], capture_output=True, check=False).returncode != 0,  # noqa: S607
+    reason="only root can mount a small disk",
+)
+SIZE_MB: Final = 48
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[str]:
+    """A database whose tables and temporary files are on a disk of their own; gives its address."""
+    user = place_for().user
+    assert user is not None
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE_MB}m,mode=755", "nomercy-test", folder], check=True)  # noqa: S607
+    try:
+        (folder / "tables").mkdir()
+        subprocess.run(["chown", user, folder / "tables"], check=True)  # noqa: S607
+        name = f"test_nomercy_{os.getpid()}_full"
+        with psycopg.connect(database_url(), dbname="postgres", autocommit=True) as server:
+            server.execute(f"CREATE TABLESPACE {name} LOCATION '{folder}/tables'")
+            server.execute(f"CREATE DATABASE {name} TABLESPACE {name}")
+            try:
+                yield database_url().rsplit("/", 1)[0] + f"/{name}"
+            finally:
+                server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+                server.execute(f"DROP TABLESPACE {name}")
+    finally:
+        subprocess.run(["umount", folder], check=True)  # noqa: S607
+        folder.rmdir()
+
+
+class Visitor:
+    """A browser that keeps its cookies."""
+
+    def __init__(self, running: RunningStack) -> None:
+        self.url, self.cookies = running.url, CookieJar()
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+
+    def get(self, path: str) -> tuple[int, str]:
+        return self._open(urllib.request.Request(f"{self.url}{path}"))  # noqa: S310  # our own stack
+
+    def post(self, path: str, **form: str) -> tuple[int, str]:
+        token = next((cookie.value or "" for cookie in self.cookies if cookie.name == "csrf"), "")
+        data = urlencode({"csrfmiddlewaretoken": token, **form}).encode()
+        return self._open(urllib.request.Request(f"{self.url}{path}", data))  # noqa: S310  # likewise
+
+    def _open(self, request: urllib.request.Request) -> tuple[int, str]:
+        try:
+            with self.opener.open(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+
+@pytest.mark.long
+@pytest.mark.redis
+@needs_mount
+@pytest.mark.django_db(transaction=True)
+def test_a_site_whose_disk_fills_up_says_so_and_goes_on_when_there_is_room(figure: Figure) -> None:
+    # Not in pytest's folder, which is private: PostgreSQL runs as a user of its own.
+    disk = ROOT_HOME / f"test-disk-{os.getpid()}"
+    with small_disk(disk) as url, stack(DATABASE_URL=url, RATE_LIMITS="0", LOG_LEVEL="ERROR") as running:
+        visitor = Visitor(running)
+        assert visitor.get("/")[0] == 200
+        assert visitor.post("/play-now/")[0] == 200
+        filler = disk / "filler"
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 65_536)
+            except OSError:
+                pass
+
+        seen = [visitor.post("/play-now/")[0] for _ in range(20)]
+        ready, parts = visitor.get("/readyz")
+        assert set(seen) <= {200, 503}
+        assert 503 in seen
+        assert (ready, '"disk full"' in parts) == (503, True), parts
+        assert visitor.get("/about/")[0] == 200
+        figure(f"{seen.count(503)} of {len(seen)} new games were refused with 503, none with 500")
+
+        filler.unlink()
+        assert visitor.post("/play-now/")[0] == 200
+        assert '"disk full"' not in visitor.get("/readyz")[1]
+        said = "".join(running.said)
+    assert "the database has no room" in said
+    assert "/django/db/" not in said  # as in every traceback of a fault of the database
