@@ -58,8 +58,8 @@ def deal_cards(
         raise BadInput("A round needs at least 2 players.")
     dealt = options.hand_size * len(seats)
     hands: list[list[Card]] = [[] for _ in range(players)]
-    for k, card in enumerate(cards[:dealt]):
-        hands[seats[k % len(seats)]].append(card)
+    for k, seat in enumerate(seats):
+        hands[seat] = cards[k : dealt : len(seats)]
     starter = next((k for k in range(dealt, len(cards)) if FACES[cards[k]].kind == "number"), None)
     if starter is None:
         raise BadInput("The cards left after the deal hold no number card to start with.")

@@ -7,7 +7,6 @@ few questions below, and a property test holds them together: a move is listed i
 from __future__ import annotations
 
 from functools import cache
-from itertools import chain
 from typing import Final
 
 from games.rules import moves
@@ -48,8 +47,9 @@ def _turn_moves(position: Position, seat: int, options: Options) -> list[Move]:
         result = list(ways[position.drawn])
         return result if options.drawn_must_play else [*result, moves.PASS]
     # Sorted, so that the order of the list never depends on how Python hashes text.
-    cards = sorted(_playable(position, options).intersection(hand))
-    result = list(chain.from_iterable(map(ways.__getitem__, cards)))
+    result = []
+    for card in sorted(_playable(position, options).intersection(hand)):
+        result += ways[card]
     if position.pending is not None:
         result.append(moves.TAKE)
     elif options.voluntary_draw or not result:
