@@ -1,7 +1,7 @@
 """Measure the speed of the rules: `python -m bench.rules [--seconds 5] [--against COMMIT [--factor 1.22]]`.
 
-Compares `games.rules` with RLCard's UNO and, with `--against`, with `games.rules` as it was at an older commit. Each side
-is a process of its own that plays random games of four: the legal moves are listed at every step, one of them is
+Compares `games.rules` with RLCard's UNO and, with `--against`, with `games.rules` as it was at an older commit. Each
+side is a process of its own that plays random games of four: the legal moves are listed at every step, one of them is
 picked with Python's `random` and made with its events; dealing is included. A move picked from the list just made
 counts as validated. RLCard reuses one `Game`, as its own environment does, and its step answers with the state and its
 legal actions.

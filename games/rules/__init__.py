@@ -5,12 +5,12 @@ Nouns: cards, options, positions, moves, events, views. Verbs: ``legal_moves``, 
 
 from games.rules.apply import apply, ends_turn, push
 from games.rules.cards import COLORS, DECKS, Card, Deck, Face, card_name, color_name, face_of
-from games.rules.clock import default_move, most_held
+from games.rules.clock import most_held
 from games.rules.deal import deal, deal_cards, next_dealer
 from games.rules.errors import REFUSALS, BadInput, Refused
 from games.rules.events import EVENTS, Event, redact
 from games.rules.foresight import cards_after, winner_by_leaving
-from games.rules.legal import legal_moves, refusal, why_not
+from games.rules.legal import answers, default_move, legal_moves, refusal, why_not
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
@@ -29,7 +29,6 @@ from games.rules.record import Line, Record, RoundRecord, parse_record, print_re
 from games.rules.rulebook import RULEBOOK, Rule
 from games.rules.scoring import Outcome, hand_points, match_winner, outcome, points_of
 from games.rules.shuffle import Shuffle, Shuffler, commitment, key_from_seed
-from games.rules.stacking import answers
 from games.rules.views import View, view_for
 
 __all__ = [

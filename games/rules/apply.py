@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from games.rules.cards import FACES, Card, Face, matching
-from games.rules.effects import owe_unanswered, parted, run_effects, turn_over
+from games.rules.cards import Card, Face
+from games.rules.effects import EFFECTS, owe_unanswered, parted, turn_over
 from games.rules.events import Event
 from games.rules.legal import refusal
 from games.rules.moves import TURN_MOVES, Move
 from games.rules.options import Options
 from games.rules.position import DRAWN, OVER, PLAY, Position
 from games.rules.shuffle import Shuffle
-from games.rules.stacking import answers
 from games.rules.step import Step
 
 
@@ -56,13 +55,13 @@ def ends_turn(before: Position, move: Move, after: Position) -> bool:
 
 def _play(step: Step) -> None:
     position, seat, card, color = step.position, step.seat, step.move.card or "", step.move.color
-    face = FACES[card]
+    face = step.side.faces[card]
     position.exposed = ()
     position.phase = PLAY
     position.drawn = None
     position.color = face.color or color
     step.events.append(Event("played", seat, card, color, "clock" if step.move.clock else None))
-    hand, shed = parted(position.hands[seat], card)
+    hand, shed = parted(position.hands[seat], card, step.side)
     if shed:
         position.discard_pile += shed
         step.events.append(Event("shed", seat, color=face.color, cards=shed))
@@ -71,13 +70,13 @@ def _play(step: Step) -> None:
     step.next = position.next_seat(seat)
     if not hand and not _goes_on(step, face):
         return
-    if face.effects:
-        run_effects(step, card)
+    for name in step.side.effects[card]:
+        EFFECTS[name](step)
     if position.out and step.end_if_one_left():
         return
     position.turn = step.next
     pending = position.pending
-    if pending is not None and (step.next in position.going_out or not answers(pending, step.options)):
+    if pending is not None and (step.next in position.going_out or not step.side.answers[pending.value]):
         step.pay(step.next)  # nobody can answer: it is drawn at once (END-2, option stacking)
     if position.phase != OVER and (step.received or len(position.hands[seat]) == 1):
         _owe_calls(step)
@@ -115,7 +114,7 @@ def _draw(step: Step) -> None:
     position, options, seat = step.position, step.options, step.seat
     position.exposed = ()
     count = 10**9 if options.draw_until_playable else 1
-    cards, found = step.draw(seat, count, matching(position.discard_pile[-1], position.color))
+    cards, found = step.draw(seat, count, step.side.matching[position.discard_pile[-1], position.color])
     if cards:
         reason = "clock" if step.move.clock else "turn"
         step.events.append(Event("drew", seat, None, None, reason, len(cards), cards))

@@ -31,8 +31,9 @@ class Face(NamedTuple):
     """One kind of card.
 
     ``color`` is empty for a wild; ``value`` is the draw value (0: not a draw card); ``asks`` names the choice its
-    player makes (``"color"``, ``"swap"``, ``"roulette"`` or nothing); ``effects`` are rows of the effects table.
-    ``rank`` is its symbol's place in a sorted hand.
+    player makes (``"color"``, ``"swap"``, ``"roulette"`` or nothing); ``effects`` are rows of the effects table. What
+    the options of a table leave of ``asks`` and ``effects`` is said by its ``Ruleset``. ``rank`` is the symbol's place
+    in a sorted hand.
     """
 
     text: Card
@@ -48,13 +49,25 @@ class Face(NamedTuple):
     rank: int
 
 
+class Side(NamedTuple):
+    """One side of a deck: its colours, in the order that decides ties (CLOCK-1), and the face that each card shows."""
+
+    colors: tuple[str, ...]
+    faces: Mapping[Card, Face]
+
+
 class Deck(NamedTuple):
     """A box of cards, in the order that the shuffle starts from (NOTATION, "Shuffle")."""
 
     name: str
     title: str
     cards: tuple[Card, ...]
-    faces: Mapping[Card, Face]
+    sides: tuple[Side, ...]
+
+    @property
+    def faces(self) -> Mapping[Card, Face]:
+        """The face of each card on the side that a round begins with."""
+        return self.sides[0].faces
 
 
 _NUMBER_EFFECTS: Final = {0: ("pass_hands",), 7: ("swap_hands",)}
@@ -108,7 +121,8 @@ def _deck(name: str, title: str, colored: Mapping[str, int], wild: Mapping[str, 
     printed = [(_face(color, _SYMBOLS[text]), count) for color in COLORS for text, count in colored.items()]
     printed += [(_face("", _SYMBOLS[text]), count) for text, count in wild.items()]
     cards = tuple(face.text for face, count in printed for _ in range(count))
-    return Deck(name, title, cards, {face.text: face for face, _ in printed})
+    side = Side(COLORS, {face.text: face for face, _ in printed})
+    return Deck(name, title, cards, sides=(side,))
 
 
 _TWO_OF_1_TO_9: Final = {str(n): 2 for n in range(1, 10)}
@@ -159,31 +173,3 @@ def color_name(color: str) -> str:
     'Red'
     """
     return _COLOR_NAMES[color]
-
-
-def _matching(symbol: str, color: str | None) -> frozenset[Card]:
-    return frozenset(
-        card for card, face in FACES.items() if not face.color or face.color == color or face.symbol == symbol
-    )
-
-
-MATCHING: Final[dict[tuple[Card, str | None], frozenset[Card]]] = {
-    (card, color): _matching(face.symbol, color) for card, face in FACES.items() for color in (*COLORS, None)
-}
-"""For a top card and a colour in force, the cards that may be played (TURN-2, TURN-3); ``matching`` looks it up."""
-
-_OF_COLOR: Final = {color: frozenset(card for card, face in FACES.items() if face.color == color) for color in COLORS}
-
-
-def matching(top: Card, color: str | None) -> frozenset[Card]:
-    """Return the cards that may be played on ``top`` while ``color`` is in force (TURN-2, TURN-3).
-
-    >>> "g3" in matching("r3", "r"), "g+4" in matching("WR4", "r"), "W6" in matching("r3", "r")
-    (True, False, True)
-    """
-    return MATCHING[top, color]
-
-
-def of_color(color: str) -> frozenset[Card]:
-    """Return the cards of a colour; wilds are of none."""
-    return _OF_COLOR[color]

@@ -1,14 +1,13 @@
-"""What the clock does for a player whose time has run out (CLOCK-1)."""
+"""What the clock does for a player whose time has run out, phase by phase (CLOCK-1)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from games.rules.cards import COLORS, FACES, Card
-from games.rules.errors import Refused
 from games.rules.moves import Move
 from games.rules.options import Options
-from games.rules.position import CHOOSE_COLOR, OVER, Position
+from games.rules.position import Position
 
 
 def most_held(cards: Iterable[Card]) -> str:
@@ -21,33 +20,26 @@ def most_held(cards: Iterable[Card]) -> str:
     return max(COLORS, key=held.count)
 
 
-def default_move(position: Position, seat: int, options: Options) -> Move:
-    """Return the move the clock would make now; raises Refused if the seat is not on turn."""
-    if position.phase == OVER:
-        raise Refused("over")
-    if seat != position.turn:
-        raise Refused("not_your_turn")
-    hand = position.hands[seat]
-    if position.phase == CHOOSE_COLOR:
-        return Move("color", color=most_held(hand), clock=True)
-    if position.pending is not None:
-        return Move("take", clock=True)
-    if position.drawn is None:
-        return Move("draw", clock=True)
+def name_color(position: Position, seat: int, options: Options) -> Move:
+    """Return the clock's move for a seat that a roulette is aimed at."""
+    return Move("color", color=most_held(position.hands[seat]), clock=True)
+
+
+def take_or_draw(position: Position, seat: int, options: Options) -> Move:
+    """Return the clock's move for a seat that may play, draw or take."""
+    return Move("draw" if position.pending is None else "take", clock=True)
+
+
+def play_or_keep(position: Position, seat: int, options: Options) -> Move:
+    """Return the clock's move for a seat that has drawn a card: it is kept where that is allowed, else played."""
     if not options.drawn_must_play:
         return Move("pass", clock=True)
-    return _play(position, seat, position.drawn, options)
-
-
-def _play(position: Position, seat: int, card: Card, options: Options) -> Move:
+    card = position.drawn or ""
     rest = list(position.hands[seat])
+    asks = options.rules.side.plays_from(position.hands[seat]).asks[card]
     rest.remove(card)
-    asks = FACES[card].asks
-    color = target = None
-    if asks == "color" or (asks == "roulette" and options.roulette_color == "player" and rest):
-        color = most_held(rest)
-    elif asks == "swap" and options.zero_seven and rest:
-        target = _fewest_cards(position, seat)
+    color = most_held(rest) if asks == "color" else None
+    target = _fewest_cards(position, seat) if asks == "target" else None
     return Move("play", card, color, target, clock=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from games.rules.cards import DECKS, FACES, Card
+from games.rules.cards import Card
 from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
 from games.rules.options import Options
@@ -36,7 +36,7 @@ def deal(
 
     ``dealer`` None is the last seat, so that seat 0 gets the first card and starts.
     """
-    cards = shuffle(DECKS[options.deck].cards, 0)
+    cards = shuffle(options.rules.deck.cards, 0)
     return deal_cards(options, players, cards, dealer=dealer, absent=absent)
 
 
@@ -60,7 +60,8 @@ def deal_cards(
     hands: list[list[Card]] = [[] for _ in range(players)]
     for k, seat in enumerate(seats):
         hands[seat] = cards[k : dealt : len(seats)]
-    starter = next((k for k in range(dealt, len(cards)) if FACES[cards[k]].kind == "number"), None)
+    faces = options.rules.side.faces
+    starter = next((k for k in range(dealt, len(cards)) if faces[cards[k]].kind == "number"), None)
     if starter is None:
         raise BadInput("The cards left after the deal hold no number card to start with.")
     return Position(
@@ -68,7 +69,7 @@ def deal_cards(
         turn=start,
         discard_pile=cards[dealt : starter + 1],
         draw_pile=cards[starter + 1 :],
-        color=FACES[cards[starter]].color,
+        color=faces[cards[starter]].color,
         out=sorted(absent),
         absent=sorted(absent),
     )

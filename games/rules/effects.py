@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
-from games.rules.cards import FACES, Card, Face, of_color
+from games.rules.cards import Card
 from games.rules.events import Event
-from games.rules.options import Options
 from games.rules.position import CHOOSE_COLOR, Pending
+from games.rules.ruleset import SideRules
 from games.rules.step import Step
 
 
@@ -82,7 +82,7 @@ def owe_unanswered(step: Step) -> None:
 
     (Option ``last_draw_card`` draw_then_win.)
     """
-    if "turn_round" in FACES[step.move.card or ""].effects:
+    if "turn_round" in step.side.effects[step.move.card or ""]:
         turn_round(step)
     next_owes(step)
     total = step.position.pending.total if step.position.pending else 0
@@ -91,7 +91,7 @@ def owe_unanswered(step: Step) -> None:
 
 def _owe(step: Step, debtor: int) -> None:
     position = step.position
-    value = FACES[step.move.card or ""].value
+    value = step.side.faces[step.move.card or ""].value
     total = value if position.pending is None else value + position.pending.total
     position.pending = Pending(total, value)
     step.next = debtor
@@ -112,7 +112,7 @@ def roulette(step: Step) -> None:
 def turn_over(step: Step, seat: int) -> None:
     """Turn cards over for a seat until one of the colour in force shows (ROUL-1)."""
     color = step.position.color or ""
-    cards, _ = step.draw(seat, _ALL_THERE_ARE, of_color(color))
+    cards, _ = step.draw(seat, _ALL_THERE_ARE, step.side.of_color[color])
     if cards:
         step.events.append(Event("turned_over", seat, cards=cards, color=color, amount=len(cards)))
     step.show_mercy(seat)
@@ -126,52 +126,25 @@ def _two_left(step: Step) -> bool:
     return len(step.position.hands) - len(step.position.out) == 2
 
 
-class Effect(NamedTuple):
-    """A row: the function, and the option that must be on for it (or none)."""
-
-    run: Callable[[Step], None]
-    needs: str = ""
-
-
-EFFECTS: Final[dict[str, Effect]] = {
-    "skip_next": Effect(skip_next),
-    "skip_everyone": Effect(skip_everyone),
-    "turn_round": Effect(turn_round),
-    "bounce": Effect(bounce),
-    "pass_hands": Effect(pass_hands, needs="zero_seven"),
-    "swap_hands": Effect(swap_hands, needs="zero_seven"),
-    "next_owes": Effect(next_owes),
-    "rebound_owes": Effect(rebound_owes),
-    "roulette": Effect(roulette),
+EFFECTS: Final[dict[str, Callable[[Step], None]]] = {
+    "skip_next": skip_next,
+    "skip_everyone": skip_everyone,
+    "turn_round": turn_round,
+    "bounce": bounce,
+    "pass_hands": pass_hands,
+    "swap_hands": swap_hands,
+    "next_owes": next_owes,
+    "rebound_owes": rebound_owes,
+    "roulette": roulette,
 }
-
-SHED: Final = "shed_color"
-"""The one effect that comes before the test for a last card: it may empty the hand (DISC-1)."""
+"""What carries out each effect that a face names, but for the cards shed with it, which ``parted`` takes out."""
 
 
-_ROWS: Final = {card: tuple(EFFECTS[name] for name in face.effects if name != SHED) for card, face in FACES.items()}
-
-
-def run_effects(step: Step, card: Card) -> None:
-    """Carry out what a card does, in the order of its row."""
-    for run, needs in _ROWS[card]:
-        if not needs or getattr(step.options, needs):
-            run(step)
-
-
-def in_force(face: Face, options: Options) -> tuple[str, ...]:
-    """Return the names of a card's effects that the options leave it, in the order of its row."""
-    return tuple(
-        name for name in face.effects if name == SHED or not (row := EFFECTS[name]).needs or getattr(options, row.needs)
-    )
-
-
-def parted(hand: tuple[Card, ...], card: Card) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+def parted(hand: tuple[Card, ...], card: Card, side: SideRules) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
     """Return what stays in a hand when a card of it is played, and what is shed with that card, sorted (DISC-1)."""
     at = hand.index(card)
     rest = hand[:at] + hand[at + 1 :]
-    face = FACES[card]
-    if SHED not in face.effects:
+    if card not in side.sheds:
         return rest, ()
-    color = of_color(face.color)
-    return tuple(held for held in rest if held not in color), tuple(sorted(held for held in rest if held in color))
+    shed = side.sheds[card]
+    return tuple(held for held in rest if held not in shed), tuple(sorted(held for held in rest if held in shed))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from games.rules.apply import push
-from games.rules.cards import FACES
-from games.rules.effects import in_force, parted
+from games.rules.effects import parted
 from games.rules.moves import Move
 from games.rules.position import Position
 from games.rules.views import View
@@ -16,11 +15,11 @@ def cards_after(view: View, move: Move) -> int:
     Cards drawn in the same move do not count, as after a last card that comes straight back (WR4-2). ``move`` is a
     play of a card that the viewer holds.
     """
-    card = move.card or ""
-    left = len(parted(view.hand or (), card)[0])
+    card, side = move.card or "", view.options.rules.side
+    left = len(parted(view.hand or (), card, side)[0])
     if not left or view.you is None:
         return left
-    effects = in_force(FACES[card], view.options)
+    effects = side.effects[card]
     if "swap_hands" in effects and move.target is not None:
         return view.counts[move.target]
     if "pass_hands" in effects:

@@ -1,10 +1,10 @@
-"""A move, and the tables of the moves that legal lists are made of."""
+"""A move, the kinds there are, and the moves that are the same at every table."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from games.rules.cards import COLORS, FACES, Card
+from games.rules.cards import Card
 
 MAX_PLAYERS: Final = 6
 MIN_PLAYERS: Final = 2
@@ -75,16 +75,4 @@ DRAW: Final = Move("draw")
 TAKE: Final = Move("take")
 PASS: Final = Move("pass")
 UNO: Final = Move("uno")
-NAME_COLOR: Final = tuple(Move("color", color=color) for color in COLORS)
 CATCH: Final = tuple(Move("catch", target=seat) for seat in range(MAX_PLAYERS))
-PLAY: Final = {card: Move("play", card) for card in FACES}
-PLAY_COLOR: Final = {
-    card: tuple(Move("play", card, color) for color in COLORS)
-    for card, face in FACES.items()
-    if face.asks in ("color", "roulette")
-}
-PLAY_SWAP: Final = {
-    card: tuple(Move("play", card, target=seat) for seat in range(MAX_PLAYERS))
-    for card, face in FACES.items()
-    if face.asks == "swap"
-}

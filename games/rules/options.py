@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from games.rules.cards import DECKS
 from games.rules.errors import BadInput
+from games.rules.ruleset import Ruleset, ruleset
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Options:
     """The rules of one table, every one of them; ``OPTIONS`` says what each field means, ``PRESETS`` what is usual.
 
@@ -32,6 +34,16 @@ class Options:
     hand_size: int
     scoring: str
     target: int
+
+    @cached_property
+    def rules(self) -> Ruleset:
+        """What these options come to, worked out once for all tables that share them."""
+        return ruleset(
+            self.deck,
+            stacking=self.stacking,
+            zero_seven=self.zero_seven,
+            roulette_color=self.roulette_color,
+        )
 
 
 class OptionSpec(NamedTuple):

@@ -11,7 +11,6 @@ PLAY: Final = "play"
 DRAWN: Final = "drawn"
 CHOOSE_COLOR: Final = "choose_color"
 OVER: Final = "over"
-PHASES: Final = (PLAY, DRAWN, CHOOSE_COLOR, OVER)
 
 Points = int | tuple[int, ...] | None
 

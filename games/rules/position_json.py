@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from games.rules.cards import COLORS, DECKS, FACES, Card, matching
+from games.rules.cards import Card
 from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
 from games.rules.options import Options
-from games.rules.position import CHOOSE_COLOR, DRAWN, OVER, PHASES, PLAY, Pending, Position
+from games.rules.position import CHOOSE_COLOR, DRAWN, OVER, PLAY, Pending, Position
+from games.rules.ruleset import SideRules
 
 _FIELDS: Final = (
     "hands",
@@ -73,7 +74,7 @@ def position_from_json(obj: object, options: Options) -> Position:
             raise BadInput(f"The position lacks {name!r}.")
     position = _Reader(obj, options).position()
     _check_seats(position, options)
-    _check_phase(position)
+    _check_phase(position, options.rules.side)
     return position
 
 
@@ -82,7 +83,7 @@ class _Reader:
 
     def __init__(self, obj: Mapping[str, object], options: Options) -> None:
         self._obj = obj
-        self._faces = DECKS[options.deck].faces
+        self._side = options.rules.side
         self._players = 0
 
     def position(self) -> Position:
@@ -122,9 +123,9 @@ class _Reader:
     def _card(self, value: object, name: str) -> Card:
         if not isinstance(value, str):
             raise BadInput(f"{name} must hold cards.")
-        if value not in self._faces:
+        if value not in self._side.faces:
             raise BadInput(f"There is no card {value!r} in this deck.")
-        return FACES[value].text
+        return self._side.faces[value].text
 
     def _card_list(self, value: object, name: str) -> list[Card]:
         if not isinstance(value, list):
@@ -160,8 +161,8 @@ class _Reader:
     def _color(self, top: Card) -> str | None:
         value = self._obj.get("color")
         if value is None:
-            return FACES[top].color or None
-        if not isinstance(value, str) or value not in COLORS:
+            return self._side.faces[top].color or None
+        if not isinstance(value, str) or value not in self._side.colors:
             raise BadInput("color must be r, y, g, b or null.")
         return value
 
@@ -172,7 +173,7 @@ class _Reader:
         if not isinstance(value, Mapping) or set(value) != {"total", "value"}:
             raise BadInput("pending must have total and value, and nothing else.")
         pending = Pending(self._count(value["total"], "total"), self._count(value["value"], "value"))
-        if not any(face.value == pending.value for face in self._faces.values() if face.value):
+        if pending.value not in self._side.answers:
             raise BadInput("pending has a value that no draw card has.")
         if pending.total < pending.value:
             raise BadInput("pending has a total below its value.")
@@ -180,8 +181,8 @@ class _Reader:
 
     def _phase(self) -> str:
         value = self._obj.get("phase", PLAY)
-        if not isinstance(value, str) or value not in PHASES:
-            raise BadInput(f"phase must be one of {', '.join(PHASES)}.")
+        if not isinstance(value, str) or value not in _CHECKS:
+            raise BadInput(f"phase must be one of {', '.join(_CHECKS)}.")
         return value
 
     def _drawn(self) -> Card | None:
@@ -226,26 +227,44 @@ def _check_seats(position: Position, options: Options) -> None:
         raise BadInput("With one player left in, the round is over.")
 
 
-def _check_phase(position: Position) -> None:
-    phase, top = position.phase, FACES[position.top]
+def _check_phase(position: Position, side: SideRules) -> None:
+    phase = position.phase
     _require(position.pending is not None or not position.going_out, "going_out needs a running stack.")
     _require(position.pending is None or phase == PLAY, f"pending does not fit the phase {phase}.")
     _require((phase == DRAWN) == (position.drawn is not None), f"drawn does not fit the phase {phase}.")
     over = (position.winner is not None, position.points is not None)
     _require(over == (phase == OVER, phase == OVER), f"winner and points do not fit the phase {phase}.")
-    if phase == OVER:
-        _require(position.winner == position.turn, "Once a round is over its winner is on turn.")
-        _require(not position.exposed, "Once a round is over nobody can be caught.")
-        return
-    if phase == CHOOSE_COLOR:
-        _require(top.asks == "roulette", "A color is chosen only under a Color Roulette.")
-        _require(position.color is None, "color must be null until it is chosen.")
-        return
+    _CHECKS[phase](position, side)
+
+
+def _check_play(position: Position, side: SideRules) -> None:
     _require(position.color is not None, "A wild on top needs a colour.")
-    _require(top.color in ("", position.color), "color does not fit the top card.")
-    if position.drawn is not None:
-        _require(position.drawn in position.hands[position.turn], "drawn is not in the hand of the seat on turn.")
-        _require(position.drawn in matching(position.top, position.color), "drawn cannot be played.")
+    _require(side.faces[position.top].color in ("", position.color), "color does not fit the top card.")
+
+
+def _check_drawn(position: Position, side: SideRules) -> None:
+    _check_play(position, side)
+    _require(position.drawn in position.hands[position.turn], "drawn is not in the hand of the seat on turn.")
+    _require(position.drawn in side.matching[position.top, position.color], "drawn cannot be played.")
+
+
+def _check_choose_color(position: Position, side: SideRules) -> None:
+    _require(side.faces[position.top].asks == "roulette", "A color is chosen only under a Color Roulette.")
+    _require(position.color is None, "color must be null until it is chosen.")
+
+
+def _check_over(position: Position, side: SideRules) -> None:
+    _require(position.winner == position.turn, "Once a round is over its winner is on turn.")
+    _require(not position.exposed, "Once a round is over nobody can be caught.")
+
+
+_CHECKS: Final[dict[str, Callable[[Position, SideRules], None]]] = {
+    PLAY: _check_play,
+    DRAWN: _check_drawn,
+    CHOOSE_COLOR: _check_choose_color,
+    OVER: _check_over,
+}
+"""What must be true of a position in each phase."""
 
 
 def _require(true: bool, sentence: str) -> None:

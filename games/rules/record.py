@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from games.rules.apply import apply
-from games.rules.cards import DECKS, Card
+from games.rules.cards import Card
 from games.rules.deal import deal_cards, next_dealer
 from games.rules.errors import BadInput, Refused
 from games.rules.events import Event
@@ -210,7 +210,7 @@ def _parse_round(lines: Sequence[str], options: Options, players: int) -> RoundR
 
 def _cards(text: str, options: Options) -> tuple[Card, ...]:
     cards = tuple(text.split(" "))
-    if not all(card in DECKS[options.deck].faces for card in cards):
+    if not all(card in options.rules.deck.faces for card in cards):
         raise BadInput("The record names a card that is not in its deck.")
     return cards
 
@@ -342,7 +342,7 @@ class _Tape:
 
     def deal(self, options: Options) -> list[Card]:
         """Return the deal."""
-        return self._checked(self._part.deal, DECKS[options.deck].cards, 0)
+        return self._checked(self._part.deal, options.rules.deck.cards, 0)
 
     def offer(self, text: str) -> None:
         """Keep a shuffle line for the move after it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from games.rules.cards import DECKS, Card, Deck
+from games.rules.cards import Card, Deck
 from games.rules.options import Options
 from games.rules.position import OVER, Position
 
@@ -22,6 +22,7 @@ class Outcome(NamedTuple):
 def hand_points(cards: Iterable[Card], deck: Deck) -> int:
     """Return what cards of a deck are worth (SCORE-1).
 
+    >>> from games.rules.cards import DECKS
     >>> hand_points(["r9", "g+4", "W10"], DECKS["nomercy168"])
     79
     """
@@ -30,7 +31,7 @@ def hand_points(cards: Iterable[Card], deck: Deck) -> int:
 
 def round_points(position: Position, winner: int, options: Options) -> int | tuple[int, ...]:
     """Return the points of a round that ``winner`` has just won (SCORE-1, SCORE-2, option ``scoring``)."""
-    deck = DECKS[options.deck]
+    deck = options.rules.deck
     penalties = tuple(_penalty(position, seat, winner, deck) for seat in range(len(position.hands)))
     return sum(penalties) if options.scoring == "winner" else penalties
 

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from games.rules.cards import FACES, Card
-from games.rules.options import Options
-from games.rules.position import Pending
-
-_OF_AT_LEAST: Final = {
-    value: frozenset(card for card, face in FACES.items() if face.value >= value)
-    for value in {face.value for face in FACES.values() if face.value}
-}
+from games.rules.cards import Card, Face
 
 
-def _nothing(_: Pending) -> frozenset[Card]:
+def _nothing(value: int, faces: Iterable[Face]) -> frozenset[Card]:
     return frozenset()
 
 
-def _as_high_or_higher(pending: Pending) -> frozenset[Card]:
-    return _OF_AT_LEAST[pending.value]
+def _as_high_or_higher(value: int, faces: Iterable[Face]) -> frozenset[Card]:
+    return frozenset(face.text for face in faces if face.value >= value)
 
 
-_ANSWERS: Final[dict[bool, Callable[[Pending], frozenset[Card]]]] = {
+STACKING: Final[dict[bool, Callable[[int, Iterable[Face]], frozenset[Card]]]] = {
     False: _nothing,
     True: _as_high_or_higher,
 }
-
-
-def answers(pending: Pending, options: Options) -> frozenset[Card]:
-    """Return the cards that may be played on a stack; none where owed cards are drawn at once.
-
-    A row goes by what ``Pending`` says of the stack, and by nothing else on the table.
-    """
-    return _ANSWERS[options.stacking](pending)
+"""Which of a deck's cards answer a draw card of a value; none where owed cards are drawn at once."""

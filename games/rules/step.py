@@ -20,19 +20,20 @@ _NO_LIMIT: Final = 10**9
 
 
 class Step:
-    """The work in hand: who moves and how, the new position, the events so far, and what the table has agreed.
+    """The work in hand: who moves and how, the new position, the events so far, and the rules of the table.
 
     While a card's effects run, ``next`` is the seat whose turn comes next, and ``received`` are the seats that have
     got another hand by it.
     """
 
-    __slots__ = ("events", "move", "next", "options", "position", "received", "seat", "shuffle")
+    __slots__ = ("events", "move", "next", "options", "position", "received", "seat", "shuffle", "side")
 
     def __init__(self, position: Position, seat: int, move: Move, options: Options, shuffle: Shuffle) -> None:
         self.position = position.copy()
         self.seat = seat
         self.move = move
         self.options = options
+        self.side = options.rules.side
         self.shuffle = shuffle
         self.events: list[Event] = []
         self.next = seat
