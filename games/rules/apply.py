@@ -54,14 +54,14 @@ def ends_turn(before: Position, move: Move, after: Position) -> bool:
 
 
 def _play(step: Step) -> None:
-    position, seat, card, color = step.position, step.seat, step.move.card or "", step.move.color
-    face = step.side.faces[card]
+    position, seat, side, card, color = step.position, step.seat, step.side, step.move.card or "", step.move.color
+    face = side.faces[card]
     position.exposed = ()
     position.phase = PLAY
     position.drawn = None
     position.color = face.color or color
     step.events.append(Event("played", seat, card, color, "clock" if step.move.clock else None))
-    hand, shed = parted(position.hands[seat], card, step.side)
+    hand, shed = parted(position.hands[seat], card, side)
     if shed:
         position.discard_pile += shed
         step.events.append(Event("shed", seat, color=face.color, cards=shed))
@@ -70,13 +70,13 @@ def _play(step: Step) -> None:
     step.next = position.next_seat(seat)
     if not hand and not _goes_on(step, face):
         return
-    for name in step.side.effects[card]:
+    for name in side.effects[card]:
         EFFECTS[name](step)
     if position.out and step.end_if_one_left():
         return
     position.turn = step.next
     pending = position.pending
-    if pending is not None and (step.next in position.going_out or not step.side.answers[pending.value]):
+    if pending is not None and (step.next in position.going_out or not side.answers[pending.value]):
         step.pay(step.next)  # nobody can answer: it is drawn at once (END-2, option stacking)
     if position.phase != OVER and (step.received or len(position.hands[seat]) == 1):
         _owe_calls(step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from games.rules.apply import apply, push
@@ -150,19 +150,18 @@ def random_round(options: Options, players: int, shuffle: Shuffle, rng: random.R
     while position.phase != OVER:
         seat = position.turn
         listed = legal_moves(position, seat, options)
-        calls = _calls(position, options) if position.exposed else ()
-        at = int(pick() * (len(listed) + len(calls)))
-        if at < len(listed):
-            move = listed[at]
+        if position.exposed:
+            choices = [(seat, move) for move in listed] + _calls(position, options)
+            seat, move = choices[int(pick() * len(choices))]
         else:
-            seat, move = calls[at - len(listed)]
+            move = listed[int(pick() * len(listed))]
         # The move is one of the list just made, so it needs no second validation.
         position, _ = push(position, seat, move, options, shuffle)
         count += 1
     return count
 
 
-def _calls(position: Position, options: Options) -> Sequence[tuple[int, Move]]:
+def _calls(position: Position, options: Options) -> list[tuple[int, Move]]:
     others = (seat for seat in range(len(position.hands)) if seat != position.turn)
     return [(seat, move) for seat in others for move in legal_moves(position, seat, options)]
 

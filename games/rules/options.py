@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
 from typing import Final, NamedTuple
 
 from games.rules.cards import DECKS
@@ -12,7 +11,7 @@ from games.rules.errors import BadInput
 from games.rules.ruleset import Ruleset, ruleset
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Options:
     """The rules of one table, every one of them; ``OPTIONS`` says what each field means, ``PRESETS`` what is usual.
 
@@ -35,15 +34,17 @@ class Options:
     scoring: str
     target: int
 
-    @cached_property
-    def rules(self) -> Ruleset:
-        """What these options come to, worked out once for all tables that share them."""
-        return ruleset(
+    rules: Ruleset = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # A field, not a cached property: the rules look it up several times a move.
+        rules = ruleset(
             self.deck,
             stacking=self.stacking,
             zero_seven=self.zero_seven,
             roulette_color=self.roulette_color,
         )
+        object.__setattr__(self, "rules", rules)
 
 
 class OptionSpec(NamedTuple):
@@ -236,11 +237,8 @@ def with_overrides(base: Options, overrides: Mapping[str, object]) -> Options:
 
 def difference(base: Options, options: Options) -> dict[str, object]:
     """Return the overrides that make ``options`` of ``base``, in the order of the fields."""
-    return {
-        field.name: getattr(options, field.name)
-        for field in fields(Options)
-        if getattr(options, field.name) != getattr(base, field.name)
-    }
+    names = [option.name for option in fields(Options) if option.init]
+    return {name: getattr(options, name) for name in names if getattr(options, name) != getattr(base, name)}
 
 
 def options_dict(options: Options) -> dict[str, bool | int | str]:

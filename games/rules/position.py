@@ -146,7 +146,12 @@ class Position:
 
     def next_seat(self, seat: int) -> int:
         """The next player after ``seat``: the next still in, in the direction of play (TERM-1)."""
-        return seat_beside(seat, self.direction, len(self.hands), self.out)
+        # `seat_beside`, written out: every move asks this, and a call costs as much as the answer.
+        players, direction, out = len(self.hands), self.direction, self.out
+        seat = (seat + direction) % players
+        while seat in out:
+            seat = (seat + direction) % players
+        return seat
 
     def seat_before(self, seat: int) -> int:
         """The player whose next player ``seat`` is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from struct import Struct
 from typing import Final
@@ -33,6 +34,12 @@ def commitment(secret: bytes) -> str:
     return sha256(secret).hexdigest()
 
 
+@lru_cache(maxsize=32)
+def _fair_below(most: int) -> tuple[int, ...]:
+    """Return, for each number of cards up to ``most``, the bound below which a word picks each of them alike."""
+    return (0, *(_RANGE - _RANGE % left for left in range(1, most + 1)))
+
+
 class Shuffler:
     """Shuffles by a key; the same key, cards and epoch give the same order.
 
@@ -53,11 +60,12 @@ class Shuffler:
         """Return the cards in the order of this epoch."""
         result = list(cards)
         left = len(result)
+        fair = _fair_below(left)
         block = 0
         while left > 1:
             inner = sha256(self._inner + b"%d:%d" % (epoch, block)).digest()
             for word in _WORDS(sha256(self._outer + inner).digest()):
-                if left > 1 and word < _RANGE - _RANGE % left:
+                if left > 1 and word < fair[left]:
                     other = word % left
                     left -= 1
                     result[left], result[other] = result[other], result[left]

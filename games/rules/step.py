@@ -154,7 +154,7 @@ class Step:
         position = self.position
         if position.going_out:
             self.win(position.going_out[0], "last_card")
-        elif not self.end_if_one_left():
+        elif not (position.out and self.end_if_one_left()):
             position.phase = PLAY
             position.drawn = None
             position.turn = position.next_seat(seat)
