@@ -51,9 +51,10 @@ REFUSALS = tuple(
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.nodeid.startswith("tests/browser/"):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.long)
+            if not item.get_closest_marker("smoke"):
+                item.add_marker(pytest.mark.long)
             if STACK:
                 item.add_marker(pytest.mark.redis)
                 if item.get_closest_marker("in_process"):

@@ -90,6 +90,7 @@ def play_to_the_end(page: Page, move: Callable[[Page], None]) -> int:
     return moves
 
 
+@pytest.mark.smoke
 def test_a_person_plays_a_whole_game_by_mouse(new_page: NewPage, alice: User) -> None:
     game = against_bots(alice)
     page = new_page(alice)
@@ -180,6 +181,7 @@ def shows(page: Page, wanted: int) -> None:
     )
 
 
+@pytest.mark.smoke
 def test_two_people_see_each_other_s_moves_within_a_second(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     pages = [new_page(alice), new_page(bob)]
@@ -231,6 +233,7 @@ def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(new_page: NewPage,
     expect(page.locator("#table dd").first).to_contain_text("Green")
 
 
+@pytest.mark.smoke
 def test_a_card_that_does_not_fit_says_why_and_names_its_rule(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     page = new_page(alice)
@@ -243,6 +246,7 @@ def test_a_card_that_does_not_fit_says_why_and_names_its_rule(new_page: NewPage,
     assert version(page) == 0
 
 
+@pytest.mark.smoke
 def test_every_letter_key_does_what_the_help_says(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob, hands=[["r5", "b1"], ["r4"]], exposed=[1])
     page = new_page(alice)

@@ -430,7 +430,7 @@ def test_moves_are_answered_while_nobody_sends_and_the_backlog_goes_out_once_and
     people = [alice, bob, charlie]
     for user in people:
         other = people[people.index(user) - 1]
-        found = table_at(TWO_HANDS, [other, user], deadline=NOON + 24 * HOUR)
+        found = table_at(TWO_HANDS, [other, user], deadline=timezone.now() + 24 * HOUR)
         assert (
             logged_in(other)
             .post(f"{found.game.get_absolute_url()}move/", {"version": 0, "move": "play r5"})

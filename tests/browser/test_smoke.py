@@ -1,0 +1,50 @@
+"""Every page opens in a browser and fits a phone: what is known of the pages in the default run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.places import PLACES, Cast
+from tests.browser.test_axe import violations
+from tests.browser.test_layout import TOO_WIDE
+from tests.browser.test_staff import dealt, staff
+from tests.browser.test_staff_pages import PLACES as STAFF_PLACES
+from tests.browser.test_staff_pages import WIDER, Desk, desk
+
+__all__ = ["dealt", "desk", "staff"]  # the fixtures of those modules
+
+pytestmark = pytest.mark.smoke
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+def test_every_page_opens_and_fits_a_phone(new_page: Callable[..., Page], cast: Cast) -> None:
+    """A page that logs an error, or breaks the content security policy, fails in `new_page`."""
+    pages = {True: new_page(cast.alice, viewport=PHONE), False: new_page(viewport=PHONE)}
+    # Two places are the last ones that somebody sees: one logs the visitor in, one shows Alice nothing else afterwards.
+    for place in sorted(PLACES, key=lambda place: place.name in ("move-seats", "suspended")):
+        page = pages[place.logged_in]
+        place.open(page, cast)
+        expect(page.locator("h1").first, place.name).to_be_visible()
+        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, place.name
+
+
+def test_every_page_of_the_staff_opens_and_fits_a_phone(staff: Page, desk: Desk) -> None:
+    staff.set_viewport_size(PHONE)
+    for name, go in STAFF_PLACES.items():
+        go(staff, desk)
+        expect(staff.locator("h1").first, name).to_be_visible()
+        assert staff.evaluate(WIDER) <= 0, name
+
+
+@pytest.mark.parametrize("name", ["landing", "new-table", "my-turn"])
+def test_axe_finds_nothing_on_the_pages_that_everybody_needs(
+    new_page: Callable[..., Page], cast: Cast, name: str
+) -> None:
+    place = next(place for place in PLACES if place.name == name)
+    page = new_page(cast.person(place), reduced_motion="reduce")
+    place.open(page, cast)
+    assert violations(page) == []
