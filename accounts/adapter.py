@@ -8,12 +8,12 @@ from allauth.account.app_settings import EmailVerificationMethod
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from accounts import actions, queries
+from accounts import actions, browsers, guards, queries, tries
 from accounts.models import User
 from accounts.origin import address_of, counted_as
 
@@ -50,8 +50,36 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return User()
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Whom allauth's own limits count: like ours, under a keyed hash, so that no cache holds an address."""
+        """Return a keyed hash of the network address, so that allauth stores and mails no address."""
         return counted_as("address", address_of(request))
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """Check a username or mail address and its password; only a wrong one counts.
+
+        :raises TooManyTries:
+        """
+        login = credentials.get("email") or credentials.get("username") or ""
+        with tries.trying(guards.log_in(request, login), timezone.now()) as one:
+            user: User | None = super().authenticate(request, **credentials)
+            if user is None:
+                one.count()
+        return user
+
+    def reauthenticate(self, user: User, password: str) -> bool:
+        """Check the password of somebody who is logged in, apart from tries to log in by their name.
+
+        :raises TooManyTries:
+        """
+        with tries.trying(guards.password_again(self.request, user), timezone.now()) as one:
+            right = user.check_password(password)
+            if not right:
+                one.count()
+        return right
+
+    def set_password(self, user: User, password: str) -> None:
+        """Set a new password, with which its owner can log in at once: wrong ones before it count no more."""
+        super().set_password(user, password)
+        tries.forgive(guards.all_of(user))
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Refuse the name of somebody else at the table too. A guest may sign up by the name already gone by."""
@@ -99,6 +127,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             request.session[LEFT_GUEST] = guest
             if links:
                 request.session[LINKS] = links
+
+    def post_login(self, request: HttpRequest, user: User, **login: Any) -> HttpResponse:
+        """Answer a complete log-in, and let the browser be known to its owner from now on."""
+        response: HttpResponse = super().post_login(request, user, **login)
+        browsers.remember(request, response, user)
+        return response
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         """To the question whether the guest's games come along, or on as usual."""

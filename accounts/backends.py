@@ -11,8 +11,23 @@ from django.contrib.auth.backends import ModelBackend
 from django.http import HttpRequest
 
 from accounts.models import User
-from accounts.queries import holder_of
+from accounts.queries import holder_of, people_with_username
 from accounts.rows import read_user
+
+
+def holders_of(email: str) -> list[User]:
+    """Return the people whom this mail address may log in: who has confirmed it, or all who claim it if nobody must."""
+    if app_settings.EMAIL_VERIFICATION == app_settings.EmailVerificationMethod.NONE:
+        claimants: list[User] = filter_users_by_email(email, for_login=True)
+        return claimants
+    holder = holder_of(email)
+    return [] if holder is None else [holder]
+
+
+def people_called(login: str) -> list[User]:
+    """Return the people whose passwords a log-in by this username or mail address tries."""
+    found = {person.pk: person for person in (*people_with_username(login), *holders_of(login))}
+    return list(found.values())
 
 
 class _FixedRead(ModelBackend):
@@ -42,9 +57,7 @@ class ByAllauth(_FixedRead, AuthenticationBackend):  # type: ignore[misc]  # all
 
         Where the site asks nobody to confirm, an address is whoever's claims it, and lets in whose password it is.
         """
-        confirmed = app_settings.EMAIL_VERIFICATION != app_settings.EmailVerificationMethod.NONE
-        holders = [holder_of(email)] if confirmed else filter_users_by_email(email, for_login=True)
-        for holder in holders:
+        for holder in holders_of(email):
             if found := self._check_password(holder, password):
                 user: User = found
                 return user

@@ -1,6 +1,44 @@
-"""How wide limits are: each is a number in the code, scaled by the setting `RATE_LIMITS`."""
+"""Limits that are kept in PostgreSQL, and how wide every limit of the site is.
+
+`nomercy/limits.py` has the limits on requests, which are counted in memory or in Redis.
+"""
+
+from dataclasses import dataclass
+from typing import Final
 
 from django.conf import settings
+
+MINUTE: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class TryLimit:
+    """At most `most` counted tries in any `seconds`. `what` names them on the page that refuses more."""
+
+    name: str
+    most: int
+    seconds: int
+    what: str
+
+
+# Counted when they fail
+WRONG_BY_ADDRESS: Final = TryLimit("wrong-address", 10, MINUTE, "wrong passwords and codes from your network")
+WRONG_BY_NAME: Final = TryLimit("wrong-name", 5, 5 * MINUTE, "wrong passwords for this name")
+WRONG_BY_PERSON: Final = TryLimit("wrong-person", 5, 5 * MINUTE, "wrong passwords and codes for this account")
+WRONG_BY_BROWSER: Final = TryLimit("wrong-browser", 5, 5 * MINUTE, "wrong passwords and codes in this browser")
+# Counted when they are done
+SIGN_UPS: Final = TryLimit("sign-ups", 20, MINUTE, "new accounts from your network")
+RESETS_BY_ADDRESS: Final = TryLimit("resets-address", 20, MINUTE, "requests for a new password from your network")
+RESETS_BY_EMAIL: Final = TryLimit("resets-email", 5, MINUTE, "requests for a new password for this address")
+
+
+class TooManyTries(Exception):
+    """A limit is reached; one more try is possible after `wait` seconds."""
+
+    def __init__(self, limit: TryLimit, wait: int) -> None:
+        super().__init__(f"{limit.name}: wait {wait} s")
+        self.limit = limit
+        self.wait = wait
 
 
 def scaled(most: int) -> int | None:

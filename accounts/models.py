@@ -181,3 +181,17 @@ class Session(AbstractBaseSession):
     @classmethod
     def get_session_store_class(cls) -> Any:  # the engine is above this module, and named by a setting
         return import_module(settings.SESSION_ENGINE).SessionStore
+
+
+class CountedTry(models.Model):
+    """A try that counts against a limit until a moment: see `accounts.tries`."""
+
+    key = models.CharField(max_length=64)  # the limit's name and a keyed hash of who is counted
+    slot = models.PositiveIntegerField()
+    until = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key", "slot"], name="accounts_countedtry_slot_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.slot}"

@@ -80,6 +80,11 @@ def person_named(username: str) -> User | None:
     return User.objects.filter(username__iexact=username).first()
 
 
+def people_with_username(login: str) -> list[User]:
+    """Return the people whom this username may log in: Django takes it as it is, allauth in small letters."""
+    return list(User.objects.filter(username__in={login, login.lower()}))
+
+
 def name_of(number: int) -> str:
     """The name of the person of this number; empty if there is none."""
     user = User.objects.filter(pk=number).first()

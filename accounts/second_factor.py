@@ -1,8 +1,12 @@
-"""The second factor: how allauth stores its secrets here, and forms that take each code of an app only once."""
+"""The second factor: how allauth stores its secrets here, and forms that take each code of an app only once.
+
+The forms count wrong codes, and raise `TooManyTries` instead of checking more than `accounts.limits` allows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -19,8 +23,10 @@ from allauth.mfa.totp.internal.auth import (
 )
 from allauth.mfa.utils import decrypt, encrypt
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
-from accounts import actions, encryption, queries
+from accounts import actions, encryption, guards, queries, tries
+from accounts.models import User
 
 log = structlog.get_logger(__name__)
 
@@ -51,6 +57,9 @@ class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no type
         context.request.session[PENDING_SECRET] = encrypt(self.secret)
 
     def clean_code(self) -> str:
+        return _counted(self.user, self._clean_code)
+
+    def _clean_code(self) -> str:
         code: str = super().clean_code()
         step = step_of(self.secret, code)
         if step is None or not actions.use_totp_step(user_id=self.user.pk, step=step):
@@ -62,14 +71,18 @@ class LogInByCode(AuthenticateForm):  # type: ignore[misc]  # allauth ships no t
     """Asks for the second factor at the log-in."""
 
     def clean_code(self) -> str:
-        return _clean_once(self, super().clean_code)
+        return _counted(self.user, partial(_clean_once, self, super().clean_code))
 
 
 class ConfirmByCode(ReauthenticateForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for the second factor before what protects an account is changed."""
 
     def clean_code(self) -> str:
-        return _clean_once(self, super().clean_code)
+        return _counted(self.user, partial(_clean_once, self, super().clean_code))
+
+
+def _counted(user: User, check: Callable[[], str]) -> str:
+    return tries.check(guards.second_factor(context.request, user), timezone.now(), check)
 
 
 def _clean_once(form: Any, clean: Callable[[], str]) -> str:
@@ -81,7 +94,7 @@ def _clean_once(form: Any, clean: Callable[[], str]) -> str:
     step = None if app is None else step_of(decrypt(app.data["secret"]), form.cleaned_data["code"])
     used = step is not None and not actions.use_totp_step(user_id=form.user.pk, step=step)
     if used:
-        form.cleaned_data["code"] = ""  # no code: allauth refuses it, and counts the try
+        form.cleaned_data["code"] = ""  # no code: allauth refuses it
     try:
         return clean()
     except ValidationError as error:

@@ -11,8 +11,15 @@ from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
 from django import forms
 from django.core.validators import validate_email
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
+from accounts import tries
 from accounts.addresses import validate_address
+from accounts.limits import SIGN_UPS
+from accounts.models import User
+from accounts.origin import address_of
+from accounts.tries import Key
 
 
 class LogInByEither(LoginForm):  # type: ignore[misc]  # allauth ships no types
@@ -35,6 +42,16 @@ class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships n
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _take_what_mail_reaches(self.fields["email"])
+
+    def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        """Make the account, and count it.
+
+        :raises TooManyTries:
+        """
+        with tries.trying([Key.of(SIGN_UPS, address_of(request))], timezone.now()) as one:
+            saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
+            one.count()
+        return saved
 
     def validate_unique_email(self, value: str) -> str:
         taken: str = get_adapter().validate_unique_email(value)

@@ -2,8 +2,9 @@
 
 from celery import shared_task
 from django.core.management import call_command
+from django.utils import timezone
 
-from accounts import actions
+from accounts import actions, tries
 
 
 @shared_task(name="accounts.tasks.clear_expired_sessions", ignore_result=True)
@@ -16,3 +17,9 @@ def clear_expired_sessions() -> None:
 def recheck_names() -> None:
     """Judge all names by today's rules, so that staff find those from before."""
     actions.recheck_names()
+
+
+@shared_task(name="accounts.tasks.forget_tries", ignore_result=True)
+def forget_tries() -> None:
+    """Delete the counts of wrong passwords and the like whose window is over."""
+    tries.forget_old(timezone.now())

@@ -17,6 +17,7 @@ BEAT: Final = {
     SWEEP: 2.0,
     "games.tasks.notices": 5.0,
     "games.tasks.housekeeping": 3_600.0,
+    "accounts.tasks.forget_tries": 600.0,
     "accounts.tasks.clear_expired_sessions": 86_400.0,
     "accounts.tasks.recheck_names": 86_400.0,
 }

@@ -19,7 +19,22 @@ class TokenAuth(HttpBearer):
     """`Authorization: Bearer <token>`."""
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
-        return _welcome(use_token(token=token, now=timezone.now()))
+        return _welcome(owner_of(request, token))
+
+
+def bearer_token(request: HttpRequest) -> str | None:
+    """Return the token that this request brings, split off as `HttpBearer` does it; None if it brings none."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token if scheme.lower() == "bearer" else None
+
+
+def owner_of(request: HttpRequest, token: str) -> User | None:
+    """Return the active owner of this token, or None. A request asks the database once, however often this is asked."""
+    known: tuple[str, User | None] | None = getattr(request, "_token_owner", None)
+    if known is None or known[0] != token:
+        known = token, use_token(token=token, now=timezone.now())
+        request._token_owner = known  # type: ignore[attr-defined]  # kept where it ends with the request
+    return known[1]
 
 
 class SessionAuth(APIKeyCookie):

@@ -8,10 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.core.cache import cache, caches
-from django.db import transaction
+from django.core.cache import caches
+from django.db import connection, transaction
 from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
@@ -19,10 +21,11 @@ from accounts.models import User
 from accounts.origin import address_of, address_of_scope
 from games.actions import lobby
 from games.models import Game
-from nomercy import limits
+from nomercy import counting, limits
 from nomercy.cache import FailOpenRedisCache
-from nomercy.limits import FRESH, MOVES, SLICES, Limit, Limiter
-from tests.conftest import Figure, api_token
+from nomercy.counting import FRESH, SLICES, Limiter, cache
+from nomercy.limits import MOVES, READS, Limit
+from tests.conftest import Figure, api_token, logged_in
 from tests.security.urls import addresses
 from tests.security.world import World
 from tests.support.pages import CHOICES
@@ -113,17 +116,29 @@ def test_others_are_not_counted_along(clock: Clock) -> None:
     assert taken(limiter, 10, 10, key="b") == 10
 
 
-def test_a_process_forgets_those_who_are_gone(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "KEPT", 50)
+def test_many_keys_fill_no_memory_and_erase_no_count(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "KEPT", 50)
     limiter = Limiter(clock)
+    assert taken(limiter, 15, 10) == 10
     for n in range(1000):
         limiter.wait(f"k{n}", 10, 60)
-    assert len(limiter._counters) <= 51
+    assert len(limiter._counters) == 50
+    assert taken(limiter, 15, 10) == 0
+
+
+def test_junk_in_the_cache_erases_no_count(clock: Clock) -> None:
+    limiter = Limiter(clock)
+    assert taken(limiter, 15, 10) == 10
+    for n in range(20_000):
+        caches["default"].set(f"junk{n}", 1)
+    for n in range(30_000):
+        limiter.wait(f"k{n}", 10, 60)
+    assert taken(Limiter(clock), 15, 10) == 0
 
 
 def test_without_redis_everybody_is_served_and_the_log_says_so(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     away = FailOpenRedisCache("redis://127.0.0.1:1/0", {"OPTIONS": {"socket_connect_timeout": 0.2}})
-    monkeypatch.setattr(limits, "cache", away)
+    monkeypatch.setattr(counting, "cache", away)
     with capture_logs() as lines:
         assert taken(Limiter(clock), 100, 10) == 100
     assert "cache failed" in {line["event"] for line in lines}
@@ -143,7 +158,8 @@ class Hanging:
         if any(one.startswith(f"{self.key}:") for one in keys):
             self.asked.set()
             assert self.let_go.wait(20)
-        return cache.get_many(keys)
+        found: dict[str, int] = cache.get_many(keys)
+        return found
 
 
 def test_a_cache_that_hangs_holds_up_nobody_but_who_needs_its_answer(
@@ -151,7 +167,7 @@ def test_a_cache_that_hangs_holds_up_nobody_but_who_needs_its_answer(
 ) -> None:
     limiter, hanging = Limiter(clock), Hanging("slow")
     assert limiter.wait("known", 6_000, 60) == 0
-    monkeypatch.setattr(limits, "cache", hanging)
+    monkeypatch.setattr(counting, "cache", hanging)
     with ThreadPoolExecutor(2) as threads:
         slow = threads.submit(limiter.wait, "slow", 6_000, 60)
         assert hanging.asked.wait(20)
@@ -170,7 +186,7 @@ def test_who_is_over_the_limit_holds_up_nothing_while_the_cache_hangs(
     limiter, hanging = Limiter(clock), Hanging("k")
     assert taken(limiter, 15, 10) == 10
     clock.now += FRESH
-    monkeypatch.setattr(limits, "cache", hanging)
+    monkeypatch.setattr(counting, "cache", hanging)
     with ThreadPoolExecutor(2) as threads:
         one = threads.submit(limiter.wait, "k", 10, 60)
         assert hanging.asked.wait(20)
@@ -186,13 +202,13 @@ def test_who_is_over_the_limit_holds_up_nothing_while_the_cache_hangs(
 
 
 def test_who_is_over_the_limit_costs_the_cache_one_look_a_second(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    limiter, counting = Limiter(clock), Counting()
+    limiter, asked = Limiter(clock), Counting()
     assert taken(limiter, 15, 10) == 10
-    monkeypatch.setattr(limits, "cache", counting)
+    monkeypatch.setattr(counting, "cache", asked)
     for _ in range(5):
         clock.now += FRESH
         assert taken(limiter, 100, 10) == 0
-    assert counting.looks == 5
+    assert asked.looks == 5
 
 
 class Counting:
@@ -206,7 +222,8 @@ class Counting:
 
     def get_many(self, keys: Collection[str]) -> dict[str, int]:
         self.looks += 1
-        return cache.get_many(keys)
+        found: dict[str, int] = cache.get_many(keys)
+        return found
 
 
 def at_once(limiters: list[Limiter], tries: int, most: int) -> int:
@@ -255,9 +272,90 @@ def test_too_many_calls_of_one_token_are_refused_with_the_error_object(limited: 
     assert Client().get("/api/v1/me", headers=other).status_code == 200
 
 
-def test_one_address_with_many_tokens_is_refused_too(limited: None, db: None) -> None:
-    answers = [Client().get("/api/v1/me", headers={"Authorization": f"Bearer {n}"}).status_code for n in range(9)]
-    assert answers == [401] * 8 + [429]
+def ask_with(token: str, address: str = "203.0.113.1") -> Any:
+    headers = {"Authorization": f"Bearer {token}"}
+    return Client().get("/api/v1/me", headers=headers, REMOTE_ADDR=address)
+
+
+def test_unknown_tokens_count_by_address_and_make_no_counter(settings: Settings, alice: User) -> None:
+    settings.RATE_LIMITS = 100
+    answers = [ask_with(f"junk{n}") for n in range(80)]
+    assert [answer.status_code for answer in answers] == [401] * 60 + [429] * 20
+    assert answers[-1].json()["error"] == "too_many_requests"
+    assert 0 < int(answers[-1]["Retry-After"]) <= 71
+    counted = [key for key in limits.limiter._counters if key.startswith(("limit:api:", "limit:unknown-tokens:"))]
+    assert len(counted) == 2  # the address, once for all calls and once for the unknown tokens
+    assert ask_with("junk", "203.0.113.9").status_code == 401
+
+
+def test_refused_tokens_ask_the_database_nothing(
+    settings: Settings, alice: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    settings.RATE_LIMITS = 1
+    assert [ask_with(f"junk{n}").status_code for n in range(2)] == [401, 429]
+    with django_assert_num_queries(0):
+        assert ask_with("more junk").status_code == 429
+
+
+def test_a_token_in_use_is_served_beside_junk_from_its_address(settings: Settings, alice: User) -> None:
+    settings.RATE_LIMITS = 10
+    token = api_token(alice)
+    assert ask_with(token).status_code == 200
+    assert [ask_with(f"junk{n}").status_code for n in range(10)] == [401] * 6 + [429] * 4
+    assert ask_with(token).status_code == 200
+
+
+def test_a_token_costs_the_queries_that_it_cost_without_limits(settings: Settings, alice: User) -> None:
+    token, costs = api_token(alice), []
+    ask_with(token)
+    for percent in (0, 100):
+        settings.RATE_LIMITS = percent
+        with CaptureQueriesContext(connection) as done:
+            assert ask_with(token).status_code == 200
+        costs.append(len(done))
+    assert costs[0] == costs[1]
+
+
+def test_reading_counts_by_address_with_pages_that_are_not_there(
+    settings: Settings, alice: User, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    settings.RATE_LIMITS = 100
+    monkeypatch.setattr(limits, "READS", Limit("reads", None, 6))
+    browser = logged_in(alice)
+    paths = ["/rules/", "/none/", "/about/", "/games/none/", "/", "/accounts/login/"]
+    assert [browser.get(path).status_code for path in paths] == [200, 404, 200, 404, 200, 200]
+    with django_assert_num_queries(0):
+        refused = browser.get("/")
+    assert refused.status_code == 429
+    assert f"Try again in {refused['Retry-After']} s." in refused.content.decode()
+    assert [Client().get(path).status_code for path in ("/healthz", "/readyz", "/api/v1/openapi.json")] == [
+        200,
+        503,
+        200,
+    ]
+    assert browser.get("/about/", REMOTE_ADDR="203.0.113.9").status_code == 200
+
+
+def test_a_page_costs_the_queries_that_it_cost_without_limits(
+    settings: Settings, as_alice: Client, alice: User, bob: User
+) -> None:
+    url, costs = f"/games/{table_at(TWO_HANDS, [alice, bob]).game.code}/", []
+    as_alice.get(url)
+    for percent in (0, 100):
+        settings.RATE_LIMITS = percent
+        with CaptureQueriesContext(connection) as done:
+            assert as_alice.get(url).status_code == 200
+        costs.append(len(done))
+    assert costs[0] == costs[1]
+
+
+def test_reading_is_far_from_the_limit_where_fifty_people_of_one_network_play(clock: Clock) -> None:
+    """Each page of a table where somebody moves every second fetches itself as often; each person has two open."""
+    assert READS.address is not None
+    limiter = Limiter(clock)
+    for _ in range(3 * 60):
+        assert taken(limiter, 100, READS.address) == 100
+        clock.now += 1
 
 
 def test_too_many_moves_are_refused_and_nothing_is_moved(
@@ -271,7 +369,9 @@ def test_too_many_moves_are_refused_and_nothing_is_moved(
     assert refused.status_code == 429
     assert "Slow down" in refused.content.decode()
     fragment = as_alice.post(url, {"move": "play r5", "version": 0}, headers={"HX-Request": "true"})
-    assert (fragment.status_code, fragment["HX-Reswap"], fragment.content) == (429, "none", b"")
+    # A whole page: static/js/announce.js tells its reason, and the page that asked stays.
+    assert (fragment.status_code, fragment.content) == (429, refused.content)
+    assert "Too many requests in a short time. Try again in 70 s." in fragment.content.decode()
     table.game.refresh_from_db()
     assert table.game.version == 0
     assert as_alice.get(f"/games/{table.game.code}/").status_code == 200
@@ -350,34 +450,19 @@ def test_every_form_that_makes_somebody_has_a_limit_for_visitors(db: None) -> No
     assert {name for name in made if limits.LIMITS.get(name, limits.OTHERS).visitors is None} == {"account_signup"}
 
 
-@pytest.mark.parametrize(
-    ("path", "form", "most"),
-    [
-        ("/accounts/login/", {"login": "nobody", "password": "wrong"}, 30),
-        ("/accounts/signup/", {"username": "x"}, 20),
-        ("/accounts/password/reset/", {"email": "nobody@example.org"}, 20),
-    ],
-)
-def test_log_in_sign_up_and_reset_have_allauths_limits(
-    client: Client, db: None, path: str, form: dict[str, str], most: int
-) -> None:
-    answers = [client.post(path, form) for _ in range(most + 1)]
-    refused = [answer for answer in answers if answer.status_code == 429]
-    assert len(answers) - len(refused) <= most
-    assert refused
-    assert all("Retry-After" in answer for answer in refused)
-
-
 def test_no_cache_holds_the_address_of_anybody(settings: Settings, alice: User) -> None:
-    """Neither in our counts nor in allauth's."""
     settings.RATE_LIMITS = 1  # so small that each request is told to the cache
     browser = Client(REMOTE_ADDR="203.0.113.77")
+    browser.get("/")
     browser.post("/accounts/login/", {"login": "alice", "password": "wrong"})
     browser.post("/accounts/signup/", {"username": "x"})
     browser.post("/accounts/password/reset/", {"email": "alice@example.org"})
-    held = dict(caches["default"]._cache.items())  # type: ignore[attr-defined]  # its own
-    for kind in ("limit:others:", "allauth:rl:allauth.account:login", "allauth:rl:allauth.account:signup"):
+    counts: Any = caches["limits"]
+    others: Any = caches["default"]
+    held = dict(counts._cache)
+    for kind in ("limit:reads:", "limit:log-ins:", "limit:others:"):
         assert any(kind in key for key in held), kind
+    held |= others._cache
     assert not any("203.0.113" in key or b"203.0.113" in value for key, value in held.items())
     assert not any("alice" in key for key in held)
 

@@ -42,6 +42,8 @@ def main() -> None:
                     without.append(f"{method} {address.key}")
         sorting = world.browsers["seated"].get(f"/games/{world.arguments['code']}/?sort=color", secure=True)
         cookies += cookies_of(sorting)
+        credentials = {"login": "alice", "password": "alice"}
+        cookies += cookies_of(Client().post("/accounts/login/", credentials, secure=True))
         transaction.set_rollback(True)
     plain, health = Client().get("/rules/?a=1"), Client().get("/healthz")
     told = {

@@ -1,0 +1,65 @@
+"""Recognise a browser that has logged in before, by a signed cookie for each of its accounts.
+
+Strangers can use up the tries at a username from anywhere. A browser that is known to its owner has tries of its own,
+so they cannot lock the owner out (decision 85). The cookie opens nothing: it never replaces a password or a code.
+
+An entry is `<person>.<random id>`, signed with the person's stored password in the salt. It fits no other person, and a
+new password ends it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+from django.conf import settings
+from django.core.signing import BadSignature, TimestampSigner
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from accounts.models import User
+
+COOKIE: Final = "__Host-known" if settings.HTTPS else "known"
+SALT: Final = "accounts.browsers"
+SECONDS: Final = 365 * 86_400
+PEOPLE: Final = 5  # accounts that one browser is known to
+BETWEEN: Final = "|"
+LONGEST: Final = 200  # characters of an entry, more than a signed one has
+
+
+def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
+    """Set the cookie by which this browser is known to `user`, who has just logged in completely."""
+    others = [entry for entry in _entries(request) if _person(entry) != user.pk]
+    entry = _signer(user).sign(f"{user.pk}.{secrets.token_urlsafe(12)}")
+    value = BETWEEN.join([entry, *others][:PEOPLE])
+    response.set_cookie(COOKIE, value, max_age=SECONDS, secure=settings.HTTPS, httponly=True, samesite="Lax")
+
+
+def known_as(request: HttpRequest, user: User) -> str | None:
+    """Return the random id under which this browser is known to `user`, or None."""
+    for entry in _entries(request):
+        if _person(entry) == user.pk:
+            try:
+                return _signer(user).unsign(entry, max_age=SECONDS)
+            except BadSignature:
+                continue
+    return None
+
+
+def may_be_known(request: HttpRequest) -> bool:
+    """Return False if this browser has no such cookie, without asking the database."""
+    return bool(_entries(request))
+
+
+def _signer(user: User) -> TimestampSigner:
+    return TimestampSigner(salt=f"{SALT}:{user.password}")
+
+
+def _entries(request: HttpRequest) -> list[str]:
+    entries = request.COOKIES.get(COOKIE, "").split(BETWEEN, PEOPLE)[:PEOPLE]
+    return [entry for entry in entries if _person(entry) is not None and len(entry) <= LONGEST]
+
+
+def _person(entry: str) -> int | None:
+    number = entry.partition(".")[0]
+    return int(number) if number.isascii() and number.isdecimal() and len(number) < 20 else None

@@ -1,0 +1,43 @@
+"""Whom a wrong password or code counts against."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from accounts import browsers
+from accounts.backends import people_called
+from accounts.limits import WRONG_BY_ADDRESS, WRONG_BY_BROWSER, WRONG_BY_NAME, WRONG_BY_PERSON
+from accounts.models import User
+from accounts.origin import address_of
+from accounts.tries import Key
+
+
+def log_in(request: HttpRequest, login: str) -> list[Key]:
+    """Return what a wrong password for this username or mail address counts against."""
+    if browsers.may_be_known(request):
+        people = people_called(login)
+        # Only where the password of nobody else is tried: one can make oneself known as often as one likes.
+        browser = browsers.known_as(request, people[0]) if len(people) == 1 else None
+        if browser is not None:
+            return [Key.of(WRONG_BY_BROWSER, browser)]
+    return [Key.of(WRONG_BY_ADDRESS, address_of(request)), Key.of(WRONG_BY_NAME, login.lower())]
+
+
+def second_factor(request: HttpRequest, user: User) -> list[Key]:
+    """Return what a wrong code counts against."""
+    browser = browsers.known_as(request, user)
+    if browser is not None:
+        return [Key.of(WRONG_BY_BROWSER, browser)]
+    return [Key.of(WRONG_BY_ADDRESS, address_of(request)), Key.of(WRONG_BY_PERSON, user.pk)]
+
+
+def password_again(request: HttpRequest, user: User) -> list[Key]:
+    """Return what a wrong password counts against where a session is asked for it once more."""
+    browser = browsers.known_as(request, user)
+    return [Key.of(WRONG_BY_PERSON, user.pk) if browser is None else Key.of(WRONG_BY_BROWSER, browser)]
+
+
+def all_of(user: User) -> list[Key]:
+    """Return the keys under which strangers may have used up the tries at this account."""
+    names = {user.username.lower(), user.email.lower()} - {""}
+    return [Key.of(WRONG_BY_PERSON, user.pk), *(Key.of(WRONG_BY_NAME, name) for name in names)]

@@ -1,0 +1,482 @@
+"""Passwords, codes, sign-ups and resets may be tried only so often, whatever happens to the cache."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from http.cookies import SimpleCookie
+from typing import TYPE_CHECKING
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.totp.internal.auth import TOTP
+from django.contrib.auth import get_user
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.core.cache import caches
+from django.core.exceptions import ValidationError
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import Settings
+
+from accounts import browsers, tries
+from accounts.limits import TooManyTries, TryLimit
+from accounts.models import CountedTry, User
+from accounts.tries import Key
+from nomercy import celery
+from tests.conftest import logged_in
+from tests.support.codes import totp
+
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse as Answer
+
+LOG_IN, CODE, AGAIN = "/accounts/login/", "/accounts/2fa/authenticate/", "/accounts/reauthenticate/"
+RESET, SIGN_UP, CHANGE = "/accounts/password/reset/", "/accounts/signup/", "/accounts/password/change/"
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+WORD = "a long way to Bergen"
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+THREE = TryLimit("three", 3, 60, "tests")
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every password that the site compares with a stored one."""
+    passwords: list[str] = []
+    verify = MD5PasswordHasher.verify
+
+    def count(self: MD5PasswordHasher, password: str, encoded: str) -> bool:
+        passwords.append(password)
+        return verify(self, password, encoded)
+
+    monkeypatch.setattr(MD5PasswordHasher, "verify", count)
+    return passwords
+
+
+@pytest.fixture(autouse=True)
+def limited(settings: Settings) -> None:
+    settings.RATE_LIMITS = 100
+
+
+def guess(number: int, *, login: str = "alice", browser: Client | None = None, address: str = "") -> Answer:
+    """Try a wrong password, from an address of its own unless one is given."""
+    browser = browser or Client(REMOTE_ADDR=address or f"203.0.113.{number}")
+    return browser.post(LOG_IN, {"login": login, "password": f"guess {number}"})
+
+
+def log_in(name: str, browser: Client) -> Answer:
+    """Log in with the right password, which is the name."""
+    return browser.post(LOG_IN, {"login": name, "password": name})
+
+
+def known(name: str) -> Client:
+    """A browser in which this person has logged in, and out again."""
+    browser = Client(REMOTE_ADDR="198.51.100.1")
+    log_in(name, browser)
+    browser.post("/accounts/logout/")
+    assert not get_user(browser).is_authenticated
+    return browser
+
+
+def lock_out(name: str) -> None:
+    """Use up the tries at this name, as strangers can."""
+    assert [guess(n, login=name).status_code for n in range(6)] == [200] * 5 + [429]
+
+
+def test_junk_tokens_erase_no_count_of_wrong_passwords(alice: User, checked: list[str]) -> None:
+    program = Client()
+    for n in range(20):
+        guess(n)
+        if n % 5 == 4:
+            for token in range(350):
+                program.get("/api/v1/me", headers={"Authorization": f"Bearer {n}-{token}"})
+    assert len(set(checked)) == 5
+
+
+def test_an_empty_cache_erases_no_count_of_wrong_passwords(alice: User, checked: list[str]) -> None:
+    for n in range(20):
+        guess(n)
+        for one in caches:
+            caches[one].clear()
+    assert len(set(checked)) == 5
+
+
+def test_the_refusal_says_how_long_to_wait_and_is_logged_by_name_only(alice: User) -> None:
+    lock_out("alice")
+    answer = guess(7)
+    assert 240 < int(answer["Retry-After"]) <= 300
+    assert "Too many wrong passwords for this name. Try again in 5 min." in answer.content.decode()
+
+
+def test_an_address_may_be_wrong_ten_times_a_minute(db: None) -> None:
+    answers = [guess(n, login=f"nobody{n}", address="203.0.113.1") for n in range(11)]
+    assert [answer.status_code for answer in answers] == [200] * 10 + [429]
+    assert 50 < int(answers[-1]["Retry-After"]) <= 60
+    assert "wrong passwords and codes from your network" in answers[-1].content.decode()
+    assert guess(11, login="nobody11", address="203.0.113.2").status_code == 200
+
+
+@pytest.mark.parametrize("login", ["ALICE", " alice ", "Alice"])
+def test_a_name_written_differently_has_the_same_count(alice: User, login: str) -> None:
+    lock_out("alice")
+    assert guess(9, login=login).status_code == 429
+
+
+def test_a_right_password_writes_nothing_and_refused_tries_lengthen_no_wait(alice: User) -> None:
+    for _ in range(12):
+        assert log_in("alice", Client()).status_code == 302
+    assert not CountedTry.objects.exists()
+    lock_out("alice")
+    before = list(CountedTry.objects.order_by("pk").values())
+    for n in range(10, 20):
+        assert guess(n).status_code == 429
+    assert list(CountedTry.objects.order_by("pk").values()) == before
+
+
+def test_what_is_stored_names_nobody(alice: User) -> None:
+    guess(1)
+    kept = [row.key for row in CountedTry.objects.all()]
+    assert {key.partition(":")[0] for key in kept} == {"wrong-address", "wrong-name"}
+    assert not any("alice" in key or "203.0" in key for key in kept)
+
+
+def test_known_and_unknown_names_cost_the_same(alice: User) -> None:
+    costs = []
+    for name in ("alice", "nobody"):
+        with CaptureQueriesContext(connection) as done:
+            guess(1, login=name)
+        costs.append(len(done))
+    assert costs[0] == costs[1]
+
+
+def test_a_new_password_lets_its_owner_in_at_once(alice: User) -> None:
+    lock_out("alice")
+    browser = logged_in(alice)
+    form = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
+    assert browser.post(CHANGE, form).status_code == 302
+    assert Client(REMOTE_ADDR="203.0.113.99").post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 302
+
+
+def test_without_limits_nothing_is_counted(settings: Settings, alice: User) -> None:
+    settings.RATE_LIMITS = 0
+    assert {guess(n).status_code for n in range(12)} == {200}
+    assert not CountedTry.objects.exists()
+
+
+def wrong_code(user: User) -> Callable[[int], Answer]:
+    TOTP.activate(user, SECRET)
+
+    def ask(number: int) -> Answer:
+        browser = Client(REMOTE_ADDR=f"203.0.113.{number}")
+        log_in(user.username, browser)
+        return browser.post(CODE, {"code": f"00000x{number}"})
+
+    return ask
+
+
+def wrong_again(user: User) -> Callable[[int], Answer]:
+    return lambda number: logged_in(user).post(f"{AGAIN}?next=/", {"password": f"guess {number}"})
+
+
+def wrong_change(user: User) -> Callable[[int], Answer]:
+    def ask(number: int) -> Answer:
+        form = {"oldpassword": f"guess {number}", "password1": WORD, "password2": WORD}
+        return logged_in(user).post(CHANGE, form)
+
+    return ask
+
+
+def wrong_setup(user: User) -> Callable[[int], Answer]:
+    browser = logged_in(user)
+    browser.post(f"{AGAIN}?next=/", {"password": user.username})
+    browser.get("/accounts/2fa/totp/activate/")
+
+    def ask(number: int) -> Answer:
+        return browser.post("/accounts/2fa/totp/activate/", {"code": f"00000x{number}"})
+
+    return ask
+
+
+@pytest.mark.parametrize("door", [wrong_code, wrong_again, wrong_change, wrong_setup])
+def test_every_door_that_checks_a_secret_refuses_after_five(
+    alice: User, door: Callable[[User], Callable[[int], Answer]]
+) -> None:
+    ask = door(alice)
+    answers = []
+    for number in range(7):
+        answers.append(ask(number))
+        for one in caches:
+            caches[one].clear()
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 2
+    assert 240 < int(answers[-1]["Retry-After"]) <= 300
+
+
+def test_a_right_code_writes_nothing(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    browser = Client()
+    log_in("alice", browser)
+    browser.post(CODE, {"code": totp(SECRET)})
+    assert get_user(browser) == alice
+    assert not CountedTry.objects.exists()
+
+
+def test_an_address_makes_twenty_accounts_a_minute_and_a_refused_form_counts_as_none(db: None) -> None:
+    def sign_up(number: int, second: str = WORD) -> int:
+        form = {"username": f"dora{number}", "password1": WORD, "password2": second}
+        return Client(REMOTE_ADDR="203.0.113.1").post(SIGN_UP, form).status_code
+
+    assert {sign_up(n, "another word") for n in range(5)} == {200}
+    assert [sign_up(n) for n in range(21)] == [302] * 20 + [429]
+    assert User.objects.filter(username__startswith="dora").count() == 20
+
+
+def test_resets_are_counted_by_address_and_by_mail_address(alice: User) -> None:
+    def ask(email: str, number: int) -> Answer:
+        return Client(REMOTE_ADDR=f"203.0.113.{number}").post(RESET, {"email": email})
+
+    answers = [ask("alice@example.org", n) for n in range(6)]
+    assert [answer.status_code for answer in answers] == [302] * 5 + [429]
+    assert 0 < int(answers[-1]["Retry-After"]) <= 60
+    answers = [ask(f"nobody{n}@example.org", 99) for n in range(21)]
+    assert [answer.status_code for answer in answers] == [302] * 20 + [429]
+
+
+# Browsers that are known to their owners
+
+
+def test_strangers_lock_a_name_for_other_browsers_only(alice: User) -> None:
+    browser = known("alice")
+    lock_out("alice")
+    assert log_in("alice", Client()).status_code == 429
+    assert log_in("alice", browser).status_code == 302
+
+
+def test_strangers_of_the_same_network_lock_no_known_browser_out(alice: User) -> None:
+    browser = known("alice")
+    for n in range(11):
+        guess(n, login=f"nobody{n}", address="198.51.100.1")
+    assert log_in("alice", Client(REMOTE_ADDR="198.51.100.1")).status_code == 429
+    assert log_in("alice", browser).status_code == 302
+
+
+def test_a_confirmed_mail_address_is_known_like_the_username(settings: Settings, alice: User) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    EmailAddress.objects.create(user=alice, email="alice@example.org", verified=True, primary=True)
+    browser = known("alice")
+    lock_out("alice@example.org")
+    assert browser.post(LOG_IN, {"login": "alice@example.org", "password": "alice"}).status_code == 302
+
+
+def test_a_known_browser_has_five_wrong_tries_of_its_own(alice: User, checked: list[str]) -> None:
+    browser = known("alice")
+    checked.clear()
+    answers = [guess(n, browser=browser) for n in range(20)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 15
+    assert "in this browser" in answers[-1].content.decode()
+    assert len(set(checked)) == 5
+    assert log_in("alice", Client()).status_code == 302  # the count of other browsers is as it was
+
+
+def test_wrong_codes_of_strangers_do_not_lock_a_known_browser_out(alice: User) -> None:
+    browser = known("alice")
+    ask = wrong_code(alice)
+    assert [ask(n).status_code for n in range(6)] == [200] * 5 + [429]
+    log_in("alice", browser)
+    assert browser.post(CODE, {"code": totp(SECRET)}).status_code == 302
+    assert get_user(browser) == alice
+
+
+def test_a_browser_is_known_only_after_the_second_factor(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    browser = Client()
+    log_in("alice", browser)
+    assert browsers.COOKIE not in browser.cookies
+    browser.post(CODE, {"code": totp(SECRET)})
+    assert browsers.COOKIE in browser.cookies
+
+
+def test_a_new_password_ends_that_a_browser_is_known(alice: User) -> None:
+    browser = known("alice")
+    alice.set_password(WORD)
+    alice.save()
+    lock_out("alice")
+    assert browser.post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 429
+
+
+def test_a_browser_of_one_person_is_not_known_to_another(alice: User, bob: User) -> None:
+    browser = known("bob")
+    lock_out("alice")
+    assert log_in("alice", browser).status_code == 429
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda entry, alice: entry.replace(entry.partition(".")[0], str(alice.pk), 1),
+        lambda entry, alice: f"{alice.pk}.{entry}",
+        lambda entry, alice: f"{alice.pk}.x:1:y",
+        lambda entry, alice: f"{alice.pk}.",
+        lambda entry, alice: f"{alice.pk}." + "x" * 5000,
+        lambda entry, alice: "|".join([f"{alice.pk}.x"] * 1000),
+        lambda entry, alice: "99999999999999999999999999.x:y:z|²|-1.x",
+    ],
+)
+def test_no_forged_cookie_makes_a_browser_known(alice: User, bob: User, forge: Callable[[str, User], str]) -> None:
+    entry = known("bob").cookies[browsers.COOKIE].value
+    lock_out("alice")
+    browser = Client()
+    browser.cookies = SimpleCookie({browsers.COOKIE: forge(entry, alice)})
+    assert log_in("alice", browser).status_code == 429
+
+
+def test_a_shared_mail_address_gives_nobody_tries_at_others(settings: Settings, alice: User, bob: User) -> None:
+    """Where nobody confirms addresses, one claimed by many checks the passwords of all."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "none"
+    User.objects.update(email="family@example.org")
+    for person in (alice, bob):
+        EmailAddress.objects.create(user=person, email="family@example.org", primary=True)
+    statuses = [guess(n, login="family@example.org", browser=known("bob")).status_code for n in range(7)]
+    assert statuses == [200] * 5 + [429] * 2
+
+
+def test_one_browser_is_known_to_several_people(alice: User, bob: User) -> None:
+    browser = known("alice")
+    log_in("bob", browser)
+    browser.post("/accounts/logout/")
+    for name in ("alice", "bob"):
+        lock_out(name)
+        assert log_in(name, browser).status_code == 302
+        browser.post("/accounts/logout/")
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_outlives_the_session(alice: User) -> None:
+    cookie = known("alice").cookies[browsers.COOKIE]
+    assert cookie["httponly"]
+    assert (cookie["samesite"], cookie["path"]) == ("Lax", "/")
+    assert int(cookie["max-age"]) == 365 * 86_400
+
+
+# The counting itself
+
+
+@pytest.fixture
+def key() -> Key:
+    return Key.of(THREE, "somebody")
+
+
+def test_no_window_takes_more_than_the_limit(db: None, key: Key) -> None:
+    times, now = [], NOON
+    for _ in range(200):
+        now += timedelta(seconds=7)
+        try:
+            tries.count([key], now)
+        except TooManyTries:
+            continue
+        times.append(now)
+    assert max(sum(t <= other < t + timedelta(seconds=60) for other in times) for t in times) == 3
+    assert CountedTry.objects.count() == 3
+
+
+def test_the_wait_is_as_long_as_it_says(db: None, key: Key) -> None:
+    for n in range(3):
+        tries.count([key], NOON + timedelta(seconds=10 * n))
+    with pytest.raises(TooManyTries) as refused:
+        tries.count([key], NOON + timedelta(seconds=30))
+    assert refused.value.wait == 30
+    tries.count([key], NOON + timedelta(seconds=60))
+
+
+def test_a_try_that_is_refused_by_one_limit_counts_for_none(db: None, key: Key) -> None:
+    other = Key.of(THREE, "else")
+    for _ in range(3):
+        tries.count([key], NOON)
+    with pytest.raises(TooManyTries):
+        tries.count([other, key], NOON)
+    assert not CountedTry.objects.filter(key=other.text).exists()
+
+
+def test_a_wrong_answer_is_counted_and_told(db: None, key: Key) -> None:
+    def wrong() -> None:
+        raise ValidationError("wrong")
+
+    with pytest.raises(ValidationError, match="wrong"):
+        tries.check([key], NOON, wrong)
+    assert tries.check([key], NOON, lambda: "right") == "right"
+    assert CountedTry.objects.count() == 1
+
+
+def test_old_counts_are_forgotten_and_others_kept(db: None, key: Key) -> None:
+    tries.count([key], NOON)
+    tries.count([key], NOON + timedelta(seconds=30))
+    assert tries.forget_old(NOON + timedelta(seconds=61)) == 1
+    assert tries.forget_old(NOON + timedelta(seconds=61)) == 0
+    assert CountedTry.objects.count() == 1
+    assert celery.BEAT["accounts.tasks.forget_tries"] <= 600
+
+
+@pytest.fixture
+def pool(transactional_db: None) -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(32) as threads:
+        yield threads
+
+
+def at_once(pool: ThreadPoolExecutor, ask: Callable[[int], object]) -> list[object]:
+    """Call `ask` by 32 threads at one instant."""
+    begin = threading.Barrier(32)
+
+    def run(number: int) -> object:
+        begin.wait(20)
+        try:
+            return ask(number)
+        finally:
+            connection.close()
+
+    return list(pool.map(run, range(32)))
+
+
+def test_of_32_wrong_passwords_at_once_five_are_checked(pool: ThreadPoolExecutor, checked: list[str]) -> None:
+    User.objects.create_user(username="alice", password="alice")
+    answers = at_once(pool, lambda n: guess(n).status_code)
+    assert sorted(map(int, map(str, answers))) == [200] * 5 + [429] * 27
+    assert len(set(checked)) == 5
+
+
+def test_of_32_wrong_tries_at_once_some_slow_no_more_than_the_limit_are_checked(pool: ThreadPoolExecutor) -> None:
+    """In rounds, so that slots are let go of while others are being read."""
+    key, asked = Key.of(THREE, "somebody"), []
+
+    def ask(number: int) -> None:
+        for _ in range(20):
+            try:
+                with tries.trying([key], NOON) as one:
+                    asked.append(number)
+                    if number % 2:
+                        one.count()
+            except TooManyTries:
+                continue
+
+    at_once(pool, ask)
+    assert sum(number % 2 for number in asked) == CountedTry.objects.count() == 3
+
+
+def test_a_right_password_among_wrong_ones_at_once_is_not_counted(pool: ThreadPoolExecutor) -> None:
+    User.objects.create_user(username="alice", password="alice")
+    at_once(pool, lambda n: log_in("alice", Client(REMOTE_ADDR=f"203.0.113.{n}")))
+    assert not CountedTry.objects.exists()
+
+
+def test_forgetting_beside_tries_fails_neither(pool: ThreadPoolExecutor) -> None:
+    keys = [Key.of(TryLimit("many", 40, 60, "tests"), n) for n in range(4)]
+    for _ in range(40):
+        tries.count(keys, NOON)
+    now = NOON + timedelta(minutes=2)
+
+    def ask(number: int) -> None:
+        if number % 8 == 0:
+            tries.forget_old(now)
+        else:
+            tries.count(keys if number % 2 else keys[::-1], now)
+
+    at_once(pool, ask)
+    assert CountedTry.objects.filter(until__gt=now).count() == 4 * 28
