@@ -28,7 +28,7 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
         dealer=dealer,
         secret=secret,
         commitment=rules.commitment(secret),
-        deal=" ".join(shuffle(rules.DECKS[table.options.deck].cards, 0)),
+        deal=" ".join(shuffle(rules.DECKS[table.options.deck].cards, rules.DEAL)),
         absent=list(absent),
         from_version=game.version,
         started_at=now,

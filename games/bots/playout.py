@@ -131,7 +131,7 @@ def quick_move(position: Position, options: Options, rng: Random) -> Move:
 def shuffle_of(rng: Random) -> Shuffle:
     """Return a shuffle for worlds: any order, by ``rng``."""
 
-    def shuffle(cards: Sequence[Card], _epoch: int) -> list[Card]:
+    def shuffle(cards: Sequence[Card], _stream: str) -> list[Card]:
         return rng.sample(cards, len(cards))
 
     return shuffle

@@ -60,8 +60,8 @@ def _lines(round_: Round, table: Table, times: _Clock) -> Iterator[rules.Line]:
     shuffler = rules.Shuffler(bytes(round_.secret))
     shuffled: list[list[rules.Card]] = []
 
-    def shuffle(cards: Sequence[rules.Card], epoch: int) -> list[rules.Card]:
-        order = shuffler.shuffle(cards, epoch)
+    def shuffle(cards: Sequence[rules.Card], stream: str) -> list[rules.Card]:
+        order = shuffler.shuffle(cards, stream)
         shuffled.append(order)
         return order
 

@@ -73,7 +73,7 @@ def _round_faults(game: Game, round_: Round, moves: list[Move], hands: list[Hand
         yield "the secret does not fit its commitment"
     shuffle = rules.Shuffler(secret).shuffle
     deck = rules.DECKS[options.deck].cards
-    if " ".join(shuffle(deck, 0)) != round_.deal:
+    if " ".join(shuffle(deck, rules.DEAL)) != round_.deal:
         yield "the deal does not follow from the secret"
     position = rules.deal(options, len(hands), shuffle, dealer=round_.dealer, absent=tuple(round_.absent))
     for move in moves:

@@ -28,11 +28,12 @@ from games.rules.presets import (
 from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
 from games.rules.rulebook import RULEBOOK, Rule
 from games.rules.scoring import Outcome, hand_points, match_winner, outcome, points_of
-from games.rules.shuffle import Shuffle, Shuffler, commitment, key_from_seed
+from games.rules.shuffle import DEAL, Shuffle, Shuffler, commitment, key_from_seed
 from games.rules.views import View, view_for
 
 __all__ = [
     "COLORS",
+    "DEAL",
     "DECKS",
     "EVENTS",
     "KINDS",

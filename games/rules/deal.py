@@ -9,7 +9,7 @@ from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
 from games.rules.options import Options
 from games.rules.position import Position
-from games.rules.shuffle import Shuffle
+from games.rules.shuffle import DEAL, Shuffle
 
 
 def next_dealer(dealer: int, players: int, absent: Collection[int]) -> int:
@@ -36,7 +36,7 @@ def deal(
 
     ``dealer`` None is the last seat, so that seat 0 gets the first card and starts.
     """
-    cards = shuffle(options.rules.deck.cards, 0)
+    cards = shuffle(options.rules.deck.cards, DEAL)
     return deal_cards(options, players, cards, dealer=dealer, absent=absent)
 
 

@@ -19,7 +19,7 @@ from games.rules.options import Options
 from games.rules.position import Position
 from games.rules.presets import options_from_stored, options_to_store
 from games.rules.scoring import match_winner, outcome, points_of
-from games.rules.shuffle import Shuffler, commitment
+from games.rules.shuffle import DEAL, Shuffler, commitment
 
 VOID: Final = "-"
 _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z", re.ASCII)
@@ -342,26 +342,26 @@ class _Tape:
 
     def deal(self, options: Options) -> list[Card]:
         """Return the deal."""
-        return self._checked(self._part.deal, options.rules.deck.cards, 0)
+        return self._checked(self._part.deal, options.rules.deck.cards, DEAL)
 
     def offer(self, text: str) -> None:
         """Keep a shuffle line for the move after it."""
         self._offered.append(tuple(text.split(" ")))
 
-    def shuffle(self, cards: Sequence[Card], epoch: int) -> list[Card]:
+    def shuffle(self, cards: Sequence[Card], stream: str) -> list[Card]:
         """Answer the rules' shuffle with the line that stands before the move."""
         if not self._offered:
-            raise BadInput(f"Round {self._part.number} lacks the line of shuffle {epoch}.")
-        return self._checked(self._offered.pop(0), cards, epoch)
+            raise BadInput(f"Round {self._part.number} lacks the line of shuffle {stream}.")
+        return self._checked(self._offered.pop(0), cards, stream)
 
     def settle(self) -> None:
         """A move is done: its shuffle lines must have been needed."""
         if self._offered:
             raise BadInput(f"Round {self._part.number} has a shuffle that no draw needed.")
 
-    def _checked(self, said: tuple[Card, ...], cards: Sequence[Card], epoch: int) -> list[Card]:
+    def _checked(self, said: tuple[Card, ...], cards: Sequence[Card], stream: str) -> list[Card]:
         if sorted(said) != sorted(cards):
-            raise BadInput(f"Shuffle {epoch} of round {self._part.number} does not hold the right cards.")
-        if self._shuffler is not None and self._shuffler.shuffle(cards, epoch) != list(said):
-            raise BadInput(f"Shuffle {epoch} of round {self._part.number} is not the seed's.")
+            raise BadInput(f"Shuffle {stream} of round {self._part.number} does not hold the right cards.")
+        if self._shuffler is not None and self._shuffler.shuffle(cards, stream) != list(said):
+            raise BadInput(f"Shuffle {stream} of round {self._part.number} is not the seed's.")
         return list(said)

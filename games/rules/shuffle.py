@@ -16,8 +16,16 @@ _OUTER_PAD: Final = bytes(byte ^ 0x5C for byte in range(256))
 _WORDS: Final = Struct(">8I").unpack
 _RANGE: Final = 2**32
 
-Shuffle = Callable[[Sequence[Card], int], list[Card]]
-"""``shuffle(cards, epoch)``: epoch 0 is the deal, epoch e the e-th reshuffle."""
+Shuffle = Callable[[Sequence[Card], str], list[Card]]
+"""``shuffle(cards, stream)``: each named stream of a round's key gives an order of its own."""
+
+DEAL: Final = "0"
+"""The stream of the deal."""
+
+
+def reshuffle(number: int) -> str:
+    """Return the stream of a round's first reshuffle (1), second and so on."""
+    return str(number)
 
 
 def key_from_seed(seed: str) -> bytes:
@@ -41,9 +49,9 @@ def _fair_below(most: int) -> tuple[int, ...]:
 
 
 class Shuffler:
-    """Shuffles by a key; the same key, cards and epoch give the same order.
+    """Shuffles by a key; the same key, cards and stream give the same order.
 
-    >>> Shuffler(key_from_seed("x")).shuffle(["r1", "r2", "r3"], 0)
+    >>> Shuffler(key_from_seed("x")).shuffle(["r1", "r2", "r3"], DEAL)
     ['r1', 'r2', 'r3']
     """
 
@@ -56,14 +64,15 @@ class Shuffler:
         self._inner = padded.translate(_INNER_PAD)
         self._outer = padded.translate(_OUTER_PAD)
 
-    def shuffle(self, cards: Sequence[Card], epoch: int) -> list[Card]:
-        """Return the cards in the order of this epoch."""
+    def shuffle(self, cards: Sequence[Card], stream: str) -> list[Card]:
+        """Return the cards in the order of a stream; its name is ASCII."""
         result = list(cards)
         left = len(result)
         fair = _fair_below(left)
+        name = stream.encode("ascii")
         block = 0
         while left > 1:
-            inner = sha256(self._inner + b"%d:%d" % (epoch, block)).digest()
+            inner = sha256(self._inner + b"%b:%d" % (name, block)).digest()
             for word in _WORDS(sha256(self._outer + inner).digest()):
                 if left > 1 and word < fair[left]:
                     other = word % left

@@ -14,7 +14,7 @@ from games.rules.moves import Move
 from games.rules.options import Options
 from games.rules.position import CHOOSE_COLOR, OVER, PLAY, Position
 from games.rules.scoring import round_points
-from games.rules.shuffle import Shuffle
+from games.rules.shuffle import Shuffle, reshuffle
 
 _NO_LIMIT: Final = 10**9
 
@@ -99,7 +99,7 @@ class Step:
         position.discard_pile = position.discard_pile[-1:]
         position.set_aside = ()
         self.events.append(Event("reshuffled", position.turn, amount=len(cards)))
-        return tuple(self.shuffle(cards, position.reshuffles))
+        return tuple(self.shuffle(cards, reshuffle(position.reshuffles)))
 
     def draw_owed(self, seat: int, count: int, reason: str) -> tuple[Card, ...]:
         """Draw cards that are a debt or a penalty, told as secret; returns what ``show_mercy`` does."""

@@ -43,8 +43,8 @@ def played_round(
     shuffler = Shuffler(secret)
     orders: list[list[str]] = []
 
-    def shuffle(cards: object, epoch: int) -> list[str]:
-        orders.append(shuffler.shuffle(cards, epoch))  # type: ignore[arg-type]  # what the rules give
+    def shuffle(cards: object, stream: str) -> list[str]:
+        orders.append(shuffler.shuffle(cards, stream))  # type: ignore[arg-type]  # what the rules give
         return orders[-1]
 
     position = deal(options, players, shuffle, dealer=dealer, absent=tuple(sorted(absent)))

@@ -113,7 +113,7 @@ def _random_round(
     over = position.phase == "over"
     round_ = Round.objects.create(
         game=game, number=number, dealer=dealer, secret=secret, commitment=rules.commitment(secret),
-        deal=" ".join(shuffle(rules.DECKS[options.deck].cards, 0)), from_version=game.version, started_at=NOON,
+        deal=" ".join(shuffle(rules.DECKS[options.deck].cards, rules.DEAL)), from_version=game.version, started_at=NOON,
         ended_at=NOON if over else None, **position_columns(position),
     )  # fmt: skip
     Hand.objects.bulk_create(
