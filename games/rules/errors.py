@@ -6,11 +6,11 @@ from typing import Final
 
 
 class Refusal:
-    """A row: its code's rule and the sentence used when nothing more exact can be said."""
+    """A row: its code's rule, and the sentence; empty where each refusal says more, such as which card."""
 
     __slots__ = ("rule", "sentence")
 
-    def __init__(self, rule: str | None, sentence: str) -> None:
+    def __init__(self, rule: str | None, sentence: str = "") -> None:
         self.rule = rule
         self.sentence = sentence
 
@@ -26,18 +26,18 @@ _ROWS: Final[dict[str, Refusal]] = {
     "choose_color_first": Refusal("ROUL-1", "Name a colour for the roulette first."),
     "no_roulette": Refusal("ROUL-1", "No roulette is aimed at you."),
     "not_the_clocks_move": Refusal("CLOCK-1", "That is not the move the clock makes."),
-    "must_play_drawn": Refusal("TURN-4", "You must play the card you drew."),
+    "must_play_drawn": Refusal("TURN-4"),
     "nothing_to_take": Refusal("STACK-3", "You owe no cards."),
-    "cards_owed": Refusal("STACK-3", "You owe cards: answer with a draw card or take them."),
-    "not_in_hand": Refusal("TURN-1", "You do not hold that card."),
-    "too_low": Refusal("STACK-1", "That draw card is too low to answer with."),
-    "not_matching": Refusal("TURN-2", "That card does not match."),
-    "color_missing": Refusal("TURN-7", "Name a colour for the wild card."),
+    "cards_owed": Refusal("STACK-3"),
+    "not_in_hand": Refusal("TURN-1"),
+    "too_low": Refusal("STACK-1"),
+    "not_matching": Refusal("TURN-2"),
+    "color_missing": Refusal("TURN-7"),
     "color_not_asked": Refusal("TURN-7", "This play names no colour."),
     "swap_missing": Refusal("SEVEN-1", "Name a player to swap hands with."),
     "swap_not_asked": Refusal("SEVEN-1", "This play swaps no hands."),
     "bad_swap_target": Refusal("SEVEN-1", "Swap with another player who is still in."),
-    "may_not_draw": Refusal("TURN-4", "You may not draw now."),
+    "may_not_draw": Refusal("TURN-4"),
 }
 
 REFUSALS: Final[dict[str, str | None]] = {code: row.rule for code, row in _ROWS.items()}

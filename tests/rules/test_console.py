@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from games.rules import BadInput
-from games.rules.__main__ import main
+from games.rules.__main__ import _parser, main
 from games.rules.console import replay_line
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLES = [json.loads(line) for line in (GOLDEN / "examples.jsonl").read_text(encoding="utf-8").splitlines()]
+SENTENCES = json.loads((GOLDEN / "bad_input.json").read_text(encoding="utf-8"))
 PERFT = json.loads((GOLDEN / "perft.json").read_text(encoding="utf-8"))
 GOOD: dict[str, Any] = {
     "options": {"preset": "no-mercy"},
@@ -145,11 +146,11 @@ BAD_LINES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("line", BAD_LINES.values(), ids=BAD_LINES)
-def test_bad_input_is_refused_with_one_sentence(line: str) -> None:
+@pytest.mark.parametrize("name", BAD_LINES)
+def test_bad_input_is_refused_with_one_sentence(name: str) -> None:
     with pytest.raises(BadInput) as refused:
-        replay_line(line)
-    assert str(refused.value).endswith(".")
+        replay_line(BAD_LINES[name])
+    assert str(refused.value) == SENTENCES["requests"][name]
 
 
 def test_the_good_line_that_the_bad_ones_spoil_is_good() -> None:
@@ -186,6 +187,56 @@ def test_random_prints_games_moves_and_speed(capsys: pytest.CaptureFixture[str])
     assert main(["random", "--games", "5", "--players", "4", "--seed", "x"]) == 0
     assert capsys.readouterr().out.splitlines()[:2] == first.splitlines()[:2]
     assert first.startswith("5 games\n")
+
+
+def test_random_says_how_many_moves_were_made_in_how_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = iter([100.0, 102.0])
+    monkeypatch.setattr("games.rules.console.time.perf_counter", lambda: next(times))
+    assert main(["random", "--games", "3", "--players", "2", "--seed", "x"]) == 0
+    assert capsys.readouterr().out == "3 games\n99 moves\n50 moves/s\n"
+
+
+def test_random_games_of_no_time_have_no_speed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("games.rules.console.time.perf_counter", lambda: 100.0)
+    assert main(["random", "--games", "0"]) == 0
+    assert capsys.readouterr().out == "0 games\n0 moves\n0 moves/s\n"
+
+
+def test_random_plays_a_thousand_games_of_four_unless_told_otherwise() -> None:
+    asked = vars(_parser().parse_args(["random"]))
+    assert asked == {"command": "random", "games": 1000, "players": 4, "seed": "", "preset": "no-mercy"}
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ([], ["usage: python -m games.rules ", "The rules of the game on the console.",
+              "replay JSON requests from standard input, or a record", "play random games and print the speed",
+              "print the rulebook as Markdown"]),
+        (["replay"], ["--record FILE", "replay a record, one line of JSON a round"]),
+        (["random"], ["--players {2,3,4,5,6}", "--preset {classic,no-mercy}"]),
+    ],
+)  # fmt: skip
+def test_the_console_says_what_it_does(
+    command: list[str], said: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit) as stopped:
+        main([*command, "--help"])
+    assert stopped.value.code == 0
+    text = capsys.readouterr().out
+    assert [sentence for sentence in said if sentence not in text] == []
+
+
+def test_the_console_wants_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([])
+    assert stopped.value.code == 2
+    assert "the following arguments are required: command" in capsys.readouterr().err
 
 
 def test_it_refuses_to_play_less_than_no_games(capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,3 +163,32 @@ def test_it_shows_no_mercy_as_the_rulebook_says(row: Case) -> None:
 )
 def test_the_mercy_limit_is_the_tables(row: Case) -> None:
     check(row)
+
+
+HUNDRED = " ".join(["g1"] * 100)
+
+
+@cases(
+    case(
+        "MERCY-1 TURN-4",
+        "without a limit a draw goes on until a card can be played",
+        f"b1 {HUNDRED} / g1 g2",
+        "0 draw",
+        {"hands": f"b1 {HUNDRED} {HUNDRED} r5 / g1 g2", "draw_pile": "y1", "phase": "drawn", "drawn": "r5"},
+        options={"mercy_limit": 0},
+        draw_pile=f"{HUNDRED} r5 y1",
+    ),
+    case(
+        "MERCY-1 ROUL-1",
+        "and a roulette until the colour shows",
+        f"b1 {HUNDRED} / g1 g2",
+        "0 color r",
+        {"hands": f"b1 {HUNDRED} {HUNDRED} r5 / g1 g2", "draw_pile": "y1", "turn": 1},
+        options={"mercy_limit": 0},
+        draw_pile=f"{HUNDRED} r5 y1",
+        discard_pile="WC",
+        phase="choose_color",
+    ),
+)
+def test_without_a_limit_a_hand_grows_as_long_as_there_are_cards(row: Case) -> None:
+    check(row)

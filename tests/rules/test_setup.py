@@ -6,7 +6,19 @@ from collections import Counter
 
 import pytest
 
-from games.rules import DECKS, PRESETS, BadInput, Shuffler, deal, face_of, key_from_seed, next_dealer, options_from
+from games.rules import (
+    DECKS,
+    PRESETS,
+    BadInput,
+    Shuffler,
+    card_name,
+    color_name,
+    deal,
+    face_of,
+    key_from_seed,
+    next_dealer,
+    options_from,
+)
 from games.rules.deal import deal_cards
 
 NO_MERCY = PRESETS["no-mercy"]
@@ -36,6 +48,44 @@ def test_the_points_of_a_whole_deck_are_known() -> None:
         "nomercy168": 2840,
         "classic108": 1240,
     }
+
+
+@pytest.mark.parametrize(
+    ("card", "name", "kind", "points", "value"),
+    [
+        ("g0", "Green 0", "number", 0, 0),
+        ("g1", "Green 1", "number", 1, 0),
+        ("g2", "Green 2", "number", 2, 0),
+        ("g3", "Green 3", "number", 3, 0),
+        ("g4", "Green 4", "number", 4, 0),
+        ("g5", "Green 5", "number", 5, 0),
+        ("g6", "Green 6", "number", 6, 0),
+        ("g7", "Green 7", "number", 7, 0),
+        ("g8", "Green 8", "number", 8, 0),
+        ("g9", "Green 9", "number", 9, 0),
+        ("gS", "Green Skip", "skip", 20, 0),
+        ("gR", "Green Reverse", "reverse", 20, 0),
+        ("gE", "Green Skip Everyone", "skip_everyone", 20, 0),
+        ("gD", "Green Discard All", "discard_all", 20, 0),
+        ("g+2", "Green Draw Two", "draw", 20, 2),
+        ("g+4", "Green Draw Four", "draw", 20, 4),
+        ("WC", "Wild Color Roulette", "roulette", 50, 0),
+        ("W6", "Wild Draw Six", "draw", 50, 6),
+        ("W10", "Wild Draw Ten", "draw", 50, 10),
+        ("WR4", "Wild Reverse Draw Four", "draw", 50, 4),
+        ("W", "Wild", "wild", 50, 0),
+        ("W4", "Wild Draw Four", "draw", 50, 4),
+    ],
+)
+def test_a_card_is_called_and_counts_as_printed(card: str, name: str, kind: str, points: int, value: int) -> None:
+    face = face_of(card)
+    assert (card_name(card), face.kind, face.points, face.value) == (name, kind, points, value)
+
+
+def test_colors_and_decks_have_names() -> None:
+    assert [color_name(color) for color in "rygb"] == ["Red", "Yellow", "Green", "Blue"]
+    assert [deck.title for deck in DECKS.values()] == ["No Mercy, 168 cards", "Classic, 108 cards"]
+    assert {name: deck.name for name, deck in DECKS.items()} == {name: name for name in DECKS}
 
 
 def test_a_card_that_several_decks_have_is_the_same_in_each_but_for_its_points() -> None:

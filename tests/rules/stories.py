@@ -1,0 +1,109 @@
+"""Every event of some games and of the worked examples, and what it says, kept in `tests/golden/stories.jsonl`.
+
+After an event or a sentence has been changed on purpose: `python -m tests.rules.stories > tests/golden/stories.jsonl`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from games.rules import Event, options_from, sentence
+from games.rules.console import replay_line
+from tests.rules.strategies import play
+from tests.rules.tables import Json, case
+
+NAMES = ("Ann", "Bob", "Cyn", "Dan", "Eve", "Fay")
+GOLDEN = Path(__file__).parents[1] / "golden"
+MOST_MOVES = 60
+
+
+class Story(NamedTuple):
+    """A random game: the rules, how many play, and the seed of its cards and moves."""
+
+    preset: str
+    overrides: dict[str, object]
+    players: int
+    seed: int
+
+
+# Chosen so that together they hold each kind of event in each of its forms.
+STORIES = (
+    Story("no-mercy", {"stacking": False, "hand_size": 3}, 2, 5),
+    Story("no-mercy", {"stacking": False, "hand_size": 3}, 2, 35),
+    Story("no-mercy", {"stacking": False, "hand_size": 3}, 4, 23),
+    Story("no-mercy", {"roulette_color": "player", "false_catch_penalty": 1}, 2, 32),
+    Story("no-mercy", {"hand_size": 2, "mercy_limit": 10}, 2, 1),
+    Story("no-mercy", {"hand_size": 2, "mercy_limit": 10}, 2, 7),
+    Story("no-mercy", {"hand_size": 2, "mercy_limit": 10}, 3, 34),
+    Story("no-mercy", {"hand_size": 2, "mercy_limit": 10}, 4, 5),
+    Story("no-mercy", {"hand_size": 2, "mercy_limit": 10}, 4, 12),
+    Story("no-mercy", {"hand_size": 2, "mercy_limit": 10}, 4, 20),
+    Story("no-mercy", {"zero_seven": False, "last_draw_card": "win_now"}, 2, 21),
+    Story("no-mercy", {"zero_seven": False, "last_draw_card": "win_now"}, 3, 4),
+    Story("no-mercy", {"zero_seven": False, "last_draw_card": "win_now"}, 3, 35),
+    Story("no-mercy", {"last_draw_card": "draw_then_win", "scoring": "penalty"}, 2, 14),
+    Story("no-mercy", {"last_draw_card": "draw_then_win", "scoring": "penalty"}, 4, 32),
+    Story("classic", {}, 2, 9),
+    Story("classic", {"false_catch_penalty": 2, "stacking": True, "last_draw_card": "contest"}, 2, 29),
+)
+
+
+CASES = (
+    case("CLOCK-2", "the callout time runs out", "r5 / g2 g3", "0 clock uno", exposed=[0], turn=1),
+    case("TURN-6", "no card is left to draw", "g5 g6 / b2 b3", "0 draw", draw_pile="-"),
+    case("TURN-6", "one card is left to draw", "g5 g6 / b2 b3", "0 draw", draw_pile="b1"),
+    case("END-1", "refused once the round is over", "r5 / g2 g3", "0 play r5; 1 draw"),
+    case("MERCY-3", "refused to a seat that is out", "r5 r6 / - / g2 g3", "1 draw", out=[1]),
+    case("ROUL-1", "refused before a colour is named", "r5 / g2 g3", "0 draw", discard_pile="WC", phase="choose_color"),
+    case("CLOCK-1", "not the clock's move", "r5 r6 / g2 g3", "0 clock take; 1 clock draw; 0 clock leave"),
+    case("TURN-2", "no match with a wild", "g5 g6 / b2 b3", "0 play g5", discard_pile="W6", color="r"),
+    case("TURN-4", "no draw at will", "r5 r6 / g2 g3", "0 draw", options={"voluntary_draw": False}),
+    case("TURN-4", "no pass before a draw", "r5 r6 / g2 g3", "0 pass", options={"drawn_must_play": False}),
+    case("TURN-7", "no colour asked", "r5 r6 / g2 g3", "0 play r5 color g; 0 play r5 swap 1"),
+    case("STACK-3", "no draw under a stack", "r5 r6 / g2 g3", "0 draw; 0 play r5", discard_pile="r+4", pending=(6, 4)),
+    case("SEVEN-1", "no such swap", "r7 r6 / g2 g3", "0 play r7 swap 4", pending=None),
+)
+
+
+def told(line: str, events: Iterable[Event]) -> dict[str, Any]:
+    """Tell a move: its events, and what they say to seat 0 and to a spectator."""
+    events = list(events)
+    return {
+        "line": line,
+        "events": [event.to_json() for event in events],
+        "seat 0 reads": [sentence(event, 0, NAMES) for event in events],
+        "spectators read": [sentence(event, None, NAMES) for event in events],
+    }
+
+
+def tell() -> Iterator[dict[str, Any]]:
+    """Tell the games, then the worked examples and the cases."""
+    for story in STORIES:
+        yield story._asdict()
+        options = options_from(story.preset, story.overrides)
+        for played in play(options, story.players, story.seed, leaving=0.02, most=MOST_MOVES):
+            yield told(f"{played.seat} {played.move}", played.events)
+    for name, request in _requests():
+        yield {"example": name}
+        steps: Any = replay_line(json.dumps(request))["steps"]
+        for step in steps:
+            if step["ok"]:
+                yield told(step["move"], map(Event.from_json, step["events"]))
+            else:
+                yield {"line": step["move"], "refused": step["message"]}
+
+
+def _requests() -> Iterator[tuple[str, Json]]:
+    for example in map(json.loads, (GOLDEN / "examples.jsonl").read_text(encoding="utf-8").splitlines()):
+        yield example["name"], {key: value for key, value in example.items() if key not in ("name", "rules", "expect")}
+    for row in CASES:
+        yield row.name, row.request
+
+
+if __name__ == "__main__":
+    for line in tell():
+        sys.stdout.write(json.dumps(line) + "\n")

@@ -1,0 +1,31 @@
+"""Events and sentences are those of the golden stories."""
+
+from __future__ import annotations
+
+import json
+
+from games.rules import EVENTS, REFUSALS, Refused
+from tests.rules.stories import GOLDEN, tell
+
+LINES = (GOLDEN / "stories.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def test_every_move_is_told_as_in_the_golden_stories() -> None:
+    stories = [json.loads(json.dumps(line)) for line in tell()]
+    for line, wanted in zip(stories, map(json.loads, LINES), strict=True):
+        assert line == wanted
+
+
+def test_the_stories_have_every_kind_of_event() -> None:
+    told = [event["kind"] for line in map(json.loads, LINES) for event in line.get("events", [])]
+    assert set(told) == set(EVENTS)
+
+
+def test_the_stories_have_every_refusal_that_always_says_the_same() -> None:
+    told = {line["refused"] for line in map(json.loads, LINES) if "refused" in line}
+    always = {Refused(code).message for code in REFUSALS}
+    assert always - {""} <= told
+
+
+def test_no_refusal_is_without_a_sentence() -> None:
+    assert [line for line in map(json.loads, LINES) if line.get("refused") == ""] == []
