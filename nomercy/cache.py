@@ -1,11 +1,18 @@
-"""The shared cache only counts and remembers: when Redis is away, the site goes on without it."""
+"""The shared cache only counts and remembers: when Redis is away, the site goes on without it.
 
+Values are kept as JSON. Django's own serializer is pickle, by which everybody who can write to Redis can run code as
+the site.
+"""
+
+import json
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
 import redis
 import structlog
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
 log = structlog.get_logger(__name__)
@@ -27,6 +34,45 @@ FAILED: Final[dict[str, Callable[..., Any]]] = {
 }
 
 
+class NotJson(Exception):
+    """A value in the cache was not written by this serializer."""
+
+
+class JsonSerializer:
+    """How values are written to Redis: whole numbers as they are, because Redis counts them up, all else as JSON."""
+
+    def dumps(self, value: object) -> int | bytes:
+        """:raises TypeError: JSON has no form for this value."""
+        return value if type(value) is int else json.dumps(value).encode()
+
+    def loads(self, data: bytes | int) -> Any:
+        """:raises NotJson: the value is of another release, or of somebody else who writes there."""
+        try:
+            return json.loads(data) if isinstance(data, bytes) else data
+        except ValueError as error:
+            raise NotJson from error
+
+
+class MemoryCache(LocMemCache):
+    """The cache in this process's memory, which keeps exactly what Redis would.
+
+    Django pickles what it keeps there. That is safe, because nobody else can write it. The values are JSON all the
+    same, so that tests find what would not come back from Redis as it went.
+    """
+
+    _serializer = JsonSerializer()
+
+    def add(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        return super().add(key, self._serializer.dumps(value), timeout, version)
+
+    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
+        data = super().get(key, None, version)
+        return default if data is None else self._serializer.loads(data)
+
+    def set(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
+        super().set(key, self._serializer.dumps(value), timeout, version)
+
+
 class FailOpenClient:
     """Django's Redis client; after a failure Redis is left alone for a moment, so that nobody else waits for it."""
 
@@ -45,6 +91,9 @@ class FailOpenClient:
             except redis.RedisError as error:
                 self._away_until = time.monotonic() + PAUSE_SECONDS
                 log.warning("cache failed", operation=operation, error=type(error).__name__, pause=PAUSE_SECONDS)
+                return failed(*args)
+            except NotJson:
+                log.warning("the cache holds a value that is not ours", operation=operation)
                 return failed(*args)
 
         return call

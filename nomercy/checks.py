@@ -7,13 +7,14 @@ settings. Values that may hold a password are never repeated.
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from environs import Env, EnvError
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_SECRET_KEY = 32
 HIGHEST_PORT = 65_535
+BROKER_SOCKET = "redis+socket"
 MAIL_SCHEMES = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
@@ -75,10 +76,22 @@ class Environment:
         return settings
 
     def redis(self, name: str) -> str:
+        """Return the address as redis-py reads it, and so Channels and the cache; see `broker_url` for Celery.
+
+        A Unix socket may be written in either's form.
+        """
         value = self.text(name)
-        if value and (_split(value, name).scheme not in ("redis", "rediss") or not _split(value, name).hostname):
-            refuse(f"{name} must look like redis://host:6379/0.")
-        return value
+        if not value:
+            return ""
+        parts = _split(value, name)
+        if parts.scheme in ("redis", "rediss") and parts.hostname:
+            return value
+        query = parse_qs(parts.query)
+        database = (query.get("db") or query.get("virtual_host") or ["0"])[0]
+        is_socket = parts.scheme in ("unix", BROKER_SOCKET) and not parts.hostname and len(parts.path) > 1
+        if not is_socket or not database.isdecimal():
+            refuse(f"{name} must look like redis://host:6379/0 or unix:///path/redis.sock.")
+        return f"unix://{parts.netloc}{parts.path}?db={database}"
 
     def site(self, name: str, default: str) -> SplitResult:
         """The site's address: scheme and host, nothing behind."""
@@ -109,6 +122,14 @@ class Environment:
         if value and not Path(value).is_absolute():
             refuse(f"{name} must be an absolute path.")
         return Path(value) if value else None
+
+
+def broker_url(redis_url: str) -> str:
+    """Return the address of Redis as Celery's transport reads it, which has a form of its own for a Unix socket."""
+    parts = urlsplit(redis_url)
+    if parts.scheme != "unix":
+        return redis_url
+    return f"{BROKER_SOCKET}://{parts.netloc}{parts.path}?{parts.query.replace('db=', 'virtual_host=')}"
 
 
 def check_secret_key(value: str, *, embedded: bool) -> None:

@@ -9,6 +9,7 @@ from nomercy.checks import (
     HIGHEST_PORT,
     LOCAL_HOSTS,
     Environment,
+    broker_url,
     check_debug,
     check_secret_key,
     check_secret_key_fallbacks,
@@ -87,7 +88,7 @@ CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "nomercy.lau
 # Django's own 300 entries are fewer than a busy site needs. The counts of limits are apart from everything else.
 CACHES: dict[str, dict[str, Any]] = {
     name: {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "BACKEND": "nomercy.cache.MemoryCache",
         "LOCATION": name,
         "OPTIONS": {"MAX_ENTRIES": entries},
     }
@@ -103,9 +104,9 @@ if REDIS_URL:
     CACHES["default"] = CACHES["limits"] = {
         "BACKEND": "nomercy.cache.FailOpenRedisCache",
         "LOCATION": REDIS_URL,
-        "OPTIONS": publish_timeouts,
+        "OPTIONS": {**publish_timeouts, "serializer": "nomercy.cache.JsonSerializer"},
     }
-    CELERY_BROKER_URL = REDIS_URL
+    CELERY_BROKER_URL = broker_url(REDIS_URL)
     # By default a publisher would sleep for 2 s and try again, in the middle of a move.
     publish_once = {"max_retries": 0}
     CELERY_BROKER_TRANSPORT_OPTIONS = {**publish_timeouts, **publish_once, "retry_on_timeout": False}
@@ -114,6 +115,8 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # it comes back some time
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]  # as is Celery's default: a task that was pickled could run anything
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: each task runs once when it starts (nomercy/celery.py)
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 CELERY_TASK_DEFAULT_QUEUE = WORK

@@ -1,6 +1,8 @@
 """The processes of a site in production, as `docker/compose.yaml` and `script/stack` start them."""
 
+from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 CLOCK: Final = "clock"
 MAIL: Final = "mail"
@@ -29,6 +31,19 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "beat": ("celery", "--quiet", "-A", "nomercy", "beat"),
 }  # fmt: skip
 """What to run, without the address to listen on. Exactly one beat; as many of the others as one likes."""
+
+
+def redis_command(folder: Path) -> tuple[list[str], str]:
+    """Return the command of a Redis for this machine's user alone, in a private folder, and its address.
+
+    It listens on no network, only on a Unix socket in that folder. Nothing durable lives there: pokes, hints to the
+    worker, and counters.
+    """
+    socket = folder / "redis.sock"
+    private = ["--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"]
+    files = ["--dir", str(folder), "--logfile", "redis.log", "--save", "", "--appendonly", "no"]
+    return ["redis-server", *private, *files], f"unix://{quote(str(socket))}?db=0"
+
 
 STOP_SECONDS: Final = 30
 """How long each may take to finish what it does after SIGTERM, before it is killed."""

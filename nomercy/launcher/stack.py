@@ -8,7 +8,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -24,7 +23,7 @@ from nomercy.checks import refuse
 from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
-from nomercy.launcher.processes import COMMANDS, STOP_SECONDS
+from nomercy.launcher.processes import COMMANDS, STOP_SECONDS, redis_command
 from nomercy.launcher.proxy import Proxy
 
 READY_SECONDS: Final = 120
@@ -178,22 +177,9 @@ class Stack:
             await self._until_stopped(asyncio.Event().wait())
 
     async def _start_redis(self, environment: dict[str, str], folder: Path) -> str:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            port = str(probe.getsockname()[1])
-        command = [
-            "redis-server",
-            "--bind",
-            "127.0.0.1",
-            "--port",
-            port,
-            "--dir",
-            str(folder),
-            "--logfile",
-            "redis.log",
-        ]
-        # Nothing durable lives there: pokes, hints to the worker, and counters.
-        await self._start(Watched("redis", [*command, "--save", "", "--appendonly", "no"], environment))
-        return f"redis://127.0.0.1:{port}/0"
+        command, url = redis_command(folder)
+        await self._start(Watched("redis", command, environment))
+        return url
 
     async def _prepare_site(self, environment: dict[str, str]) -> None:
         for arguments in PREPARATIONS:

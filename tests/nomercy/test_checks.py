@@ -6,6 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+import structlog
 
 from nomercy.checks import Environment, check_debug, check_secret_key
 from nomercy.launcher.place import CHECKOUT
@@ -27,8 +28,12 @@ from nomercy.launcher.place import CHECKOUT
             "DATABASE_URL must look like postgres://user:password@host:5432/name.",
         ),
         ("DATABASE_URL", "postgres://u:hidden@host:port/name", "DATABASE_URL is not a valid address."),
-        ("REDIS_URL", "127.0.0.1:6379", "REDIS_URL must look like redis://host:6379/0."),
-        ("REDIS_URL", "http://u:hidden@host", "REDIS_URL must look like redis://host:6379/0."),
+        ("REDIS_URL", "127.0.0.1:6379", "REDIS_URL must look like redis://host:6379/0 or unix:///path/redis.sock."),
+        (
+            "REDIS_URL",
+            "http://u:hidden@host",
+            "REDIS_URL must look like redis://host:6379/0 or unix:///path/redis.sock.",
+        ),
         ("SITE_URL", "cards.example.org", "SITE_URL must be the site's address"),
         ("SITE_URL", "https://cards.example.org/games", "with no path."),
         ("EMAIL_URL", "mail://u:hidden@host", "EMAIL_URL must look like smtp+tls://user:password@host:587"),
@@ -112,5 +117,9 @@ def read_settings(**variables: str) -> dict[str, Any]:
 
     :raises SystemExit: a setting is wrong.
     """
-    with patch.dict(os.environ, {"SECRET_KEY": "k" * 40, **variables}, clear=True):
-        return runpy.run_path(str(CHECKOUT / "nomercy" / "settings.py"))
+    logging = structlog.get_config()
+    try:
+        with patch.dict(os.environ, {"SECRET_KEY": "k" * 40, **variables}, clear=True):
+            return runpy.run_path(str(CHECKOUT / "nomercy" / "settings.py"))
+    finally:
+        structlog.configure(**logging)  # else loggers that are in use would no longer be captured by other tests

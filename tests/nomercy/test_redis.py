@@ -1,0 +1,270 @@
+"""Redis behind a Unix socket or a password, and nothing in it that runs as code when it is read."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from kombu import Connection
+from pytest_django.fixtures import Settings
+
+from nomercy import health
+from nomercy.cache import FailOpenRedisCache, JsonSerializer, MemoryCache
+from nomercy.celery import app
+from nomercy.checks import Environment, broker_url
+from nomercy.launcher.processes import redis_command
+from nomercy.layer import GroupLayer
+from tests.conftest import program
+from tests.nomercy.test_checks import read_settings
+from tests.support import waiting
+from tests.support.ports import free_port
+from tests.support.stack import descendants, stack
+
+until = partial(waiting.until, patience=20.0)
+
+
+@contextmanager
+def server(*arguments: str, url: str, config: str = "") -> Iterator[str]:
+    """A Redis with these arguments, which answers at `url`."""
+    path = program(("redis-server",))
+    assert path is not None
+    process = subprocess.Popen([path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin is not None
+    process.stdin.write(config.encode())
+    process.stdin.close()
+    try:
+        until("Redis answers", lambda: answers(url))
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def answers(url: str) -> bool:
+    try:
+        with redis.Redis.from_url(url) as client:
+            return bool(client.ping())
+    except redis.RedisError:
+        return False
+
+
+@pytest.fixture(scope="module", params=["unix", "password"])
+def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis as `script/stack` starts it, and one as the compose file does."""
+    folder = tmp_path_factory.mktemp("redis")
+    if request.param == "unix":
+        command, url = redis_command(folder)
+        with server(*command[1:], url=url) as running:
+            yield running
+    else:
+        port = free_port()
+        open_port = ("-", "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(folder))
+        with server(
+            *open_port, url=f"redis://:{'p' * 32}@127.0.0.1:{port}/0", config=f"requirepass {'p' * 32}\n"
+        ) as running:
+            yield running
+
+
+@pytest.fixture
+def given(url: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address as the settings read it."""
+    monkeypatch.setenv("REDIS_URL", url)
+    return Environment().redis("REDIS_URL")
+
+
+@pytest.mark.redis
+def test_the_cache_works_there(given: str) -> None:
+    options = {"socket_connect_timeout": 0.2, "socket_timeout": 0.2, "serializer": "nomercy.cache.JsonSerializer"}
+    shared = FailOpenRedisCache(given, {"OPTIONS": options})
+    assert shared.add("counter", 1)
+    assert shared.incr("counter", 2) == 3
+    shared.set("history", [1.5, 2.5])
+    assert shared.get_many(["counter", "history", "nothing"]) == {"counter": 3, "history": [1.5, 2.5]}
+
+
+@pytest.mark.redis
+def test_the_broker_works_there(given: str) -> None:
+    options = {"socket_connect_timeout": 0.2, "socket_timeout": 0.2, "max_retries": 0, "retry_on_timeout": False}
+    with Connection(broker_url(given), transport_options=options) as broker, broker.SimpleQueue("test") as queue:
+        queue.put({"game": 1})
+        message = queue.get(timeout=5)
+        assert (message.payload, message.content_type) == ({"game": 1}, "application/json")
+        message.ack()
+
+
+@pytest.mark.redis
+def test_the_channel_layer_works_there(given: str) -> None:
+    async def scenario() -> Any:
+        layer = GroupLayer(hosts=[{"address": given, "socket_connect_timeout": 0.2, "socket_timeout": 0.2}])
+        channel = await layer.new_channel()
+        await layer.group_add("game.abc", channel)
+        await layer.group_send("game.abc", {"type": "game.changed"})
+        told = await asyncio.wait_for(layer.receive(channel), 5)
+        await layer.flush()
+        return told
+
+    assert asyncio.run(scenario()) == {"type": "game.changed"}
+
+
+@pytest.mark.redis
+def test_readiness_asks_it_there(given: str, settings: Settings) -> None:
+    settings.REDIS_URL = given
+    assert health.redis_server() == "ok"
+    settings.REDIS_URL = given.replace("redis.sock", "other.sock").replace("p" * 32, "wrong")
+    assert health.redis_server() == "unavailable"
+
+
+@pytest.mark.redis
+def test_a_redis_of_the_stack_is_for_its_owner_alone(tmp_path: Path) -> None:
+    command, url = redis_command(tmp_path)
+    with server(*command[1:], url=url), redis.Redis.from_url(url) as client:
+        assert stat.S_IMODE((tmp_path / "redis.sock").stat().st_mode) == 0o700
+        assert client.config_get("port") == {"port": "0"}
+        assert client.config_get("save") == {"save": ""}
+
+
+def open_files(pid: int) -> Iterator[Path]:
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            yield file.readlink()
+
+
+@pytest.mark.long
+@pytest.mark.redis
+@pytest.mark.django_db(transaction=True)
+def test_the_stack_listens_with_nothing_but_its_own_port() -> None:
+    """No other user of the machine can reach its Redis, or any other process of it."""
+    with stack() as running:
+        pids = {running.process.pid, *descendants(running.process.pid)}
+        (server_pid,) = running.pids("redis-server")
+        inodes = {str(name) for pid in pids for name in open_files(pid)}
+        listening = set()
+        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+            for line in Path(table).read_text().splitlines()[1:]:
+                words = line.split()
+                if words[3] == "0A" and f"socket:[{words[9]}]" in inodes:
+                    listening.add(int(words[1].rsplit(":", 1)[1], 16))
+        folder = Path(f"/proc/{server_pid}/cwd").readlink()
+        assert (folder / "redis.sock").is_socket()
+        mode = stat.S_IMODE(folder.stat().st_mode)
+    assert listening == {int(running.url.rsplit(":", 1)[1])}
+    assert mode == 0o700
+
+
+@dataclass
+class Touch:
+    """A pickle of this makes a file when it is read."""
+
+    file: Path
+
+    def __reduce__(self) -> tuple[Callable[[Path], None], tuple[Path]]:
+        return Path.touch, (self.file,)
+
+
+@pytest.mark.redis
+def test_a_pickle_in_the_cache_is_not_run(url: str, tmp_path: Path) -> None:
+    file = tmp_path / "ran"
+    pickle.loads(pickle.dumps(Touch(file)))  # noqa: S301  # it works
+    file.unlink()
+    shared = FailOpenRedisCache(url, {"OPTIONS": {"serializer": "nomercy.cache.JsonSerializer"}})
+    with redis.Redis.from_url(url) as client:
+        client.set(shared.make_and_validate_key("poisoned"), pickle.dumps(Touch(file)))
+    assert shared.get("poisoned", "nothing") == "nothing"
+    assert shared.get_many(["poisoned"]) == {}
+    assert not file.exists()
+    shared.set("healthy", 1)
+    assert shared.get("healthy") == 1
+
+
+def settings_with(redis_url: str) -> Any:
+    """Return what the settings make of this address: of the cache, the broker and the channel layer."""
+    found = read_settings(REDIS_URL=redis_url)
+    return found["CACHES"], found["CELERY_BROKER_URL"], found["CHANNEL_LAYERS"]
+
+
+def test_no_setting_lets_a_pickle_in() -> None:
+    for address in ("", "unix:///run/nomercy/redis.sock?db=1"):
+        caches_, _, layers = settings_with(address)
+        for one in caches_.values():
+            assert (one["BACKEND"], one["OPTIONS"].get("serializer")) in (
+                ("nomercy.cache.MemoryCache", None),
+                ("nomercy.cache.FailOpenRedisCache", "nomercy.cache.JsonSerializer"),
+            )
+        assert layers["default"].get("CONFIG", {}).get("serializer_format", "msgpack") == "msgpack"
+    assert set(app.conf.accept_content) == {"json"}
+    assert app.conf.task_serializer == "json"
+
+
+def test_every_part_is_given_the_form_that_it_knows() -> None:
+    (cached, broker, layers) = settings_with("unix://:word@/run/nomercy/redis.sock?db=1")
+    assert cached["default"]["LOCATION"] == "unix://:word@/run/nomercy/redis.sock?db=1"
+    assert layers["default"]["CONFIG"]["hosts"][0]["address"] == "unix://:word@/run/nomercy/redis.sock?db=1"
+    assert broker == "redis+socket://:word@/run/nomercy/redis.sock?virtual_host=1"
+
+
+@pytest.mark.parametrize(
+    ("value", "read", "broker"),
+    [
+        ("redis://host:6379/0", "redis://host:6379/0", "redis://host:6379/0"),
+        ("rediss://:word@host/1", "rediss://:word@host/1", "rediss://:word@host/1"),
+        ("unix:///run/redis.sock", "unix:///run/redis.sock?db=0", "redis+socket:///run/redis.sock?virtual_host=0"),
+        ("unix:///a%20b/r.sock?db=3", "unix:///a%20b/r.sock?db=3", "redis+socket:///a%20b/r.sock?virtual_host=3"),
+        (
+            "redis+socket:///run/redis.sock?virtual_host=2",
+            "unix:///run/redis.sock?db=2",
+            "redis+socket:///run/redis.sock?virtual_host=2",
+        ),
+        (
+            "redis+socket://u:w@/run/redis.sock",
+            "unix://u:w@/run/redis.sock?db=0",
+            "redis+socket://u:w@/run/redis.sock?virtual_host=0",
+        ),
+    ],
+)
+def test_an_address_of_either_form_is_read(monkeypatch: pytest.MonkeyPatch, value: str, read: str, broker: str) -> None:
+    monkeypatch.setenv("REDIS_URL", value)
+    assert Environment().redis("REDIS_URL") == read
+    assert broker_url(read) == broker
+
+
+@pytest.mark.parametrize(
+    "value", ["unix://", "unix://host", "unix://run/redis.sock", "unix:///r.sock?db=x", "redis+socket://h/r"]
+)
+def test_another_address_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("REDIS_URL", value)
+    with pytest.raises(SystemExit, match=r"REDIS_URL must look like redis://host:6379/0 or unix:///path/redis\.sock"):
+        Environment().redis("REDIS_URL")
+
+
+def test_the_cache_in_memory_keeps_what_the_shared_one_would() -> None:
+    """So that a test finds what Redis would not take."""
+    kept = MemoryCache("test_redis", {})
+    kept.set("many", ("a", 1.5, None, True, {"b": [2]}))
+    assert kept.get("many") == ["a", 1.5, None, True, {"b": [2]}]
+    assert kept.add("counter", 0)
+    assert not kept.add("counter", 5)
+    assert kept.incr("counter", 2) == 2
+    assert kept.get_many(["counter", "many"]).keys() == {"counter", "many"}
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        kept.set("delta", timedelta(1))
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        kept.add("delta", {1})
+    assert kept.get("delta", "nothing") == "nothing"
+
+
+def test_a_number_stays_one_that_redis_can_count_up() -> None:
+    serializer = JsonSerializer()
+    assert serializer.dumps(7) == 7
+    assert serializer.dumps(True) == b"true"
+    assert [serializer.loads(data) for data in (b"7", b"true", b'"7"')] == [7, True, "7"]
