@@ -191,6 +191,11 @@ def revoke_token(*, user: User, token_id: int) -> bool:
     return bool(deleted)
 
 
+def revoke_tokens(*, user: User) -> None:
+    """Delete all tokens of the user."""
+    queries.tokens_of(user).delete()
+
+
 def use_token(*, token: str, now: datetime) -> User | None:
     """The owner of a token, with its use noted (to ten minutes, so that most calls write nothing)."""
     row = queries.token_row(token)

@@ -78,7 +78,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
     def set_password(self, user: User, password: str) -> None:
         """Set a new password, with which its owner can log in at once: wrong ones before it count no more."""
-        super().set_password(user, password)
+        user.set_password(password)
+        user.save(update_fields=["password"])  # nothing else: staff may be writing to the same row
         tries.forgive(guards.all_of(user))
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
@@ -99,6 +100,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         """Save what the form says and nothing else of a guest: staff may be writing to the same row."""
         fresh = user.pk is None
+        if user.is_guest:
+            actions.revoke_tokens(user=user)  # made by whoever had the browser: no password was asked
         actions.end_guesthood(user=user)
         saved: User = super().save_user(request, user, form, commit=commit and fresh)
         if commit and not fresh:

@@ -11,9 +11,11 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
+        from allauth.account.signals import authentication_step_completed  # noqa: PLC0415  # imports models
         from allauth.mfa.signals import authenticator_added  # noqa: PLC0415  # imports models
         from django.contrib.auth.signals import user_logged_in  # noqa: PLC0415  # imports models
 
+        authentication_step_completed.connect(end_copies, dispatch_uid="accounts.end_copies")
         authenticator_added.connect(shown_at_setup)
         user_logged_in.connect(remember_log_in, dispatch_uid="accounts.remember_log_in")
 
@@ -31,3 +33,9 @@ def remember_log_in(*, request: HttpRequest, **rest: Any) -> None:
     from accounts import log_ins  # noqa: PLC0415  # imports models
 
     log_ins.remember(request, now=timezone.now())
+
+
+def end_copies(*, request: HttpRequest, reauthenticated: bool = False, **rest: Any) -> None:
+    """Give the session of somebody who confirms that it is them another key: a copy of the cookie has not confirmed."""
+    if reauthenticated:
+        request.session.cycle_key()

@@ -73,3 +73,8 @@ def end_others(*, user_id: int, here: str) -> bool:
         return False
     mine.exclude(session_key=here).delete()
     return True
+
+
+def end_all(*, user_id: int, but: str | None = None) -> None:
+    """End every session of this person, but the one with this key if it is given."""
+    Session.objects.filter(user=user_id).exclude(session_key=but or "").delete()

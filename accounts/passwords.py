@@ -1,22 +1,35 @@
-"""The forms about passwords that have limits, as allauth's views use them (ACCOUNT_FORMS)."""
+"""The forms about passwords, as allauth's views use them (ACCOUNT_FORMS): limited, and thorough about what ends."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.forms import ChangePasswordForm, ResetPasswordForm
+from allauth.account.adapter import get_adapter
+from allauth.account.forms import ChangePasswordForm, ResetPasswordForm, ResetPasswordKeyForm
 from allauth.core import context
+from django import forms
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import guards, tries
+from accounts import actions, guards, log_ins, tries
 from accounts.limits import RESETS_BY_ADDRESS, RESETS_BY_EMAIL
 from accounts.origin import address_of
 from accounts.tries import Key
 
 
 class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
-    """Asks for the password of now and a new one."""
+    """Asks for the password of now and a new one, logs out everywhere else, and asks what becomes of the tokens."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["revoke_tokens"] = forms.BooleanField(
+            label="Revoke my API tokens",
+            required=False,
+            initial=True,
+            help_text="Keep this ticked if somebody else may know your password. Programs that play for you then need a"
+            " new token.",
+        )
 
     def clean_oldpassword(self) -> str:
         """Check the password of now, and count a wrong one.
@@ -26,6 +39,13 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
         keys = guards.password_again(context.request, self.user)
         checked: str = tries.check(keys, timezone.now(), super().clean_oldpassword)
         return checked
+
+    @transaction.atomic
+    def save(self) -> None:
+        super().save()
+        log_ins.end_all(user_id=self.user.pk, but=context.request.session.session_key)
+        if self.cleaned_data["revoke_tokens"]:
+            actions.revoke_tokens(user=self.user)
 
 
 class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types
@@ -43,3 +63,15 @@ class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth shi
         )
         asked: str = super().save(request, **options)
         return asked
+
+
+class NewPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
+    """Sets the password of somebody who came by a link in a mail: what others had of the account ends."""
+
+    @transaction.atomic
+    def save(self) -> None:
+        super().save()
+        actions.revoke_tokens(user=self.user)
+        if context.request.user == self.user:  # else this session would be gone when the request stores it
+            get_adapter().logout(context.request)
+        log_ins.end_all(user_id=self.user.pk)

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from allauth.account.decorators import reauthentication_required
 from allauth.account.views import ConfirmEmailView, PasswordResetFromKeyView
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -26,23 +27,23 @@ def me(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and _save_profile(user.pk, form):
         messages.success(request, "Saved.")
         return redirect("me")
-    return _page(request, user, form, TokenForm())
+    return _page(request, user, form)
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
+@reauthentication_required(app="allauth.account")  # type: ignore[untyped-decorator]  # allauth ships no types
 def create_token(request: HttpRequest) -> HttpResponse:
-    """Make an API token and show it, this once."""
+    """Ask for the name of a new API token; POST makes it and shows it, this once."""
     user = cast("User", request.user)
-    form = TokenForm(request.POST)
-    token = None
-    if form.is_valid():
+    form, token = TokenForm(request.POST or None), None
+    if request.method == "POST" and form.is_valid():
         try:
             token = actions.create_token(user=user, name=form.cleaned_data["name"], now=timezone.now())
         except actions.TooManyTokens:
             form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already; revoke one first.")
-    profile = ProfileForm(user=user)
-    return _page(request, user, profile, TokenForm() if token else form, new_token=token)
+    status = 422 if form.errors else 200
+    return render(request, "accounts/token.html", {"form": form, "new_token": token}, status=status)
 
 
 @login_required
@@ -89,9 +90,6 @@ def _save_profile(user_id: int, form: ProfileForm) -> bool:
     return not form.errors
 
 
-def _page(
-    request: HttpRequest, user: User, form: ProfileForm, token_form: TokenForm, *, new_token: str | None = None
-) -> HttpResponse:
-    context = {"form": form, "token_form": token_form, "tokens": queries.tokens_of(user), "new_token": new_token}
-    status = 422 if form.errors or token_form.errors else 200
-    return render(request, "accounts/me.html", context, status=status)
+def _page(request: HttpRequest, user: User, form: ProfileForm) -> HttpResponse:
+    context = {"form": form, "tokens": queries.tokens_of(user)}
+    return render(request, "accounts/me.html", context, status=422 if form.errors else 200)

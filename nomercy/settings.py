@@ -166,6 +166,8 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "nomercy.limits.Limits",
     "accounts.middleware.SuspendedSeeOnePage",
+    "accounts.confirmations.GuestsSignUpFirst",
+    "accounts.confirmations.ConfirmFirst",
     "accounts.middleware.UnreadableFactor",
     "nomercy.middleware.last_seen",
     "accounts.middleware.time_zone",
@@ -240,6 +242,7 @@ ACCOUNT_FORMS = {
     "add_email": "accounts.signup.AnotherAddress",
     "reset_password": "accounts.passwords.AskForNewPassword",
     "change_password": "accounts.passwords.ChangePassword",
+    "reset_password_from_key": "accounts.passwords.NewPassword",
 }
 # allauth counts in the cache, which can be emptied: accounts/limits.py and nomercy/limits.py have these limits instead.
 replaced = (
@@ -262,6 +265,7 @@ ACCOUNT_SESSION_REMEMBER = True
 # No link in a mail logs anybody in: docs/decisions/0072-who-logs-somebody-in.md
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_REAUTHENTICATION_REQUIRED = True  # for addresses; second factors always ask: accounts/confirmations.py
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ADAPTER = "accounts.second_factor.SecondFactorAdapter"
 MFA_FORMS = {

@@ -19,6 +19,7 @@ from pytest_django.fixtures import Settings
 from accounts import actions, queries
 from accounts.models import User
 from tests.conftest import logged_in
+from tests.support.codes import confirmed_browser
 
 WORD = "a long way to Bergen"
 FREE, CLAIMED, CONFIRMED = "free@example.org", "claimed@example.org", "alice@example.org"
@@ -152,7 +153,7 @@ def test_an_address_logs_in_one_account_and_its_cost_tells_nothing(asks: str, pe
 
 
 def test_adding_an_address_looks_the_same(asks: str, people: None, charlie: User, hashed: list[str]) -> None:
-    browser = logged_in(charlie)
+    browser = confirmed_browser(charlie)
     User.objects.filter(pk=charlie.pk).update(email="zebra@example.org")  # stays last in the list
     EmailAddress.objects.create(user=charlie, email="zebra@example.org", verified=True, primary=True)
     seen = []

@@ -14,6 +14,7 @@ from accounts import actions
 from accounts.addresses import spellings
 from accounts.models import ApiToken, User
 from tests.conftest import api_token, logged_in
+from tests.support.codes import confirmed_browser
 
 SIGN_UP = {"username": "quietotter", "password1": "a long way to Bergen", "password2": "a long way to Bergen"}
 
@@ -230,12 +231,10 @@ NO_MAIL_GETS_THERE = (
         ("alice@\u0627a.de", "Enter a valid email address."),  # no domain is written in both directions
     ],
 )
-def test_an_address_that_mail_cannot_reach_is_refused(
-    client: Client, as_alice: Client, address: str, sentence: str
-) -> None:
+def test_an_address_that_mail_cannot_reach_is_refused(client: Client, alice: User, address: str, sentence: str) -> None:
     pages = [
         Client().post("/accounts/signup/", SIGN_UP | {"email": address}).content.decode(),
-        as_alice.post("/accounts/email/", {"action_add": "", "email": address}).content.decode(),
+        confirmed_browser(alice).post("/accounts/email/", {"action_add": "", "email": address}).content.decode(),
     ]
     for page in pages:
         assert sentence in page
@@ -245,8 +244,8 @@ def test_an_address_that_mail_cannot_reach_is_refused(
     assert not EmailAddress.objects.filter(email=address).exists()
 
 
-def test_an_address_may_have_any_letters_after_the_at(as_alice: Client, alice: User) -> None:
-    as_alice.post("/accounts/email/", {"action_add": "", "email": "alice@bücher.de"})
+def test_an_address_may_have_any_letters_after_the_at(alice: User) -> None:
+    confirmed_browser(alice).post("/accounts/email/", {"action_add": "", "email": "alice@bücher.de"})
     assert EmailAddress.objects.filter(user=alice, email="alice@bücher.de").exists()
     assert mail.outbox[-1].recipients() == ["alice@bücher.de"]
 
@@ -303,17 +302,18 @@ def test_a_refused_name_is_explained_and_changes_nothing(
     assert (alice.display_name, alice.time_zone) == ("", "UTC")
 
 
-def test_a_token_is_shown_once_and_can_be_taken_back(alice: User, as_alice: Client) -> None:
-    made = as_alice.post("/accounts/me/tokens/", {"name": "my bot"})
+def test_a_token_is_shown_once_and_can_be_taken_back(alice: User) -> None:
+    browser = confirmed_browser(alice)
+    made = browser.post("/accounts/me/tokens/", {"name": "my bot"})
     token = made.context["new_token"]
 
     assert token in made.content.decode()
     assert actions.use_token(token=token, now=timezone.now()) == alice
-    later = as_alice.get("/accounts/me/").content.decode()
+    later = browser.get("/accounts/me/").content.decode()
     assert "my bot" in later
     assert token not in later
 
-    assert as_alice.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 302
+    assert browser.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 302
     assert actions.use_token(token=token, now=timezone.now()) is None
 
 
@@ -323,24 +323,25 @@ def test_anothers_token_is_not_there(alice: User, as_bob: Client) -> None:
     assert as_bob.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 404
 
 
-def test_a_token_needs_a_name(as_alice: Client) -> None:
-    assert as_alice.post("/accounts/me/tokens/", {"name": ""}).status_code == 422
+def test_a_token_needs_a_name(alice: User) -> None:
+    assert confirmed_browser(alice).post("/accounts/me/tokens/", {"name": ""}).status_code == 422
     assert not ApiToken.objects.exists()
 
 
-def test_one_token_too_many_is_explained(alice: User, as_alice: Client) -> None:
+def test_one_token_too_many_is_explained(alice: User) -> None:
     for _ in range(actions.TOKENS_A_USER):
         api_token(alice)
 
-    answer = as_alice.post("/accounts/me/tokens/", {"name": "one more"})
+    answer = confirmed_browser(alice).post("/accounts/me/tokens/", {"name": "one more"})
 
     assert answer.status_code == 422
     assert "revoke one first" in answer.content.decode()
 
 
 def test_reading_changes_nothing(alice: User, as_alice: Client) -> None:
-    for path in ("/accounts/me/tokens/", "/accounts/me/tokens/1/revoke/"):
-        assert as_alice.get(path).status_code == 405
+    assert confirmed_browser(alice).get("/accounts/me/tokens/").status_code == 200
+    assert not ApiToken.objects.exists()
+    assert as_alice.get("/accounts/me/tokens/1/revoke/").status_code == 405
 
 
 def test_times_are_shown_in_the_zone_of_whoever_asks(

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from allauth.account.models import EmailAddress
 from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page
@@ -136,6 +137,36 @@ def _move_seats(page: Page, cast: Cast) -> None:
     page.wait_for_url("**/move-seats/")
 
 
+def _confirmed(url: str) -> Callable[[Page, Cast], object]:
+    """Where one comes after the password is asked once more."""
+
+    def confirm(page: Page, cast: Cast) -> None:
+        page.goto(f"/accounts/reauthenticate/?next={url}")
+        page.locator("#id_password").fill("alice")
+        page.get_by_role("button", name="Confirm").click()
+        page.wait_for_url(f"**{url}")
+
+    return confirm
+
+
+def _made_token(page: Page, cast: Cast) -> None:
+    _confirmed("/accounts/me/tokens/")(page, cast)
+    page.get_by_label("Name of the token").fill("my bot")
+    page.get_by_role("button", name="Make the token").click()
+    page.get_by_label("Your new token").wait_for()
+
+
+def _addresses(page: Page, cast: Cast) -> None:
+    for name in ("alice", "a.very.long.address.that.fits.no.telephone"):
+        EmailAddress.objects.create(user=cast.alice, email=f"{name}@example.org", primary=name == "alice")
+    page.goto("/accounts/email/")
+
+
+def _addresses_to_change(page: Page, cast: Cast) -> None:
+    _addresses(page, cast)
+    _confirmed("/accounts/email/")(page, cast)
+
+
 def _faulty_form(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
     page.get_by_label("2", exact=True).first.check()
@@ -250,6 +281,12 @@ PLACES: Final = (
     Place("account", at("/accounts/me/")),
     Place("time-off", at("/accounts/me/rest/")),
     Place("sessions", at("/accounts/me/sessions/")),
+    Place("confirm", at("/accounts/reauthenticate/?next=/accounts/email/")),
+    Place("addresses", _addresses),
+    Place("addresses-to-change", _addresses_to_change),
+    Place("new-token", _confirmed("/accounts/me/tokens/")),
+    Place("made-token", _made_token),
+    Place("change-password", at("/accounts/password/change/")),
     Place("notices", _notices),
     Place("no-notices", at("/notices/")),
     Place("notice-settings", at("/notices/settings/")),

@@ -33,6 +33,16 @@ def staff_browser(user: User) -> Client:
     return browser
 
 
+def confirmed_browser(user: User) -> Client:
+    """A browser logged in as this person, who has shown the password again a moment ago."""
+    browser = logged_in(user)
+    session = browser.session
+    session[RECORDS] = [{"method": "password", "at": time.time(), "reauthenticated": True}]
+    session[RECORDS_OF] = str(user.pk)
+    session.save()
+    return browser
+
+
 def show_factor(session: SessionBase, user: User) -> None:
     """Let this session be one that has shown the second factor of its user, who is given one if need be."""
     factor, _ = Authenticator.objects.get_or_create(user=user, type=Authenticator.Type.TOTP, defaults={"data": {}})

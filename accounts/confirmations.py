@@ -1,0 +1,78 @@
+"""What protects an account is changed only by somebody who has just shown the password or second factor again.
+
+allauth raises `ReauthenticationRequired` where that is missing, and keeps when it was shown in the session.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Final
+
+from allauth.account.adapter import get_adapter
+from allauth.core.exceptions import ReauthenticationRequired
+from django.contrib import messages
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from accounts.middleware import Handler
+
+NOT_FOR_GUESTS: Final = frozenset({
+    "account_change_password",
+    "account_email",
+    "account_reauthenticate",
+    "account_set_password",
+    "me-token-create",
+    "mfa_activate_totp",
+    "mfa_deactivate_totp",
+    "mfa_download_recovery_codes",
+    "mfa_generate_recovery_codes",
+    "mfa_index",
+    "mfa_reauthenticate",
+    "mfa_view_recovery_codes",
+})  # fmt: skip
+"""The pages about what protects an account. A guest has nothing that protects it but the session."""
+
+
+class GuestsSignUpFirst:
+    """Sends guests from the pages about passwords, addresses and tokens to the sign-up page."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *view: object) -> HttpResponse | None:
+        user, match = request.user, request.resolver_match
+        if match is None or match.url_name not in NOT_FOR_GUESTS or not (user.is_authenticated and user.is_guest):
+            return None
+        messages.info(request, "You are a guest, and a guest has no password to protect this with. Sign up first.")
+        return redirect("account_signup")
+
+
+class ConfirmFirst:
+    """Sends people to the page that asks for the password or second factor, and then back to where they were.
+
+    What they sent is dropped, unlike with allauth, which keeps it in the session and does it once they have confirmed:
+    somebody else with a copy of the cookie could leave a form there for its owner to confirm.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, ReauthenticationRequired):
+            return None
+        if request.method not in ("GET", "HEAD"):
+            messages.info(request, "Nothing is changed yet. Confirm that it is you, then send the form again.")
+        methods = get_adapter().get_reauthentication_methods(request.user)
+        page = methods[0]["url"] if methods else reverse("account_login")
+        query = urlencode({REDIRECT_FIELD_NAME: request.get_full_path()})
+        return HttpResponseRedirect(f"{page}?{query}", status=HTTPStatus.SEE_OTHER)

@@ -1,0 +1,300 @@
+"""Somebody with a copy of a session's cookie cannot keep the account: what protects it asks for the password."""
+
+from __future__ import annotations
+
+import time
+from http.cookies import SimpleCookie
+
+import pytest
+from allauth.account.forms import default_token_generator
+from allauth.account.models import EmailAddress
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.test import Client
+from django.utils import timezone
+
+from accounts import actions
+from accounts.adapter import AccountAdapter
+from accounts.models import ApiToken, Session, User
+from tests.conftest import api_token, logged_in
+from tests.support.codes import confirmed_browser, totp
+
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+NEW = "a long way to Bergen"
+CONFIRM = "/accounts/reauthenticate/"
+EMAIL, TOKENS = "/accounts/email/", "/accounts/me/tokens/"
+
+
+@pytest.fixture
+def addresses(alice: User) -> None:
+    """Alice has confirmed two addresses and claims a third."""
+    for name, verified in (("alice", True), ("second", True), ("third", False)):
+        EmailAddress.objects.create(user=alice, email=f"{name}@example.org", verified=verified, primary=name == "alice")
+
+
+def copied(browser: Client) -> Client:
+    """Somebody else's browser with a copy of this one's cookie."""
+    thief = Client()
+    thief.cookies = SimpleCookie({settings.SESSION_COOKIE_NAME: browser.cookies[settings.SESSION_COOKIE_NAME].value})
+    return thief
+
+
+def is_in(browser: Client) -> bool:
+    return get_user(browser).is_authenticated
+
+
+def kept(user: User) -> object:
+    """What protects the account of this person."""
+    addresses = EmailAddress.objects.filter(user=user).order_by("pk").values("email", "primary", "verified")
+    stored = User.objects.filter(pk=user.pk).values("email", "password", "last_totp_step")
+    factors = Authenticator.objects.filter(user=user).order_by("pk").values("pk", "data")
+    return [list(rows) for rows in (addresses, stored, factors, ApiToken.objects.filter(user=user).values())]
+
+
+CHANGES = {
+    "add an address": (EMAIL, {"action_add": "", "email": "thief@example.org"}),
+    "remove an address": (EMAIL, {"action_remove": "", "email": "second@example.org"}),
+    "make another primary": (EMAIL, {"action_primary": "", "email": "second@example.org"}),
+    "make a token": (TOKENS, {"name": "mine"}),
+    "turn the app off": ("/accounts/2fa/totp/deactivate/", {}),
+    "make new codes": ("/accounts/2fa/recovery-codes/generate/", {}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_session_alone_changes_nothing_that_protects_the_account(alice: User, addresses: None, change: str) -> None:
+    TOTP.activate(alice, SECRET)
+    RecoveryCodes.activate(alice)
+    before, (page, form) = kept(alice), CHANGES[change]
+    answer = logged_in(alice).post(page, form)
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == f"{CONFIRM}?next={page.replace('/', '%2F')}"
+    assert kept(alice) == before
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_who_confirms_changes_it(alice: User, addresses: None, change: str) -> None:
+    TOTP.activate(alice, SECRET)
+    RecoveryCodes.activate(alice)
+    before, (page, form) = kept(alice), CHANGES[change]
+    browser = logged_in(alice)
+    confirmed = browser.post(f"{CONFIRM}?next={page}", {"password": "alice"})
+    assert confirmed.headers["Location"] == page
+    assert browser.post(page, form).status_code in (200, 302)
+    assert kept(alice) != before
+
+
+def test_no_app_is_set_up_by_a_session_alone(as_alice: Client, alice: User) -> None:
+    for answer in (as_alice.get("/accounts/2fa/totp/activate/"), as_alice.post("/accounts/2fa/totp/activate/")):
+        assert answer.headers["Location"].startswith(CONFIRM)
+    assert "mfa.totp.secret" not in as_alice.session
+
+
+@pytest.mark.parametrize("page", ["", "download/"])
+def test_no_recovery_code_is_shown_to_a_session_alone(as_alice: Client, alice: User, page: str) -> None:
+    RecoveryCodes.activate(alice)
+    assert as_alice.get(f"/accounts/2fa/recovery-codes/{page}").headers["Location"].startswith(CONFIRM)
+
+
+def test_a_confirmation_is_good_for_five_minutes(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = confirmed_browser(alice)
+    now = time.time()
+    monkeypatch.setattr("time.time", lambda: now + 290)
+    assert browser.get(TOKENS).status_code == 200
+    monkeypatch.setattr("time.time", lambda: now + 310)
+    assert browser.get(TOKENS).status_code == 303
+
+
+def test_a_second_factor_confirms_as_well(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    browser = logged_in(alice)
+    assert "authenticator app" in browser.get(f"{CONFIRM}?next={TOKENS}").content.decode()
+    answer = browser.post(f"/accounts/2fa/reauthenticate/?next={TOKENS}", {"code": totp(SECRET)})
+    assert answer.headers["Location"] == TOKENS
+    assert browser.get(TOKENS).status_code == 200
+
+
+def test_a_form_that_a_thief_left_behind_is_not_sent_by_its_owner(alice: User, addresses: None) -> None:
+    """allauth keeps what was sent in the session, and does it once its owner confirms something on the same page."""
+    browser = logged_in(alice)
+    thief = copied(browser)
+    thief.post(EMAIL, {"action_add": "", "email": "thief@example.org"})
+    before = kept(alice)
+    browser.post(f"{CONFIRM}?next={EMAIL}", {"password": "alice"})
+    browser.get(EMAIL)
+    assert kept(alice) == before
+
+
+@pytest.mark.parametrize("by", ["password", "code"])
+def test_a_copy_of_the_cookie_has_not_confirmed(alice: User, by: str) -> None:
+    TOTP.activate(alice, SECRET)
+    browser = logged_in(alice)
+    thief = copied(browser)
+    assert is_in(thief)
+    if by == "password":
+        browser.post(CONFIRM, {"password": "alice"})
+    else:
+        browser.post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)})
+    assert (is_in(browser), is_in(thief)) == (True, False)
+    assert browser.get(TOKENS).status_code == 200
+    assert thief.get(TOKENS).headers["Location"].startswith("/accounts/login/")
+
+
+def test_a_wrong_password_confirms_nothing(as_alice: Client) -> None:
+    key = as_alice.session.session_key
+    assert as_alice.post(CONFIRM, {"password": "bob"}).status_code == 200
+    assert as_alice.session.session_key == key
+    assert as_alice.get(TOKENS).status_code == 303
+
+
+def test_nobody_is_led_to_another_site_by_confirming(as_alice: Client) -> None:
+    answer = as_alice.post(f"{CONFIRM}?next=//evil.example/", {"password": "alice"})
+    assert answer.headers["Location"] == "/"
+
+
+def test_the_addresses_can_be_read_and_confirmed_again_without_it(
+    as_alice: Client, alice: User, addresses: None
+) -> None:
+    page = as_alice.get(EMAIL).content.decode()
+    assert "third@example.org" in page
+    assert "Send the verification again" in page
+    for offered in ("action_add", "action_remove", "action_primary"):
+        assert offered not in page
+        assert offered in confirmed_browser(alice).get(EMAIL).content.decode()
+    assert as_alice.post(EMAIL, {"action_send": "", "email": "third@example.org"}).headers["Location"] == EMAIL
+
+
+# Guests
+
+
+GUESTS_PAGES = (
+    EMAIL, TOKENS, CONFIRM, "/accounts/password/change/", "/accounts/password/set/", "/accounts/2fa/",
+    "/accounts/2fa/reauthenticate/", "/accounts/2fa/totp/activate/", "/accounts/2fa/totp/deactivate/",
+    "/accounts/2fa/recovery-codes/", "/accounts/2fa/recovery-codes/download/", "/accounts/2fa/recovery-codes/generate/",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("page", GUESTS_PAGES)
+def test_a_guest_who_has_no_password_signs_up_first(db: None, page: str) -> None:
+    guest = actions.create_guest()
+    browser = logged_in(guest)
+    form = {"email": "thief@example.org", "action_add": "", "name": "mine", "password1": NEW, "password2": NEW}
+    for answer in (browser.get(page), browser.post(page, form)):
+        assert answer.headers["Location"] == "/accounts/signup/"
+    assert "a guest has no password" in browser.get("/accounts/signup/").content.decode()
+    assert kept(guest)[0] == kept(guest)[3] == []  # type: ignore[index]  # rows
+    guest.refresh_from_db()
+    assert not guest.has_usable_password()
+
+
+def test_signing_up_ends_the_tokens_and_other_sessions_of_the_guest(db: None) -> None:
+    guest = actions.create_guest()
+    token = api_token(guest)
+    browser, other = logged_in(guest), logged_in(guest)
+    thief = copied(browser)
+    browser.post("/accounts/signup/", {"username": "quietotter", "password1": NEW, "password2": NEW})
+    assert get_user(browser) == guest
+    assert (is_in(thief), is_in(other)) == (False, False)
+    assert actions.use_token(token=token, now=timezone.now()) is None
+
+
+# Another password
+
+
+def change(browser: Client, **more: str) -> int:
+    form = {"oldpassword": "alice", "password1": NEW, "password2": NEW, **more}
+    return browser.post("/accounts/password/change/", form).status_code
+
+
+def reset_link(user: User) -> str:
+    """The address of a mail's link to a new password for this person."""
+    return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}/"
+
+
+def reset(browser: Client, link: str) -> int:
+    """Open the link, and set a new password; return the status."""
+    page = browser.get(link)
+    return browser.post(page.headers.get("Location", link), {"password1": NEW, "password2": NEW}).status_code
+
+
+def works(token: str) -> bool:
+    return actions.use_token(token=token, now=timezone.now()) is not None
+
+
+def test_another_password_asks_what_becomes_of_the_tokens_and_drops_them_unless_told_otherwise(alice: User) -> None:
+    page = logged_in(alice).get("/accounts/password/change/").content.decode()
+    assert 'name="revoke_tokens"' in page
+    assert page[page.index('name="revoke_tokens"') :].partition(">")[0].rstrip().endswith("checked")
+    assert "logged out everywhere else" in page
+
+
+@pytest.mark.parametrize(("ticked", "left"), [({"revoke_tokens": "on"}, False), ({}, True)])
+def test_another_password_revokes_the_tokens_if_ticked(
+    alice: User, bob: User, ticked: dict[str, str], left: bool
+) -> None:
+    token, other = api_token(alice), api_token(bob)
+    assert change(logged_in(alice), **ticked) == 302
+    assert works(token) is left
+    assert works(other)
+
+
+def test_another_password_logs_out_everywhere_else(alice: User, bob: User) -> None:
+    browser, other, bobs = logged_in(alice), logged_in(alice), logged_in(bob)
+    thief = copied(browser)
+    assert change(browser) == 302
+    assert (is_in(browser), is_in(other), is_in(thief), is_in(bobs)) == (True, False, False, True)
+    assert Session.objects.filter(user=alice).count() == 1
+
+
+def test_a_refused_password_ends_nothing(alice: User) -> None:
+    browser, other, token = logged_in(alice), logged_in(alice), api_token(alice)
+    assert change(browser, oldpassword="wrong", revoke_tokens="on") == 200
+    assert (is_in(browser), is_in(other), works(token)) == (True, True, True)
+
+
+@pytest.mark.parametrize("in_a_session_of_hers", [False, True])
+def test_a_reset_revokes_every_token_and_ends_every_session(alice: User, bob: User, in_a_session_of_hers: bool) -> None:
+    tokens, other = [api_token(alice), api_token(alice)], api_token(bob)
+    before, bobs = logged_in(alice), logged_in(bob)
+    browser = logged_in(alice) if in_a_session_of_hers else Client()
+    assert reset(browser, reset_link(alice)) == 302
+    assert (is_in(before), is_in(browser), is_in(bobs)) == (False, False, True)
+    assert not any(works(token) for token in tokens)
+    assert works(other)
+    assert not Session.objects.filter(user=alice).exists()
+    page = browser.get("/accounts/password/reset/key/done/").content.decode()
+    assert "You are logged out everywhere, and all API tokens of the account are revoked." in page
+    assert "Your password is changed." in page
+    alice.refresh_from_db()
+    assert alice.check_password(NEW)
+
+
+@pytest.mark.parametrize("what", ["the password is changed", "it is used", "the address is removed"])
+def test_a_link_that_somebody_asked_for_before_works_no_more(alice: User, addresses: None, what: str) -> None:
+    link = reset_link(alice)
+    if what == "the password is changed":
+        change(logged_in(alice))
+    elif what == "it is used":
+        reset(Client(), link)
+    else:
+        confirmed_browser(alice).post(EMAIL, {"action_remove": "", "email": "second@example.org"})
+    before = kept(alice)
+    page = Client().get(link)
+    assert page.status_code == 200
+    assert "This link no longer works" in page.content.decode()
+    assert kept(alice) == before
+
+
+def test_a_password_is_saved_without_what_else_has_changed(alice: User) -> None:
+    browser = logged_in(alice)
+    stale = User.objects.get(pk=alice.pk)
+    User.objects.filter(pk=alice.pk).update(muted_until=timezone.now())
+    AccountAdapter().set_password(stale, NEW)
+    alice.refresh_from_db()
+    assert alice.muted_until is not None
+    assert alice.check_password(NEW)
+    assert not is_in(browser)
