@@ -42,7 +42,7 @@ from tests.conftest import staff
 from tests.support.tables import NOON, now_of, table_after
 from tests.support.worlds import Postbox, Reader, Staff, differences
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
 
 GAMES = int(os.environ.get("LEAK_GAMES", "200"))
 PART = 20
@@ -57,13 +57,6 @@ MAILS_OF = 20
 @pytest.fixture
 def people(db: None) -> list[User]:
     return [User.objects.create_user(f"reader{n}", email=f"reader{n}@example.org") for n in range(7)]
-
-
-@pytest.fixture(autouse=True)
-def one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing differs because a minute has passed between two looks."""
-    now = timezone.now()
-    monkeypatch.setattr("django.utils.timezone.now", lambda: now)
 
 
 @pytest.mark.parametrize("part", PARTS)

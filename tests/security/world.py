@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -9,11 +10,13 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import User
 from games.actions import lobby
 from games.actions.moderation import cases, people
 from games.actions.notices import tell
 from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
 from games.models.notices import SITE
+from games.queries import Table
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
@@ -25,16 +28,25 @@ ROLES: Final = (
 WHY: Final = "To have something in every row"
 
 
-class World:
-    """A private game, people in every role with their browsers, and a row of everything that an address can name."""
+def two_cards_each(people: Sequence[User]) -> Table:
+    """A game of these three people that waits for the first."""
+    return table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}, people)
 
-    def __init__(self) -> None:
+
+class World:
+    """A game, people in every role with their browsers, and a row of everything that an address can name.
+
+    The game is private unless said otherwise. `deal` makes it for the "seated", the "opponent" and the "seated
+    moderator", in this order.
+    """
+
+    def __init__(self, deal: Callable[[Sequence[User]], Table] = two_cards_each, *, public: bool = False) -> None:
         now = timezone.now()
         alice, bob, charlie, dora = (person(name) for name in ("alice", "bob", "charlie", "dora"))
         mo, mia, ann, eve = staff("mo", "moderator"), staff("mia", "moderator"), staff("ann", "admin"), person("eve")
-        game = table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}, [alice, bob, mia]).game
+        game = deal([alice, bob, mia]).game
         later = now + timedelta(hours=1)
-        Game.objects.filter(pk=game.pk).update(is_public=False, host=alice, turn_since=now, deadline=later)
+        Game.objects.filter(pk=game.pk).update(is_public=public, host=alice, turn_since=now, deadline=later)
         Seat.objects.filter(game=game, index=1).update(misses=1)
         game.refresh_from_db()
         lobby.create_table(user=charlie, options=lobby.TableOptions(), now=now)
@@ -62,6 +74,8 @@ class World:
             "games/suspension": Suspension.objects.get().pk, "games/auditentry": AuditEntry.objects.earliest("pk").pk,
             "games/notice": Notice.objects.earliest("pk").pk,
         }  # fmt: skip
+        everybody = (None, alice, bob, charlie, dora, mo, mia, ann, eve)
+        self.people: dict[str, User | None] = dict(zip(ROLES, everybody, strict=True))
         spectator = logged_in(dora)
         session = spectator.session
         session["links"] = [game.invite_key]

@@ -79,15 +79,23 @@ TWO_HANDS: Mapping[str, Any] = {
 """Seat 0 to move on a red 3; red 5 fits, and red 4 answers it."""
 
 
-def table_after(people: Sequence[User | str], moves: int, seed: int, *, earlier: int = 0, **game_fields: Any) -> Table:
+def table_after(
+    people: Sequence[User | str],
+    moves: int,
+    seed: int,
+    *,
+    earlier: int = 0,
+    preset: str = "no-mercy",
+    **game_fields: Any,
+) -> Table:
     """A round after so many random moves, stored with its log just as if they had been played here.
 
     It is a single round, or that of a match that comes after `earlier` rounds.
     """
     rng = random.Random(seed)
     target = 5000 if earlier else 0
-    options = rules.options_from("no-mercy", {"target": target})
-    game, seats = _game_of(people, target=target, **game_fields)
+    options = rules.options_from(preset, {"target": target})
+    game, seats = _game_of(people, preset=preset, target=target, **game_fields)
     for number in range(1, earlier + 2):
         most = moves if number > earlier else 10_000
         game.round, position = _random_round(game, seats, options, rng, number=number, most=most)

@@ -6,12 +6,14 @@ import json
 import logging
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from http.cookies import SimpleCookie
 from typing import Any, Final, Self
 
 from django.contrib import admin
-from django.db import connection, transaction
+from django.core.cache import cache
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -19,17 +21,31 @@ from accounts.models import User
 from games import queries, rules
 from games.actions.notices import letters
 from games.api.views import game_json, line_json
-from games.models import Hand, Move, Notice, Round
+from games.models import Notice
 from games.models.notices import EMAIL, KINDS
 from games.queries import Table
 from games.rules.cards import card_name
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
+from tests.support.swaps import Swap, everything
 from tests.support.tables import NOON, now_of
 
-OF_THE_REQUEST: Final = {"X-Request-ID", "Set-Cookie", "Expires"}
 OF_THE_MOMENT: Final = {"request_id", "timestamp", "ms"}
-VARYING: Final = re.compile(rb'(name="(?:csrfmiddlewaretoken|token|form)" value=")[^"]*|("X-CSRFToken": ?")[^"]*')
+"""What of a line that the server logs differs from one request to the next."""
+ASIDE: Final = (
+    ("each request has a number", re.compile(rb"(?m)(^X-Request-ID: )[0-9a-f]+")),
+    (
+        "cookies and pages run out by the clock of the process",
+        re.compile(rb"(?m)(^Expires: |^Set-Cookie: [^\n]*expires=)[^;\n]+"),
+    ),
+    ("a CSRF token is masked in each answer", re.compile(rb'(name="csrfmiddlewaretoken" value=")[^"]*')),
+    ("also where a page's scripts send it", re.compile(rb'("X-CSRFToken": ?")[^"]*')),
+    ("also in its cookie", re.compile(rb"(?m)(^Set-Cookie: (?:__Host-)?csrf\w*=)[^;\n]+")),
+    ("a session has a random key", re.compile(rb"(?m)(^Set-Cookie: (?:__Host-)?session\w*=)[^;\n]+")),
+    ("a form that may act once has a random name", re.compile(rb'(name="(?:token|form)" value=")[^"]*')),
+    ("a browser is given a random mark", re.compile(rb"(?m)(^Set-Cookie: (?:__Host-)?browser=)[^;\n]+")),
+)
+"""What differs between two answers to one question, and why; the first group stays."""
 SIGNED: Final = re.compile(r"/mail/(\w+)/[^/\s]+/")
 
 _NAMES: Final = "|".join(re.escape(card_name(face)) for face in rules.DECKS["nomercy168"].faces)
@@ -61,12 +77,29 @@ class Overheard(logging.Handler):
         logging.getLogger().removeHandler(self)
 
 
-def fetched(browser: Client, path: str, *, form: dict[str, object] | None = None, fragment: bool = False) -> bytes:
-    """Status, headers and body of a page, of what is answered to a form, or of what an open page fetches."""
+def fetched(
+    browser: Client, path: str, *, form: dict[str, object] | None = None, fragment: bool = False, program: bool = False
+) -> bytes:
+    """Return the answer to a GET, or to a POST of `form`, as `comparable` bytes.
+
+    `fragment`: ask as HTMX does on an open page. `program`: send the form as JSON.
+    """
     headers = {"HX-Request": "true"} if fragment else {}
-    answer = browser.get(path, headers=headers) if form is None else browser.post(path, form, headers=headers)
-    told = [f"{name}: {value}" for name, value in answer.items() if name not in OF_THE_REQUEST]
-    return "\n".join([str(answer.status_code), *told, ""]).encode() + VARYING.sub(rb"\1\2", answer.content)
+    if form is None:
+        return comparable(browser.get(path, headers=headers))
+    if program:
+        return comparable(browser.post(path, json.dumps(form), content_type="application/json", headers=headers))
+    return comparable(browser.post(path, form, headers=headers))
+
+
+def comparable(answer: Any) -> bytes:
+    """Return the status, headers, cookies and body of an answer, without what `ASIDE` lists."""
+    head = [str(answer.status_code), *(f"{name}: {value}" for name, value in answer.items())]
+    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    told = "\n".join([*head, *answer.cookies.output().splitlines(), ""]).encode() + body
+    for _, varying in ASIDE:
+        told = varying.sub(rb"\1-", told)
+    return bytes(told)
 
 
 class Reader:
@@ -75,9 +108,18 @@ class Reader:
     may_name_cards = True
     """Whether the cards that this reader knows may be named."""
 
-    def __init__(self, user: User | None) -> None:
+    def __init__(self, user: User | None, browser: Client | None = None) -> None:
         self.user = user
-        self.browser = logged_in(user) if user else Client()
+        self.browser = browser or (logged_in(user) if user else Client())
+
+    def looks(self, table: Table, *, pages: bool) -> Transcript:
+        """Return the transcript, and leave rows, cookies and the counters of limits as they were."""
+        cookies = {name: morsel.value for name, morsel in self.browser.cookies.items()}
+        cache.clear()
+        with undone():
+            read = self.transcript(table, pages=pages)
+        self.browser.cookies = SimpleCookie(cookies)
+        return read
 
     def hidden_from(self, table: Table) -> int | None:
         """The seat whose own cards this reader knows."""
@@ -117,7 +159,7 @@ class Reader:
         with undone():
             read["a card by the page"] = fetched(self.browser, page, form=form, fragment=True)
         with undone():
-            read["a card by the API"] = fetched(self.browser, call, form=form)
+            read["a card by the API"] = fetched(self.browser, call, form=form, program=True)
             read["and then"] = fetched(self.browser, call)
         with undone():
             read["a catch"] = fetched(self.browser, page, form={"move": "catch 1"}, fragment=True)
@@ -182,57 +224,19 @@ def undone() -> Iterator[None]:
 
 
 @contextmanager
-def another_world(table: Table, seat: int | None, rng: random.Random) -> Iterator[Table]:
-    """The same table with the cards hidden from `seat` (None: a spectator) exchanged among themselves."""
+def another_world(
+    table: Table, seat: int | None, rng: random.Random, swap: Swap = everything
+) -> Iterator[Table | None]:
+    """Yield the table after a swap of what `seat` (None: a spectator) may not know; None if nothing can be swapped."""
     with undone():
-        _scramble(table, seat, rng)
-        yield now_of(table)
-
-
-def _scramble(table: Table, seat: int | None, rng: random.Random) -> None:
-    round_, hands, position = table.playing
-    others = [hand for hand in hands if hand.seat.index != seat]
-    hidden = (
-        round_.draw_pile.split() + round_.set_aside.split() + [card for hand in others for card in hand.cards.split()]
-    )
-    rng.shuffle(hidden)
-    cards = iter(hidden)
-
-    def redeal(text: str) -> str:
-        return " ".join(next(cards) for _ in text.split())
-
-    changes: dict[str, Any] = {
-        "deal": " ".join(rng.sample(round_.deal.split(), len(round_.deal.split()))),
-        "draw_pile": redeal(round_.draw_pile),
-        "set_aside": redeal(round_.set_aside),
-        "secret": rng.randbytes(32),
-    }
-    for hand in others:
-        hand.cards = redeal(hand.cards)
-        Hand.objects.filter(pk=hand.pk).update(cards=hand.cards)
-        if position.drawn is not None and hand.seat.index == position.turn:
-            changes["drawn"] = hand.cards.split()[0]
-    Round.objects.filter(pk=round_.pk).update(**changes)
-    _retell(list(Move.objects.filter(round=round_)), seat, hidden, rng)
-
-
-def _retell(moves: Sequence[Move], seat: int | None, hidden: Sequence[str], rng: random.Random) -> None:
-    """Put other cards into what the log tells of them to others than `seat`."""
-    for event in (event for move in moves for event in move.events if event["seat"] != seat):
-        for field in set(rules.EVENTS[event["kind"]].private) & set(event):
-            event[field] = [rng.choice(hidden) for _ in event[field]] if field == "cards" else rng.choice(hidden)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE games_move SET events = v.events::jsonb FROM unnest(%s::bigint[], %s::text[]) AS v (id, events)"
-            " WHERE games_move.id = v.id",
-            [[move.pk for move in moves], [json.dumps(move.events) for move in moves]],
-        )
+        yield now_of(table) if swap(table, seat, rng) else None
 
 
 def differences(table: Table, reader: Reader, rng: random.Random, *, pages: bool) -> list[str]:
     """Which of the reader's answers depend on hidden cards, or name a card where none may be named."""
-    here = reader.transcript(table, pages=pages)
+    here = reader.looks(table, pages=pages)
     with another_world(table, reader.hidden_from(table), rng) as other:
-        there = reader.transcript(other, pages=pages)
+        assert other is not None
+        there = reader.looks(other, pages=pages)
     named = [] if reader.may_name_cards else [name for name in here if NAMED.search(here[name])]
     return named + [name for name in here if here[name] != there.get(name)]

@@ -1,0 +1,62 @@
+"""Q26: while a game is played, cards that a viewer may not know are swapped in the database, and no answer changes.
+
+The players play by their browsers. Every few moves another viewer asks every address of the site and sends moves whose
+outcome no hidden card decides, once as the game is and once after each of two swaps. Every byte must agree but for
+what `ASIDE` lists: bodies, headers, cookies, and what the server logs. `test_swap_leaks.py` shows that leaks are found.
+
+`SWAP_ANSWERS=30000` compares so many answers.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import count, cycle
+from typing import Final
+
+import pytest
+
+from tests.conftest import Figure
+from tests.security.viewers import KINDS, Compared, Viewer, game_of, played_on
+from tests.security.world import ROLES
+from tests.support.swaps import SWAPS
+from tests.support.worlds import undone
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
+
+ANSWERS: Final = int(os.environ.get("SWAP_ANSWERS", "4000"))
+A_FEW: Final = 150
+"""So many answers are compared in the default run."""
+VIEWERS: Final = ("seated", "spectator", *(role for role in ROLES if role not in ("seated", "spectator")))
+
+
+def compared(answers: int, *, few: bool) -> Compared:
+    """Play games until so many answers are compared."""
+    done, roles, ways = Compared(), cycle(VIEWERS), cycle(name for name in SWAPS if name != "everything")
+    for seed in count():
+        rng = random.Random(seed)
+        with undone():
+            world, table = game_of(KINDS[seed % len(KINDS)], seed)
+            while done.answers < answers:
+                table = played_on(world, table, rng)
+                if table.game.ended:
+                    break
+                role = next(roles)
+                done.look(table, Viewer(world, role, few=few), [next(ways), "everything"], rng)
+        if done.answers >= answers:
+            return done
+    raise AssertionError("games do not run out")
+
+
+def test_no_answer_changes_with_cards_its_reader_may_not_know(figure: Figure) -> None:
+    done = compared(A_FEW, few=True)
+    assert done.different == []
+    figure(f"{done.answers} answers compared, 0 different")
+
+
+@pytest.mark.long
+def test_no_answer_of_any_address_changes_with_hidden_cards(figure: Figure) -> None:
+    done = compared(ANSWERS, few=False)
+    assert done.different == []
+    assert {role for role, _ in done.pairs} == set(ROLES)
+    figure(f"{done.answers} answers compared, 0 different; {len(done.pairs)} pairs of a viewer and a swap")

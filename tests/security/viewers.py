@@ -1,0 +1,153 @@
+"""Viewers of a game that is played: each asks every address and sends moves, in worlds that differ in hidden cards."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from accounts.models import User
+from games import queries, rules
+from games.queries import GameView, Table
+from tests.security.test_permissions import Row, rows
+from tests.security.world import World
+from tests.support.swaps import SWAPS
+from tests.support.tables import now_of, table_after
+from tests.support.worlds import Overheard, Reader, Transcript, another_world, fetched, undone
+
+PLAYERS: Final = ("seated", "opponent", "seated moderator")
+"""Who sits at the table of a world, by seat."""
+MOVES: Final = 7
+"""The most moves between two looks."""
+
+
+class Kind(NamedTuple):
+    """A kind of game that is played: a variant gets a row."""
+
+    preset: str
+    public: bool
+
+
+KINDS: Final = (Kind("no-mercy", public=True), Kind("no-mercy", public=False), Kind("classic", public=True))
+ABOUT_GAMES: Final = re.compile(r"/$|/next/|/games/|/people/|/api/v1/(games|me)|/admin/games/(game|round|move)/$")
+"""The addresses that the short form asks."""
+
+
+def number_cards(view: GameView) -> list[str]:
+    """Return at most two moves that play a plain number; none from a hand of one card, which would open all hands."""
+    hand = view.view.hand or () if view.view else ()
+    return [f"play {card}" for card in hand if re.fullmatch(r"[rygb][1-689]", card)][:2] if len(hand) > 1 else []
+
+
+def other_moves(view: GameView) -> list[str]:
+    """Return moves that are refused or concern no hidden card. Drawing in turn is not among them: it shows a card."""
+    hand = view.view.hand or () if view.view else ()
+    not_held = next(card for card in rules.DECKS[view.options.deck].faces if card not in hand)
+    out_of_turn = [] if view.turn == view.you else ["draw", "pass"]
+    return [f"play {not_held}", "uno", *(f"catch {seat.seat}" for seat in view.seats), "dance", "", *out_of_turn]
+
+
+class Viewer(Reader):
+    """Somebody in a role of the world, who asks every address, or only a `few`: those about games."""
+
+    def __init__(self, world: World, role: str, *, few: bool) -> None:
+        super().__init__(world.people[role], world.browsers[role])
+        self.role = role
+        self.paths = [world.url(row.address, row.act) for row in rows() if asked(row, few=few)]
+        self.few = few
+
+    def transcript(self, table: Table, *, pages: bool) -> Transcript:
+        with Overheard() as overheard:
+            read = self._gets(table) | self._posts(table)
+        return read | {"the server's log": "\n".join(overheard.lines).encode()}
+
+    def _gets(self, table: Table) -> Transcript:
+        page = f"/games/{table.game.code}/"
+        read = {path: fetched(self.browser, path) for path in [*self.paths, f"{page}?sort=color", f"{page}?uno=1"]}
+        read["the game's fragment"] = fetched(self.browser, f"{page}?since=0", fragment=True)
+        return read
+
+    def _posts(self, table: Table) -> Transcript:
+        view = queries.view_of(table, self.user)
+        tries = [(text, view.version) for text in number_cards(view) + other_moves(view)]
+        tries.append((tries[0][0], view.version - 1))
+        read: Transcript = {}
+        for text, version in tries[:2] + tries[-1:] if self.few else tries:
+            for door, answer in self._move(table.game.code, {"move": text, "version": version}).items():
+                read[f"{text!r} on version {version} by {door}"] = answer
+        return read
+
+    def _move(self, code: str, form: dict[str, object]) -> Transcript:
+        """Return the answers to a move by each door, and undo it each time."""
+        page, call = f"/games/{code}/move/", f"/api/v1/games/{code}/moves"
+        read: Transcript = {}
+        with undone():
+            read["the page"] = fetched(self.browser, page, form=form)
+            read["the page, and its page then"] = fetched(self.browser, f"/games/{code}/")
+        with undone():
+            read["the page's fragment"] = fetched(self.browser, page, form=form, fragment=True)
+        with undone():
+            read["the API"] = fetched(self.browser, call, form=form, program=True)
+        return read
+
+
+def asked(row: Row, *, few: bool) -> bool:
+    return row.address.name not in NOT_ASKED and (not few or ABOUT_GAMES.match(row.key) is not None)
+
+
+NOT_ASKED: Final = {
+    "mfa_activate_totp": "shows a new random secret each time",
+    "readyz": "tells by the clock of the process how long no sweep has run",
+    "api-v1:openapi-view": "is made of the API's code, and takes as long as ten pages",
+    "api-v1:openapi-json": "likewise",
+}
+"""Addresses whose answers are not compared, and why."""
+
+
+class Compared:
+    """What has been compared so far, and what was different."""
+
+    def __init__(self) -> None:
+        self.answers = 0
+        self.different: list[str] = []
+        self.pairs: set[tuple[str, str]] = set()
+
+    def look(self, table: Table, viewer: Viewer, swaps: list[str], rng: random.Random) -> None:
+        """Compare all answers to this viewer as the game is with those after each of these swaps."""
+        here = viewer.looks(table, pages=True)
+        for name in swaps:
+            with another_world(table, viewer.hidden_from(table), rng, SWAPS[name]) as other:
+                if other is None:
+                    continue
+                there = viewer.looks(other, pages=True)
+            self.answers += len(here)
+            self.pairs.add((viewer.role, name))
+            told = [question for question in here if here[question] != there.get(question)]
+            self.different += [f"{viewer.role}, {name}, version {table.game.version}: {question}" for question in told]
+
+
+def played_on(world: World, table: Table, rng: random.Random) -> Table:
+    """Make a few random moves by the players' browsers, fewer if the round ends, and return the table."""
+    for _ in range(rng.randint(1, MOVES)):
+        position = table.playing[2]
+        if position.phase == "over":
+            break
+        move = rng.choice(rules.legal_moves(position, position.turn, table.options))
+        form = {"move": str(move), "version": table.game.version}
+        answer = world.browsers[PLAYERS[position.turn]].post(f"/games/{table.game.code}/move/", form)
+        assert answer.status_code == 303, (str(move), answer.content.decode())
+        table = now_of(table)
+    return table
+
+
+def game_of(kind: Kind, seed: int) -> tuple[World, Table]:
+    """Return a world and its game, which has just been dealt."""
+    tables: list[Table] = []
+
+    def deal(people: Sequence[User]) -> Table:
+        tables.append(table_after(people, 0, seed, preset=kind.preset))
+        return tables[0]
+
+    world = World(deal, public=kind.public)
+    return world, now_of(tables[0])

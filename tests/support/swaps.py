@@ -1,0 +1,149 @@
+"""Cards that somebody may not know, swapped in the rows of a running game. Each way of swapping is a row of `SWAPS`.
+
+What a new rule hides (the other side of a card, a standing order, a bluff) gets a row here, and is swapped in every
+test that compares worlds.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from django.db import connection
+
+from games import rules
+from games.models import Hand, Move, Round
+from games.queries import Table
+
+PILE: Final = "the draw pile"
+ASIDE: Final = "cards set aside"
+Places = dict[str, list[str]]
+"""Where cards lie that a viewer may not know, and which; a hand is called after its seat."""
+Swap = Callable[[Table, int | None, random.Random], bool]
+"""Swaps what a seat (None: somebody who watches) may not know. False: there is nothing here to swap."""
+
+
+def _hidden(table: Table, seat: int | None) -> Places:
+    round_, hands, _ = table.playing
+    places = {PILE: round_.draw_pile.split(), ASIDE: round_.set_aside.split()}
+    return places | {str(hand.seat.index): hand.cards.split() for hand in hands if hand.seat.index != seat}
+
+
+def _store(table: Table, seat: int | None, places: Places) -> None:
+    round_, hands, position = table.playing
+    changes: dict[str, Any] = {"draw_pile": " ".join(places[PILE]), "set_aside": " ".join(places[ASIDE])}
+    for hand in hands:
+        if hand.seat.index == seat:
+            continue
+        cards = places[str(hand.seat.index)]
+        Hand.objects.filter(pk=hand.pk).update(cards=" ".join(cards))
+        if position.drawn is not None and hand.seat.index == position.turn:
+            changes["drawn"] = cards[hand.cards.split().index(position.drawn)]
+    Round.objects.filter(pk=round_.pk).update(**changes)
+
+
+def _of_cards(choose: Callable[[Places, random.Random], bool]) -> Swap:
+    """Return the swap that moves cards between places as `choose` says."""
+
+    def swap(table: Table, seat: int | None, rng: random.Random) -> bool:
+        places = _hidden(table, seat)
+        if not choose(places, rng):
+            return False
+        _store(table, seat, places)
+        return True
+
+    return swap
+
+
+def _two_hands(places: Places, rng: random.Random) -> bool:
+    hands = _hands(places)
+    if len(hands) < 2:
+        return False
+    one, other = rng.sample(hands, 2)
+    return _exchange(places, one, other, rng)
+
+
+def _hand_and_pile(places: Places, rng: random.Random) -> bool:
+    hands = _hands(places)
+    return bool(hands) and _exchange(places, rng.choice(hands), PILE, rng)
+
+
+def _hands(places: Places) -> list[str]:
+    """Return the hands with cards in them: a player who is out has none."""
+    return [name for name, cards in places.items() if cards and name not in (PILE, ASIDE)]
+
+
+def _aside_and_pile(places: Places, rng: random.Random) -> bool:
+    return _exchange(places, ASIDE, PILE, rng)
+
+
+def _exchange(places: Places, one: str, other: str, rng: random.Random) -> bool:
+    """Exchange a card of one place for a different one of the other."""
+    pairs = [(i, j) for i, a in enumerate(places[one]) for j, b in enumerate(places[other]) if a != b]
+    if not pairs:
+        return False
+    i, j = rng.choice(pairs)
+    places[one][i], places[other][j] = places[other][j], places[one][i]
+    return True
+
+
+def _order_of_pile(places: Places, rng: random.Random) -> bool:
+    before = list(places[PILE])
+    rng.shuffle(places[PILE])
+    return places[PILE] != before
+
+
+def _every_card(places: Places, rng: random.Random) -> bool:
+    cards = [card for place in places.values() for card in place]
+    rng.shuffle(cards)
+    before = {name: list(place) for name, place in places.items()}
+    for place in places.values():
+        place[:] = [cards.pop() for _ in place]
+    return places != before
+
+
+def _deal_and_secret(table: Table, seat: int | None, rng: random.Random) -> bool:
+    deal = table.playing[0].deal.split()
+    changes = {"deal": " ".join(rng.sample(deal, len(deal))), "secret": rng.randbytes(32)}
+    Round.objects.filter(pk=table.playing[0].pk).update(**changes)
+    return True
+
+
+def _told_cards(table: Table, seat: int | None, rng: random.Random) -> bool:
+    """Put other cards into what the log tells of them to others than `seat`."""
+    hidden = [card for place in _hidden(table, seat).values() for card in place]
+    moves = list(Move.objects.filter(round=table.playing[0]))
+    for event in (event for move in moves for event in move.events if event["seat"] != seat):
+        for field in set(rules.EVENTS[event["kind"]].private) & set(event):
+            event[field] = [rng.choice(hidden) for _ in event[field]] if field == "cards" else rng.choice(hidden)
+    _write_events(moves)
+    return bool(moves)
+
+
+def _write_events(moves: Sequence[Move]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE games_move SET events = v.events::jsonb FROM unnest(%s::bigint[], %s::text[]) AS v (id, events)"
+            " WHERE games_move.id = v.id",
+            [[move.pk for move in moves], [json.dumps(move.events) for move in moves]],
+        )
+
+
+def everything(table: Table, seat: int | None, rng: random.Random) -> bool:
+    """Swap all that is hidden at once: where each card lies, the deal, the secret, and what the log tells of cards."""
+    _told_cards(table, seat, rng)
+    _deal_and_secret(table, seat, rng)
+    return _of_cards(_every_card)(table, seat, rng)
+
+
+SWAPS: Final[dict[str, Swap]] = {
+    "a card of one hand and one of another": _of_cards(_two_hands),
+    "a card of a hand and one of the draw pile": _of_cards(_hand_and_pile),
+    "the order of the draw pile": _of_cards(_order_of_pile),
+    "a card set aside and one of the draw pile": _of_cards(_aside_and_pile),
+    "the deal and the secret of the shuffle": _deal_and_secret,
+    "what the log tells of drawn cards": _told_cards,
+    "everything": everything,
+}
