@@ -35,7 +35,7 @@ def remember_log_in(*, request: HttpRequest, **rest: Any) -> None:
     log_ins.remember(request, now=timezone.now())
 
 
-def end_copies(*, request: HttpRequest, reauthenticated: bool = False, **rest: Any) -> None:
+def end_copies(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:
     """Give the session of somebody who confirms that it is them another key: a copy of the cookie has not confirmed."""
     if reauthenticated:
-        request.session.cycle_key()
+        request.session.renew_key()

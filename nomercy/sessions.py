@@ -16,6 +16,8 @@ from accounts.rows import columns, prepared, reader
 KEY: Final = re.compile(r"[a-z0-9]{8,40}")
 SEEN_GRAIN: Final = timedelta(minutes=10)
 """How exactly it is known when a session was used last, so that most requests write nothing."""
+KEY_GRACE: Final = timedelta(seconds=10)
+"""How long the old key of a session still works that was given a new one, for the second click of a double click."""
 SESSION: Final = (
     f"SELECT {columns(Session, 's')} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
 )
@@ -43,6 +45,13 @@ class SessionStore(DatabaseStore):
         if self.seen_at is not None and now - self.seen_at >= SEEN_GRAIN:
             Session.objects.filter(session_key=self.session_key).update(seen_at=now)
             self.seen_at = now
+
+    def renew_key(self) -> None:
+        """Go on under a new key. The old one keeps what is stored, without what this request changes, for a moment."""
+        old, data = self.session_key, dict(self.items())
+        self.create()
+        self._session_cache = data
+        Session.objects.filter(session_key=old).update(expire_date=timezone.now() + KEY_GRACE)
 
     def _validate_session_key(self, key: object) -> bool:
         return isinstance(key, str) and KEY.fullmatch(key) is not None  # PostgreSQL would choke on a NUL in it

@@ -20,6 +20,7 @@ from django.utils import timezone
 from accounts import actions
 from accounts.adapter import AccountAdapter
 from accounts.models import ApiToken, Session, User
+from nomercy.sessions import KEY_GRACE
 from tests.conftest import api_token, logged_in
 from tests.support.codes import confirmed_browser, totp
 
@@ -130,18 +131,28 @@ def test_a_form_that_a_thief_left_behind_is_not_sent_by_its_owner(alice: User, a
 
 
 @pytest.mark.parametrize("by", ["password", "code"])
-def test_a_copy_of_the_cookie_has_not_confirmed(alice: User, by: str) -> None:
+def test_a_copy_of_the_cookie_has_not_confirmed_and_ends(alice: User, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     TOTP.activate(alice, SECRET)
     browser = logged_in(alice)
     thief = copied(browser)
-    assert is_in(thief)
     if by == "password":
         browser.post(CONFIRM, {"password": "alice"})
     else:
         browser.post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)})
-    assert (is_in(browser), is_in(thief)) == (True, False)
     assert browser.get(TOKENS).status_code == 200
-    assert thief.get(TOKENS).headers["Location"].startswith("/accounts/login/")
+    assert thief.get(TOKENS).headers["Location"].startswith(CONFIRM)
+    later = timezone.now() + KEY_GRACE
+    monkeypatch.setattr("nomercy.sessions.timezone.now", lambda: later)
+    assert (is_in(browser), is_in(thief)) == (True, False)
+
+
+def test_a_double_click_on_confirm_logs_nobody_out(alice: User) -> None:
+    browser = logged_in(alice)
+    second_click = copied(browser)
+    browser.post(f"{CONFIRM}?next={TOKENS}", {"password": "alice"})
+    answer = second_click.post(f"{CONFIRM}?next={TOKENS}", {"password": "alice"})
+    assert answer.headers["Location"] == TOKENS
+    assert second_click.get(TOKENS).status_code == 200
 
 
 def test_a_wrong_password_confirms_nothing(as_alice: Client) -> None:
