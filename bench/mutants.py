@@ -28,7 +28,8 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,7 +85,6 @@ PLUGINS_LEFT_OUT = ("django", "randomly", "xdist", "schemathesis", "hypothesispy
 class Mutant(NamedTuple):
     """A changed module: `before` and `after` are the changed lines, `source` is the whole module."""
 
-    id: str
     module: str
     line: int
     before: str
@@ -95,7 +95,7 @@ class Mutant(NamedTuple):
 class Outcome(NamedTuple):
     """What became of a mutant; `by` is the test that failed, or empty if the mutant survived."""
 
-    id: str
+    name: str
     module: str
     line: int
     before: str
@@ -112,18 +112,19 @@ class Module:
         visitor = MutationVisitor(mutation_operators, IgnoredCode(set(), set(), set()))
         self._tree = MetadataWrapper(libcst.parse_module(self._source)).visit(visitor)
         self._mutations = visitor.mutations
+        self._digest = hashlib.sha256(self._source.encode()).hexdigest()[:16]
 
-    def __len__(self) -> int:
-        return len(self._mutations)
+    def ids(self) -> list[str]:
+        """Return a name for each mutant, which no mutant of another version of the module has."""
+        return [f"{self.name} {self._digest} {number}" for number in range(len(self._mutations))]
 
     def mutant(self, number: int) -> Mutant:
-        """Return a mutant with its source written out."""
+        """Return a mutant with its source written out, which takes a moment."""
         mutation = self._mutations[number]
         changed = self._tree.deep_replace(mutation.original_node, mutation.mutated_node)
         if not isinstance(changed, libcst.Module):
             raise TypeError(f"{self.name} is a module no more")
-        digest = hashlib.sha256(f"{self.name}\n{changed.code}".encode()).hexdigest()[:16]
-        return Mutant(digest, self.name, *_difference(self._source, changed.code), changed.code)
+        return Mutant(self.name, *_difference(self._source, changed.code), changed.code)
 
 
 def _difference(before: str, after: str) -> tuple[int, str, str]:
@@ -134,14 +135,20 @@ def _difference(before: str, after: str) -> tuple[int, str, str]:
     return start + 1, " ".join(map(str.strip, old[start:end])), " ".join(map(str.strip, new[new_start:new_end]))
 
 
-def sample(count: int, seed: str) -> list[Mutant]:
-    """Return so many mutants of the rules as they are, drawn by the seed."""
+Make = Callable[[], Mutant]
+
+
+def sample(count: int, seed: str) -> dict[str, Make]:
+    """Return so many mutants of the rules as they are, drawn by the seed: their names, and what makes them."""
     paths = sorted(path for path in (HERE / RULES).glob("*.py") if path.name not in LEFT_OUT)
-    modules = [Module(path) for path in paths]
-    places = [(module, number) for module in modules for number in range(len(module))]
-    drawn = random.Random(seed).sample(places, min(count, len(places)))
-    print(f"{len(drawn)} of {len(places)} mutants, drawn with the seed {seed}")
-    return [module.mutant(number) for module, number in drawn]
+    every = {
+        name: partial(module.mutant, number)
+        for module in map(Module, paths)
+        for number, name in enumerate(module.ids())
+    }
+    drawn = random.Random(seed).sample(list(every), min(count, len(every)))
+    print(f"{len(drawn)} of {len(every)} mutants, drawn with the seed {seed}")
+    return {name: every[name] for name in drawn}
 
 
 class FirstFailure:
@@ -237,30 +244,32 @@ class Workspace:
 class Running(NamedTuple):
     """A mutant whose tests run."""
 
+    name: str
     mutant: Mutant
     workspace: Workspace
     deadline: float
 
 
-def run(mutants: Sequence[Mutant], jobs: int, state: Path) -> None:
+def run(mutants: Mapping[str, Make], jobs: int, state: Path) -> None:
     """Run the tests on every mutant, so many at a time, and add a line to the state for each."""
     free = [Workspace(number) for number in range(jobs)]
     limit = round(PATIENCE * max(map(_check_unchanged, free))) + 5
     for workspace in free:
         workspace.cpu_seconds = limit
-    waiting, running = list(reversed(mutants)), dict[int, Running]()
+    waiting, running = list(mutants)[::-1], dict[int, Running]()
     start, total = time.monotonic(), len(mutants)
     with state.open("a", encoding="utf-8") as lines:
         try:
             while waiting or running:
                 while waiting and free:
-                    mutant, workspace = waiting.pop(), free.pop()
-                    running[workspace.start(mutant)] = Running(mutant, workspace, time.monotonic() + WALL_SECONDS)
+                    name, workspace = waiting.pop(), free.pop()
+                    mutant, deadline = mutants[name](), time.monotonic() + WALL_SECONDS
+                    running[workspace.start(mutant)] = Running(name, mutant, workspace, deadline)
                 ended, status = _ended(running)
-                mutant, workspace, _ = running.pop(ended)
+                name, mutant, workspace, _ = running.pop(ended)
                 by = workspace.settle(mutant, status)
                 free.append(workspace)
-                lines.write(json.dumps(Outcome(*mutant[:-1], by)._asdict()) + "\n")
+                lines.write(json.dumps(Outcome(name, *mutant[:-1], by)._asdict()) + "\n")
                 lines.flush()
                 done = total - len(waiting) - len(running)
                 print(
@@ -276,7 +285,7 @@ def run(mutants: Sequence[Mutant], jobs: int, state: Path) -> None:
 def _ended(running: dict[int, Running]) -> tuple[int, int]:
     """Wait for a process to end, and end those that have run too long; returns its number and its status."""
     while True:
-        for child, (_, _, deadline) in running.items():
+        for child, (_, _, _, deadline) in running.items():
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 return ended, status
@@ -298,7 +307,7 @@ def outcomes(state: Path) -> dict[str, Outcome]:
     if not state.exists():
         return {}
     rows = map(json.loads, state.read_text(encoding="utf-8").splitlines())
-    return {row["id"]: Outcome(**row) for row in rows}
+    return {row["name"]: Outcome(**row) for row in rows}
 
 
 def report(known: Sequence[Outcome]) -> bool:
@@ -332,11 +341,11 @@ def main() -> int:
     state = STATE / f"seed-{asked.seed}.jsonl"
     mutants = sample(asked.sample, asked.seed)
     known = outcomes(state)
-    left = [mutant for mutant in mutants if mutant.id not in known or (asked.again and not known[mutant.id].by)]
+    left = [name for name in mutants if name not in known or (asked.again and not known[name].by)]
     if left:
-        run(left, asked.jobs, state)
+        run({name: mutants[name] for name in left}, asked.jobs, state)
     known = outcomes(state)
-    return 0 if report([known[mutant.id] for mutant in mutants if mutant.id in known]) else 1
+    return 0 if report([known[name] for name in mutants if name in known]) else 1
 
 
 if __name__ == "__main__":
