@@ -20,7 +20,6 @@ import difflib
 import hashlib
 import json
 import os
-import random
 import resource
 import shutil
 import signal
@@ -140,15 +139,12 @@ Make = Callable[[], Mutant]
 
 def sample(count: int, seed: str) -> dict[str, Make]:
     """Return so many mutants of the rules as they are, drawn by the seed: their names, and what makes them."""
-    paths = sorted(path for path in (HERE / RULES).glob("*.py") if path.name not in LEFT_OUT)
-    every = {
-        name: partial(module.mutant, number)
-        for module in map(Module, paths)
-        for number, name in enumerate(module.ids())
-    }
-    drawn = random.Random(seed).sample(list(every), min(count, len(every)))
+    modules = [Module(path) for path in (HERE / RULES).glob("*.py") if path.name not in LEFT_OUT]
+    every = [(module, number) for module in modules for number in range(len(module.ids()))]
+    # Drawn one by one, so that a change of one module leaves the rest of the sample, and what is known of it, as it is.
+    drawn = sorted(every, key=lambda one: hashlib.sha256(f"{seed} {one[0].name} {one[1]}".encode()).digest())[:count]
     print(f"{len(drawn)} of {len(every)} mutants, drawn with the seed {seed}")
-    return {name: every[name] for name in drawn}
+    return {module.ids()[number]: partial(module.mutant, number) for module, number in drawn}
 
 
 class FirstFailure:

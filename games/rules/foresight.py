@@ -30,23 +30,13 @@ def cards_after(view: View, move: Move) -> int:
 def winner_by_leaving(view: View) -> int | None:
     """Return who wins the round if the viewer leaves it now, or None if it goes on (LEAVE-1, END-3, END-4).
 
-    The move is made on the position without the cards that the viewer does not see: nothing is drawn by it.
+    The move is made on a position that has what decides this and nothing else: leaving draws no card.
     """
     if view.you is None:
         return None
     hands = [(view.hand or ()) if seat == view.you else () for seat in range(len(view.counts))]
     position = Position(
-        hands=hands,
-        turn=view.turn,
-        discard_pile=view.discard_pile,
-        color=view.color,
-        out=view.out,
-        direction=view.direction,
-        pending=view.pending,
-        phase=view.phase,
-        drawn=view.drawn,
-        going_out=view.going_out,
-        absent=view.absent,
+        hands=hands, turn=view.turn, discard_pile=view.discard_pile, out=view.out, going_out=view.going_out
     )
     after, _ = push(position, view.you, Move("leave"), view.options, lambda cards, _: list(cards))
     return after.winner

@@ -22,8 +22,8 @@ _NO_LIMIT: Final = 10**9
 class Step:
     """The work in hand: who moves and how, the new position, the events so far, and the rules of the table.
 
-    While a card's effects run, ``next`` is the seat whose turn comes next, and ``received`` are the seats that have
-    got another hand by it.
+    A play sets ``next``, the seat whose turn comes next, before the card's effects run. ``received`` are the seats that
+    have got another hand by it.
     """
 
     __slots__ = ("events", "move", "next", "options", "position", "received", "seat", "shuffle", "side")
@@ -36,7 +36,7 @@ class Step:
         self.side = options.rules.side
         self.shuffle = shuffle
         self.events: list[Event] = []
-        self.next = seat
+        self.next: int
         self.received: tuple[int, ...] = ()
 
     def set_hand(self, seat: int, hand: tuple[Card, ...]) -> None:

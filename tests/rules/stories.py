@@ -65,6 +65,9 @@ CASES = (
     case("TURN-4", "no pass before a draw", "r5 r6 / g2 g3", "0 pass", options={"drawn_must_play": False}),
     case("TURN-7", "no colour asked", "r5 r6 / g2 g3", "0 play r5 color g; 0 play r5 swap 1"),
     case("STACK-3", "no draw under a stack", "r5 r6 / g2 g3", "0 draw; 0 play r5", discard_pile="r+4", pending=(6, 4)),
+    case("LEAVE-1", "leaving under a roulette", "g5 / g2 g3 / y1", "0 leave", discard_pile="WC", phase="choose_color"),
+    case("LEAVE-1", "leaving under a stack", "g5 / g2 g3 / y1 y2", "0 leave", discard_pile="r+4", pending=(6, 4)),
+    case("LEAVE-1", "leaving out of turn", "g5 / g2 g3 / y1 y2", "1 leave"),
     case("SEVEN-1", "no such swap", "r7 r6 / g2 g3", "0 play r7 swap 4", pending=None),
 )
 

@@ -143,6 +143,26 @@ BAD_LINES = {
     "over with somebody to catch": position(phase="over", winner=0, points=5, exposed=[1]),
     "points of the wrong count": position(phase="over", winner=0, points=[5]),
     "points of the wrong type": position(phase="over", winner=0, points="5"),
+    "points below nought": position(phase="over", winner=0, points=[0, -1]),
+    "a winner of the wrong type": position(phase="over", winner="0", points=5),
+    "a winner that is no seat": position(phase="over", winner=2, points=5),
+    "a total of the wrong type": position(pending={"total": "4", "value": 4}),
+    "a value of the wrong type": position(pending={"total": 4, "value": "4"}),
+    "a draw pile of the wrong type": position(draw_pile="r5"),
+    "a draw pile with a card of the wrong type": position(draw_pile=[5]),
+    "a discard pile of the wrong type": position(discard_pile={"r3": 1}),
+    "a discard pile with a card of the wrong type": position(discard_pile=[None]),
+    "set-aside cards of the wrong type": position(set_aside=1),
+    "set-aside cards with one of the wrong type": position(set_aside=[1]),
+    "seats out of the wrong type": position(out=1),
+    "a seat out that is none": position(out=[2]),
+    "a seat out twice": position(hands=[*TWO, []], out=[2, 2]),
+    "seats declared of the wrong type": position(declared=0),
+    "a seat declared that is none": position(declared=["0"]),
+    "seats exposed of the wrong type": position(exposed="0"),
+    "a seat gone out that is none": position(going_out=[2], pending={"total": 2, "value": 2}),
+    "seats gone out of the wrong type": position(going_out=0, pending={"total": 2, "value": 2}),
+    "a hand with a card of the wrong type": position(hands=[["r5"], [None]]),
 }  # fmt: skip
 
 
@@ -157,6 +177,13 @@ def test_the_good_line_that_the_bad_ones_spoil_is_good() -> None:
     assert replay_line(json.dumps(GOOD))["steps"] == []
     over = position(hands=[[], ["g2"]], phase="over", winner=0, points=2, color=None)
     assert replay_line(over)["legal"] == {"0": [], "1": []}
+
+
+@pytest.mark.parametrize("points", [5, [0, 7]])
+def test_a_round_that_is_over_keeps_its_points(points: int | list[int]) -> None:
+    answer = replay_line(position(hands=[[], ["g7"]], phase="over", winner=0, points=points))
+    assert isinstance(answer["position"], dict)
+    assert answer["position"]["points"] == points
 
 
 def test_bad_input_ends_with_status_2_one_line_and_the_earlier_answers() -> None:

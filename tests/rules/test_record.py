@@ -30,6 +30,7 @@ from games.rules import (
     replay_record,
 )
 from games.rules.__main__ import main
+from games.rules.deal import deal_cards
 from tests.rules.strategies import random_move
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -171,6 +172,13 @@ def test_a_void_match_has_no_end_and_no_result() -> None:
     assert "\nseed:\nresult: -\n" in text
     assert parse_record(text) == record
     assert len(list(replay_record(record))) == 1
+
+
+def test_a_void_round_without_a_move_ends_where_it_started() -> None:
+    first = MATCH.rounds[0]._replace(lines=(), end=None)
+    record = MATCH._replace(rounds=(first,), commitments=MATCH.commitments[:1], seeds=(), result=None)
+    (replayed,) = replay_record(record)
+    assert replayed.position == deal_cards(MATCH.options, 3, list(first.deal), dealer=first.dealer)
 
 
 def change(text: str, old: str, new: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -109,7 +110,7 @@ def test_the_shuffle_starts_from_the_order_of_the_notation() -> None:
 @pytest.mark.rule("SETUP-1")
 @pytest.mark.parametrize("players", [0, 1, 7])
 def test_it_deals_to_no_other_number_than_2_to_6(players: int) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match=r"^A table has 2 to 6 players\.$"):
         deal(NO_MERCY, players, Shuffler(key_from_seed("")).shuffle)
 
 
@@ -136,8 +137,15 @@ def test_it_turns_cards_over_until_a_number_shows_and_nothing_has_an_effect() ->
 
 @pytest.mark.rule("SETUP-3")
 def test_a_deal_without_a_number_to_start_with_is_refused() -> None:
-    with pytest.raises(BadInput):
+    sentence = "The cards left after the deal hold no number card to start with."
+    with pytest.raises(BadInput, match=f"^{re.escape(sentence)}$"):
         deal_cards(NO_MERCY, 2, ["r1"] * 14 + ["W10", "rS"])
+
+
+@pytest.mark.rule("SETUP-1")
+def test_it_deals_no_round_to_one_player_alone() -> None:
+    with pytest.raises(BadInput, match=r"^A round needs at least 2 players\.$"):
+        deal(NO_MERCY, 3, Shuffler(key_from_seed("")).shuffle, absent=(0, 2))
 
 
 @pytest.mark.rule("SETUP-4")
