@@ -1,0 +1,280 @@
+"""What docker/compose.yaml lets in and out, read from the file; and the scripts beside it, with a Docker of ours."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import redis
+import yaml
+
+from nomercy.launcher.place import CHECKOUT
+from tests.support import waiting
+from tests.support.ports import free_port
+
+DOCKER: Final = CHECKOUT / "docker"
+SECRETS: Final = {"SECRET_KEY", "DATABASE_PASSWORD", "REDIS_PASSWORD"}
+ASKED: Final = SECRETS | {"SITE_URL", "EMAIL_URL"}
+SITE: Final = {"web", "ws", "clock", "worker", "mail", "beat"}
+
+until = partial(waiting.until, patience=20.0)
+
+
+def text() -> str:
+    return (DOCKER / "compose.yaml").read_text()
+
+
+def read() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(text())
+    return found
+
+
+def services() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = read()["services"]
+    return found
+
+
+def on(network: str) -> set[str]:
+    """The services that can reach each other here."""
+    return {name for name, service in services().items() if network in service["networks"]}
+
+
+def test_every_container_is_locked_in() -> None:
+    for name, service in services().items():
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"]), name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert re.fullmatch(r"\d+[mg]", service["mem_limit"]), name
+        assert "privileged" not in service, name
+        assert "network_mode" not in service, name
+
+
+def test_only_the_proxy_publishes_ports() -> None:
+    usual = {
+        name: service["ports"]
+        for name, service in services().items()
+        if "ports" in service and "profiles" not in service
+    }
+    assert usual == {"caddy": ["80:80", "443:443"]}
+
+
+def test_mailpit_is_off_unless_asked_for_and_stays_on_this_host() -> None:
+    mailpit = services()["mailpit"]
+    assert mailpit["profiles"] == ["mailpit"]
+    assert all(port.startswith("127.0.0.1:") for port in mailpit["ports"])
+    assert [name for name, service in services().items() if "profiles" in service] == ["mailpit"]
+    assert "smtp://mailpit" not in re.sub(r"(?m)^ *#.*", "", text())  # no process expects it
+
+
+def test_no_secret_has_a_default_and_each_is_its_own() -> None:
+    asked = set(re.findall(r"\$\{(\w+):\?[^}]+\}", text()))
+    example = (DOCKER / ".env.example").read_text()
+    assert asked == set(re.findall(r"(?m)^(\w+)=$", example)) == ASKED
+    defaults = dict(re.findall(r"\$\{(\w+):?[-=]([^}]*)\}", text()))
+    assert defaults == {"EMAIL_VERIFICATION": "mandatory"}
+    site, postgres = services()["web"]["environment"], services()["postgres"]["environment"]
+    assert postgres["POSTGRES_PASSWORD"] == site["PGPASSWORD"] == "${DATABASE_PASSWORD:?set it in docker/.env}"
+    assert site["SECRET_KEY"] == "${SECRET_KEY:?set it in docker/.env}"
+    assert site["REDIS_URL"] == "redis://:${REDIS_PASSWORD:?set it in docker/.env}@redis:6379/0"
+
+
+def test_only_the_site_reaches_redis_and_postgresql() -> None:
+    networks = read()["networks"]
+    assert {name for name, network in networks.items() if network and network.get("internal")} == {"postgres", "redis"}
+    assert on("redis") == SITE | {"redis"}
+    assert on("postgres") == SITE | {"postgres", "migrate"}
+    assert (services()["redis"]["networks"], services()["postgres"]["networks"]) == (["redis"], ["postgres"])
+    assert on("front") == {"caddy", "web", "ws"}
+    assert on("mail") == {"mail", "mailpit"}
+
+
+@pytest.mark.redis
+def test_redis_asks_for_a_password_that_no_command_line_shows(tmp_path: Path) -> None:
+    service = services()["redis"]
+    assert service["environment"]["REDIS_PASSWORD"] == "${REDIS_PASSWORD:?set it in docker/.env}"
+    port, password = free_port(), "p" * 64
+    shell, flag, script = service["command"]
+    here = f"redis-server - --port {port} --bind 127.0.0.1 --dir {tmp_path}"
+    command = script.replace("$$", "$").replace("redis-server -", here, 1)
+    environment = {"PATH": os.environ["PATH"], "REDIS_PASSWORD": password, "REDISCLI_AUTH": password}
+    process = subprocess.Popen([shell, flag, command], env=environment, stdout=subprocess.DEVNULL)
+    try:
+        known = redis.Redis(port=port, password=password)
+        until("Redis answers", lambda: _answers(known))
+        with pytest.raises(redis.AuthenticationError), redis.Redis(port=port) as stranger:
+            stranger.ping()
+        assert "redis-server" in Path(f"/proc/{process.pid}/cmdline").read_text()  # it gets the signals itself
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            assert password not in _read(file)
+        assert known.config_get("maxmemory-policy") == {"maxmemory-policy": "volatile-lru"}
+        known.close()
+        kind, check = service["healthcheck"]["test"]
+        assert kind == "CMD-SHELL"
+        healthy = check.replace("redis-cli", f"redis-cli -p {port}")
+        for given, status in ((environment, 0), ({"PATH": os.environ["PATH"]}, 1)):
+            assert subprocess.run(["/bin/sh", "-c", healthy], env=given, check=False).returncode == status
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:  # it ended
+        return ""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the folder `docker` without an .env, for its scripts to write to."""
+    return shutil.copytree(DOCKER, tmp_path / "docker", ignore=shutil.ignore_patterns(".env"))
+
+
+def run(script: Path, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": f"{path}:{os.defpath}"}
+    return subprocess.run(["/bin/sh", script, *arguments], env=environment, capture_output=True, text=True, check=False)
+
+
+def images(folder: Path) -> list[str]:
+    """Every image that is not built here, as it is written."""
+    compose, dockerfile = (folder / "compose.yaml").read_text(), (folder / "Dockerfile").read_text()
+    named = {service["image"] for service in yaml.safe_load(compose)["services"].values()} - {"nomercy"}
+    return sorted(named | set(re.findall(r"(?m)^FROM (\S+)", dockerfile)))
+
+
+def test_every_image_has_a_tag_that_is_no_moving_target() -> None:
+    for image in images(DOCKER):
+        name, _, tag = image.partition("@")[0].partition(":")
+        assert tag not in ("", "latest"), name
+
+
+FAKE: Final = """#!/bin/sh
+[ "$1 $2 $3 $#" = "buildx imagetools inspect 4" ] || {{ echo "unknown command: $*" >&2; exit 2; }}
+digest=$(printf '%s {salt}' "$4" | sha256sum | cut -d ' ' -f 1)
+cat <<END
+Name:      docker.io/library/$4
+MediaType: application/vnd.oci.image.index.v1+json
+Digest:    sha256:$digest
+
+Manifests:
+  Name:      docker.io/library/$4@sha256:{other}
+  Digest:    sha256:{other}
+  Platform:  linux/amd64
+END
+"""
+
+
+@pytest.fixture
+def docker(tmp_path: Path) -> Callable[[str], str]:
+    """Put a program named `docker` that says this into a folder, and give the folder."""
+
+    def make(script: str) -> str:
+        place = tmp_path / "bin"
+        place.mkdir(exist_ok=True)
+        (place / "docker").write_text(script)
+        (place / "docker").chmod(0o755)
+        return str(place)
+
+    return make
+
+
+def test_pin_writes_a_digest_to_every_image_and_replaces_it_the_next_time(
+    folder: Path, docker: Callable[[str], str]
+) -> None:
+    before = images(folder)
+    seen = []
+    for salt in ("today", "later"):
+        done = run(folder / "pin", path=docker(FAKE.format(salt=salt, other="f" * 64)))
+        assert (done.returncode, done.stderr) == (0, "")
+        pinned = images(folder)
+        assert [re.sub(r"@sha256:(?!f{64})[0-9a-f]{64}$", "", image) for image in pinned] == before
+        assert sorted(done.stdout.split()) == pinned
+        seen.append(pinned)
+    assert not set(seen[0]) & set(seen[1])
+    unchanged = re.sub(r"@sha256:[0-9a-f]{64}", "", (folder / "compose.yaml").read_text())
+    assert unchanged == re.sub(r"@sha256:[0-9a-f]{64}", "", text())
+    assert (folder / "Dockerfile").read_text().count("@sha256:") == 2
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "#!/bin/sh\nexit 1\n",
+        "#!/bin/sh\necho hello\n",
+        "#!/bin/sh\ncase $4 in redis*) exit 1;; esac\n" + FAKE.partition("\n")[2].format(salt="", other="f" * 64),
+    ],
+    ids=["away", "another answer", "one image away"],
+)
+def test_pin_writes_nothing_unless_it_knows_every_digest(
+    folder: Path, docker: Callable[[str], str], script: str
+) -> None:
+    done = run(folder / "pin", path=docker(script))
+    assert done.returncode == 1
+    assert "Nothing was pinned: " in done.stderr
+    for name in ("compose.yaml", "Dockerfile"):
+        assert (folder / name).read_bytes() == (DOCKER / name).read_bytes()
+
+
+@pytest.mark.skipif(shutil.which("docker", path=os.defpath) is not None, reason="there is a docker here")
+def test_pin_says_that_there_is_no_docker(folder: Path) -> None:
+    done = run(folder / "pin")
+    assert (done.returncode, done.stderr) == (1, "Nothing was pinned: there is no docker here.\n")
+
+
+def test_make_env_writes_new_secrets_for_their_owner_only(folder: Path) -> None:
+    written = []
+    for _ in range(2):
+        done = run(
+            folder / "make-env", "https://cards.example.org", "smtp+tls://me%40home:$b&c#d|e@mail.example.org:587"
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert stat.S_IMODE((folder / ".env").stat().st_mode) == 0o600
+        found = dict(re.findall(r"(?m)^(\w+)=(.*)$", (folder / ".env").read_text()))
+        assert found.keys() == ASKED
+        assert found["SITE_URL"] == "'https://cards.example.org'"
+        assert found["EMAIL_URL"] == "'smtp+tls://me%40home:$b&c#d|e@mail.example.org:587'"
+        secrets = [found[name] for name in sorted(SECRETS)]
+        assert all(re.fullmatch(r"[0-9a-f]{64}", secret) for secret in secrets)
+        written += secrets
+        (folder / ".env").unlink()
+    assert len(set(written)) == len(written)
+
+
+def test_make_env_keeps_the_secrets_that_are_there(folder: Path) -> None:
+    (folder / ".env").write_text("SECRET_KEY=of-the-data\n")
+    done = run(folder / "make-env", "https://cards.example.org", "smtp://mail.example.org")
+    assert (done.returncode, "exists already" in done.stderr) == (1, True)
+    assert (folder / ".env").read_text() == "SECRET_KEY=of-the-data\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("https://cards.example.org",), ("https://cards.example.org", "smtp://it's@x")]
+)
+def test_make_env_says_what_it_needs(folder: Path, arguments: tuple[str, ...]) -> None:
+    done = run(folder / "make-env", *arguments)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert not (folder / ".env").exists()
+
+
+def test_the_scripts_run_under_a_plain_shell_and_are_documented() -> None:
+    told = (CHECKOUT / "docs" / "operations.md").read_text()
+    for name in ("pin", "make-env"):
+        assert os.access(DOCKER / name, os.X_OK)
+        assert f"docker/{name}" in told
+        assert subprocess.run(["/bin/sh", "-n", DOCKER / name], check=False).returncode == 0
