@@ -25,13 +25,16 @@ RESERVED_WORDS: Final = ("bot", "clock", "mattel", "mod", "moderation", "officia
 """No word of a name is one of these, or its plural."""
 RESERVED_NAMES: Final = (
     *BOT_NAMES,
-    "free seat", "host", "nobody", "no mercy", "operator", "root", "somebody", "spectator", "superuser", "you",
+    "a former player", "everybody", "free seat", "host", "nobody", "no mercy", "operator", "root", "somebody",
+    "spectator", "superuser", "you",
 )  # fmt: skip
-"""No name is one of these. As a word among others they are fine, like Ada Lovelace or June Carter."""
+"""No name, and no part of one beside or in brackets, is one of these. As words they are fine, as in Ada Lovelace."""
 
 _DIGITS_AS_LETTERS: Final = str.maketrans("01345789", "oleastbg")
 _SIGNS_AS_LETTERS: Final = str.maketrans("01345789@$!", "oleastbgasl")
 _CHECK_MARKS: Final = re.compile("[\u2611\u2705\u2713\u2714\U0001f5f8\U0001f5f9]")
+_BRACKETS: Final = re.compile(r"[()\[\]{}<>]")
+_ADDRESS: Final = re.compile(r"://|\bwww\.|\w@\w", re.IGNORECASE)
 _EMOJI_STYLE: Final = "\ufe0e\ufe0f"
 
 GUEST_ADJECTIVES = (
@@ -86,6 +89,10 @@ def validate_display_name(value: str) -> None:
         raise ValidationError("A letter in a name has at most two marks, and no mark stands alone.", code="marks")
     if found := _CHECK_MARKS.search(value):
         raise ValidationError("A name has no check mark: the site vouches for nobody by their name.", code="check_mark")
+    if _ADDRESS.search(value):
+        raise ValidationError(
+            "A name is no address of a site or of mail: mails would make a link of it.", code="address"
+        )
     if mixed := next(filter(mixes_scripts, words(value)), None):
         raise ValidationError(
             f"“{mixed}” has letters of different scripts: write one word in one script.", code="scripts"
@@ -152,8 +159,8 @@ def is_reserved(name: str) -> bool:
         plain = [word for word in map(_plain, found) if word]
         if any(word in whole_words or word.startswith(in_words) or word.endswith(in_words) for word in plain):
             return True
-        whole = _plain("".join(found))
-        if whole in whole_names or whole in whole_words or whole in in_words:
+        parts = (_plain("".join(words(part))) for part in _BRACKETS.split(plain_letters(reading)))
+        if any(part in whole_names or part in whole_words or part in in_words for part in parts):
             return True
     return False
 

@@ -43,6 +43,7 @@ def name_clash(name: str, *, but: User) -> str:
 
 
 OBJECTIONS: Final = {
+    "address": "is an address of a site or of mail",
     ALIKE: "looks like the name of an older account",
     "check_mark": "has a check mark",
     "invalid": "has characters that no username has",

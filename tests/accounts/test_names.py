@@ -49,6 +49,7 @@ REFUSED = {
     ],
     "marks": ["e" + "\u0301" * 25, "al\u0301\u0302\u0303ice", "\u0301bob", "Bob \u0301x", "a\u20ddb"],
     "check_mark": ["alice \u2714", "\u2705 bob", "bob\u2713", "Staff \u2714 official"],
+    "address": ["http://a.example", "www.example.org", "eve@example.org", "Bob (WWW.a.b)"],
     "scripts": [
         "\u0430dmin", "\u0430lice", "\u03b1lice", "b\u043eb", "Zo\u00eb b\u043eb", "\u041e\u03bb\u044f", "\u13aalice",
     ],
@@ -63,7 +64,9 @@ REFUSED = {
         "Clock", "The Clock",
         "Bot", "Ola (bot)", "b0ts", "Mattel", "No Mercy", "N0 Mercy!", "NoMercyTeam", "You", "y0u", "Free seat",
         "Nobody", "Host",
-        "guest-0123", "Guest\u2010ab", "Ada", "ada.", "4da", "Ada 2", "A-d-a", "June", "JUNE \u2728", "\uff26inn",
+        "guest-0123",
+        "Ola (you)", "Ada [UK]", "(host) Bob", "A former player",
+        "Guest\u2010ab", "Ada", "ada.", "4da", "Ada 2", "A-d-a", "June", "JUNE \u2728", "\uff26inn",
         "\u0410\u0501\u0430",
     ],
 }  # fmt: skip
