@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
-from accounts.actions import create_guest
+from accounts.actions import create_guest, lock_person
+from accounts.limits import scaled
 from accounts.names import BOT_NAMES, name_skeletons
 from games import announce, bots, queries, rules
 from games.actions import chance, handover, rounds
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_PAUSE: Final = 10.0
 MOST_MISSES: Final = 10
+OPEN_TABLES: Final = 20  # at which a person may sit, scaled by RATE_LIMITS
 TAKEN_OFF: Final = "Staff took you off this table: you cannot sit down here again."
 
 
@@ -65,11 +67,13 @@ def create_table(
     `form` and `form_guest` are stored for `once.create_table_once`.
 
     :raises IntegrityError: `form` has made a table already.
-    :raises Denied: `malformed`, with a sentence that says what to change.
+    :raises Denied: `malformed`, with a sentence that says what to change; `forbidden` to who sits at `OPEN_TABLES`.
     """
     kept = _checked(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
+        if len(machines) + 1 < options.players:  # it will wait for people
+            _check_open_tables(user)
         game = Game.objects.create(
             host=user,
             preset=options.preset,
@@ -101,6 +105,23 @@ def create_table(
             game.skew = ask_ahead()
             _start(table, user, now)
         return table
+
+
+def _check_open_tables(user: User) -> None:
+    """Refuse a seat at one more open table to who sits at as many as a person may.
+
+    Who hosts a table sits there, so nobody gets more of them by taking over those that others leave. Locks the person,
+    so that two seats at once are counted in turn.
+    """
+    most = scaled(OPEN_TABLES)
+    if most is None:
+        return
+    lock_person(user.pk)
+    if Seat.objects.filter(user=user, game__status=Game.Status.OPEN).count() >= most:
+        message = (
+            f"You sit at {most} tables that wait for players, and nobody can sit at more: start or leave one first."
+        )
+        raise Denied("forbidden", message)
 
 
 def _checked(options: TableOptions) -> dict[str, object]:
@@ -186,7 +207,8 @@ def _free_seat(table: Table) -> int:
 def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
     """Sit down at an open table; the last free seat starts the game.
 
-    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to whom staff removed from it.
+    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to whom staff removed from it, and to who
+        sits at `OPEN_TABLES`.
     """
     with transaction.atomic():
         table = _open_table(code, user, links)
@@ -196,6 +218,8 @@ def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -
         if conduct.taken_off(game, user):
             raise Denied("forbidden", TAKEN_OFF, version=game.version)
         seat = _person(game, _free_seat(table), user)
+        if len(table.seats) + 1 < game.players:  # it will go on waiting
+            _check_open_tables(user)
         seat.save()
         _seat(table, seat, user, now)
         return table

@@ -90,11 +90,20 @@ def public_games() -> QuerySet[Game]:
 
 
 def open_tables(user: User | None) -> QuerySet[Game]:
-    """Tables with a seat free for this person: public ones, and those a rematch invited them to."""
-    shown = Q(is_public=True)
+    """Return the tables with a seat free for this person, newest first.
+
+    They are the newest public table of each host, and those that a rematch invited this person to.
+    """
+    waiting = Game.objects.filter(status=Game.Status.OPEN)
+    public = Game.objects.filter(pk__in=_with_a_seat_for(user, waiting.filter(is_public=True)).values("pk"))
+    listed = public.order_by("host", "-pk").distinct("host").values("pk")
     if user is not None:
-        shown |= Q(pk__in=Invitation.objects.filter(user_id=user.pk).values("game_id"))
-    tables = Game.objects.filter(shown, status=Game.Status.OPEN).annotate(seated=Count("seats"))
-    if user is not None:
-        tables = tables.exclude(seats__user=user)
-    return tables.filter(seated__lt=F("players")).order_by("-created_at")
+        invited = waiting.filter(pk__in=Invitation.objects.filter(user_id=user.pk).values("game_id"))
+        listed = listed.union(_with_a_seat_for(user, invited).values("pk"))
+    return Game.objects.filter(pk__in=listed).order_by("-created_at", "-pk")
+
+
+def _with_a_seat_for(user: User | None, tables: QuerySet[Game]) -> QuerySet[Game]:
+    """Return those of these tables that have a seat free, and where this person has none."""
+    others = tables if user is None else tables.exclude(seats__user=user)
+    return others.annotate(seated=Count("seats")).filter(seated__lt=F("players"))

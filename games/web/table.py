@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -33,14 +34,16 @@ Action = dict[str, Any]
 def new_table(request: HttpRequest) -> HttpResponse:
     """Choose a table's options; POST makes it, and makes a visitor a guest."""
     form = NewTableForm(request.POST if request.method == "POST" else None)
+    status = form_status(form)
     if form.is_valid():
         try:
             table = make_table(request, form.table_options())
         except Denied as denied:
             form.add_error(None, denied.message)
+            status = form_status(form) if denied.code == "malformed" else HTTPStatus(denied.status)
         else:
             return SeeOther.to("game", table.game.code)
-    return render(request, "games/new.html", {"form": form}, status=form_status(form))
+    return render(request, "games/new.html", {"form": form}, status=status)
 
 
 @vary_on_headers("HX-Request")

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import connection
+from pytest_django.fixtures import Settings
 
 from accounts.models import User
 from games import queries, rules
 from games.actions import guests, lobby
-from games.actions.lobby import TableOptions
+from games.actions.lobby import OPEN_TABLES, TableOptions
 from games.actions.rematch import ask_rematch
 from games.models import Game, Invitation, Seat
 from games.queries import lists
 from games.queries.verify import faults_of
 from games.refusals import Denied
+from tests.conftest import api_token, logged_in, person
+from tests.support.pages import CHOICES
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -236,3 +241,113 @@ def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User
     second = ask_rematch(code=table.game.code, user=bob, now=NOON)
     assert second.game.pk != first.game.pk
     assert second.game.status == Game.Status.OPEN
+
+
+# How many tables one person can have open
+
+
+def test_a_person_sits_at_no_more_than_twenty_open_tables(settings: Settings, alice: User, bob: User) -> None:
+    settings.RATE_LIMITS = 100
+    tables = [new_table(alice, players=3) for _ in range(OPEN_TABLES)]
+    with pytest.raises(Denied, match="You sit at 20 tables that wait for players") as refused:
+        new_table(alice, players=2)
+    assert refused.value.status == 403
+    assert Game.objects.count() == OPEN_TABLES
+    new_table(alice, players=3, bots=2)  # starts at once, so it waits for nobody
+    new_table(bob, players=3)
+    lobby.leave_table(code=tables[0].game.code, user=alice, now=NOON)
+    assert new_table(alice, players=3).game.status == Game.Status.OPEN
+
+
+def test_a_rematch_counts_as_a_table_like_others(settings: Settings, alice: User, bob: User) -> None:
+    settings.RATE_LIMITS = 100
+    ended = table_at(TWO_HANDS, [alice, bob])
+    Game.objects.filter(pk=ended.game.pk).update(status=Game.Status.OVER, winner=0)
+    for _ in range(OPEN_TABLES):
+        new_table(alice, players=3)
+    with pytest.raises(Denied, match="You sit at 20 tables"):
+        ask_rematch(code=ended.game.code, user=alice, now=NOON)
+    assert not Game.objects.filter(rematch_of=ended.game).exists()
+    assert ask_rematch(code=ended.game.code, user=bob, now=NOON).game.host == bob
+
+
+def test_nobody_gets_more_tables_by_taking_over_those_that_others_leave(
+    settings: Settings, alice: User, bob: User
+) -> None:
+    settings.RATE_LIMITS = 10
+    for _ in range(2):
+        table = new_table(alice, players=3)
+        lobby.join(code=table.game.code, user=bob, now=NOON)
+        lobby.leave_table(code=table.game.code, user=alice, now=NOON)
+    another, pair = new_table(alice, players=3), new_table(alice, players=2)
+    with pytest.raises(Denied, match="You sit at 2 tables"):
+        lobby.join(code=another.game.code, user=bob, now=NOON)
+    assert lobby.join(code=pair.game.code, user=bob, now=NOON).game.status == Game.Status.PLAYING  # it waits no more
+
+
+def test_without_limits_a_person_sits_at_any_number_of_tables(settings: Settings, alice: User) -> None:
+    settings.RATE_LIMITS = 0
+    for _ in range(OPEN_TABLES + 1):
+        new_table(alice, players=3)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tables_made_at_once_are_counted_in_turn(settings: Settings) -> None:
+    settings.RATE_LIMITS = 10
+    user = person("alice")
+
+    def make(_: int) -> bool:
+        try:
+            new_table(user, players=3)
+        except Denied:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(make, range(8))) == 2
+    assert Game.objects.count() == 2
+
+
+def test_the_page_and_the_api_say_that_there_are_too_many(settings: Settings, alice: User) -> None:
+    settings.RATE_LIMITS = 5
+    new_table(alice, players=3)
+    browser = logged_in(alice)
+    refused = browser.post("/tables/new/", CHOICES | {"players": 3, "bots": 0})
+    assert refused.status_code == 403
+    assert "start or leave one first" in refused.content.decode()
+    answer = browser.post(
+        "/api/v1/games", {}, content_type="application/json", headers={"Authorization": f"Bearer {api_token(alice)}"}
+    )
+    assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
+    assert Game.objects.count() == 1
+
+
+def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charlie: User) -> None:
+    tables = {user: [new_table(user, players=2) for _ in range(3)] for user in (alice, bob)}
+    hidden = new_table(alice, players=3, public=False)
+
+    def listed(user: User | None) -> list[str]:
+        return [game.code for game in lists.open_tables(user)]
+
+    newest = [tables[user][-1].game.code for user in (bob, alice)]
+    assert listed(None) == listed(charlie) == newest
+    assert listed(alice) == newest[:1]
+    lobby.join(code=tables[alice][-1].game.code, user=charlie, now=NOON)  # full: it has begun
+    assert listed(None) == [newest[0], tables[alice][-2].game.code]
+    Invitation.objects.bulk_create(
+        Invitation(game=table.game, user=charlie, at=NOON) for table in (hidden, tables[alice][0])
+    )
+    assert listed(charlie) == [
+        hidden.game.code,
+        newest[0],
+        *(t.game.code for t in (tables[alice][1], tables[alice][0])),
+    ]
+
+
+def test_a_table_where_i_sit_hides_no_other_of_its_host(alice: User, bob: User) -> None:
+    older, newer = new_table(alice, players=3), new_table(alice, players=3)
+    lobby.join(code=newer.game.code, user=bob, now=NOON)
+    assert [game.code for game in lists.open_tables(bob)] == [older.game.code]
+    assert [game.code for game in lists.open_tables(None)] == [newer.game.code]
