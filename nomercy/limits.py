@@ -47,6 +47,7 @@ class Limit:
 READS: Final = Limit("reads", None, 12_000)
 API_CALLS: Final = Limit("api", 18_000, 36_000)
 UNKNOWN_TOKENS: Final = Limit("unknown-tokens", None, 60)
+RECORDS: Final = Limit("records", 300, 600, visitors=300)
 API_TABLES: Final = Limit("api-tables", 600, 1_200)
 MOVES: Final = Limit("moves", 6_000, 120_000)
 TABLES: Final = Limit("tables", 30, 120, visitors=30)
@@ -86,6 +87,8 @@ LIMITS: Final[Mapping[str, Limit]] = {
 """What is counted when something is sent (POST), by the name of the address; `OTHERS` if it is not here.
 
 Calls of the API count as `API_CALLS` as well, everything else that is read as `READS`."""
+READ_LIMITS: Final[Mapping[str, Limit]] = {"record": RECORDS, "api-v1:get_record": RECORDS}
+"""What is counted when something is read that costs far more than a page, also by the name of the address."""
 UNCOUNTED: Final = ("/healthz", "/readyz", f"{API}v1/")
 """Where reading does not count as `READS`: health checks, and calls of the API."""
 OF_THE_API: Final = "api-v1"
@@ -151,6 +154,8 @@ class Limits:
         limits = [API_CALLS] if by_api else []
         if request.method == "POST" and (match.view_name in LIMITS or not by_api):
             limits.append(LIMITS.get(match.view_name, OTHERS))
+        elif match.view_name in READ_LIMITS:
+            limits.append(READ_LIMITS[match.view_name])
         if not limits:
             return None
         who = [("person", str(request.user.pk))] if request.user.is_authenticated else []

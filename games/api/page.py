@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -20,8 +21,12 @@ class ReadablePage(DocsBase):
     """Every call with what it takes and gives, within the site's own pages; it needs no script."""
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
+        return render(request, "api.html", self._contents(api))
+
+    @cache  # noqa: B019  # there is one API a process
+    def _contents(self, api: NinjaAPI) -> dict[str, Any]:
         document = api.get_openapi_schema()
-        return render(request, "api.html", {"calls": list(_calls(document)), "objects": list(_objects(document))})
+        return {"calls": list(_calls(document)), "objects": list(_objects(document))}
 
 
 def _calls(document: Schema) -> Iterator[dict[str, Any]]:

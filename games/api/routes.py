@@ -134,10 +134,15 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> dict[str, An
 
 
 @api.get("/games/{code}/moves", response={200: MoveList, **REFUSED}, summary="The log, as I may know it")
-def list_moves(request: HttpRequest, code: str, after: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0) -> dict[str, Any]:
+def list_moves(
+    request: HttpRequest,
+    code: str,
+    after: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+    limit: Annotated[int | None, Query(ge=1, le=1000)] = None,
+) -> dict[str, Any]:
     user = _user(request)
     table = queries.load_for(code, user, links_in(request.session))
-    lines = queries.log_of(table, user, after=after)
+    lines = queries.log_of(table, user, after=after, until=None if limit is None else after + limit)
     return {"moves": [line_json(line) for line in lines], "version": table.game.version}
 
 

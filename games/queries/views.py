@@ -207,11 +207,17 @@ class LogLine:
     """A bot made it for the owner of the seat."""
 
 
-def log_of(table: Table, user: User | None, *, after: int = 0, last: int | None = None) -> list[LogLine]:
-    """The log of this table from after version `after` to its own (at most the `last` newest lines), oldest first, as
-    this person may know it."""
+def log_of(
+    table: Table, user: User | None, *, after: int = 0, until: int | None = None, last: int | None = None
+) -> list[LogLine]:
+    """Return the log of this table, oldest line first, as this person may know it.
+
+    The lines are those after version `after` up to version `until`, or to the table's own, and of those at most the
+    `last` newest.
+    """
+    end = table.game.version if until is None else min(until, table.game.version)
     you = table.seat_of(user)
     return [
         LogLine(n, round_, seat, text, at, rules.redact(events, you, over), by_bot)
-        for n, round_, seat, text, at, events, over, by_bot in read_log(table.game.pk, after, table.game.version, last)
+        for n, round_, seat, text, at, events, over, by_bot in read_log(table.game.pk, after, end, last)
     ]

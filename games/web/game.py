@@ -1,4 +1,4 @@
-"""The game page: one view shows it, one takes moves; the log and the record stand beside it."""
+"""The game page: one view shows it, one takes moves; the record stands beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from django.http import Http404, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template import loader
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -32,7 +31,7 @@ from games.queries import GameView, LogLine, Table, conduct, lists, records
 from games.queries.conduct import StaffAct
 from games.queries.lists import Badges
 from games.refusals import Denied
-from games.render import Again, Asked, Ended, words
+from games.render import Again, Asked, Ended
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.asker import links, number, person, table_for
@@ -239,21 +238,6 @@ def look_at_end(request: HtmxRequest, code: str) -> HttpResponse:
     """Note that this person has seen how the game ended, and go home; the page itself asks for it where scripts run."""
     seen.look(table_for(request, code), person(request))
     return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else SeeOther.to("home")
-
-
-@require_safe
-def log(request: HtmxRequest, code: str) -> HttpResponse:
-    """The whole log, as this reader may know it, with an address for every line."""
-    table = table_for(request, code)
-    user = person(request)
-    view = queries.view_of(table, user)
-    acts = conduct.told_of_game(table.game, reader=user)
-    lines = rendering.log_of(view, queries.log_of(table, user), timezone.now(), acts)
-    over = view.ended
-    context = {"code": code, "name": words.table_name(view), "lines": lines, "over": over}
-    context["replay_url"] = reverse("replay", args=[code])
-    context["players"] = [{"name": seat.name, "url": words.profile_url(seat.username)} for seat in view.seats]
-    return render(request, "games/log.html", context)
 
 
 @require_safe

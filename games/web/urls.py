@@ -7,6 +7,7 @@ from games.web import game as game_views
 from games.web import guests as guest_views
 from games.web import home as home_views
 from games.web import invite as invite_views
+from games.web import log as log_views
 from games.web import notices as notice_views
 from games.web import pages as page_views
 from games.web import profile as profile_views
@@ -46,7 +47,7 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/", game_views.game, name="game"),
     path("games/<slug:code>/move/", game_views.move, name="move"),
     path("games/<slug:code>/seen/", game_views.look_at_end, name="seen"),
-    path("games/<slug:code>/log/", game_views.log, name="log"),
+    path("games/<slug:code>/log/", log_views.log, name="log"),
     path("games/<slug:code>/report/", conduct_views.report, name="report"),
     path("games/<slug:code>/replay/", replay_views.replay, name="replay"),
     path("games/<slug:code>/record/", game_views.record, name="record"),

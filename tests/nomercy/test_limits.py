@@ -29,7 +29,7 @@ from tests.conftest import Figure, api_token, logged_in
 from tests.security.urls import addresses
 from tests.security.world import World
 from tests.support.pages import CHOICES
-from tests.support.tables import NOON, TWO_HANDS, table_at
+from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 
 class Clock:
@@ -334,6 +334,17 @@ def test_reading_counts_by_address_with_pages_that_are_not_there(
         200,
     ]
     assert browser.get("/about/", REMOTE_ADDR="203.0.113.9").status_code == 200
+
+
+def test_records_have_a_limit_of_their_own(settings: Settings, alice: User, bob: User) -> None:
+    settings.RATE_LIMITS = 1
+    game = table_after([alice, bob], 10_000, seed=3).game
+    pages = [Client().get(f"/games/{game.code}/record/").status_code for _ in range(4)]
+    assert pages == [200] * 3 + [429]
+    headers = {"Authorization": f"Bearer {api_token(alice)}"}
+    calls = [Client().get(f"/api/v1/games/{game.code}/record", headers=headers).status_code for _ in range(4)]
+    assert calls == [200] * 3 + [429]
+    assert Client().get(f"/games/{game.code}/log/").status_code == 200
 
 
 def test_a_page_costs_the_queries_that_it_cost_without_limits(
