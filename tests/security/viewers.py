@@ -18,7 +18,7 @@ from tests.support.worlds import Overheard, Reader, Transcript, another_world, f
 
 PLAYERS: Final = ("seated", "opponent", "seated moderator")
 """Who sits at the table of a world, by seat."""
-MOVES: Final = 7
+MOVES: Final = 15
 """The most moves between two looks."""
 
 
@@ -110,6 +110,7 @@ class Compared:
 
     def __init__(self) -> None:
         self.answers = 0
+        self.games = 0
         self.different: list[str] = []
         self.pairs: set[tuple[str, str]] = set()
 
@@ -127,9 +128,9 @@ class Compared:
             self.different += [f"{viewer.role}, {name}, version {table.game.version}: {question}" for question in told]
 
 
-def played_on(world: World, table: Table, rng: random.Random) -> Table:
+def played_on(world: World, table: Table, rng: random.Random, *, most: int = MOVES) -> Table:
     """Make a few random moves by the players' browsers, fewer if the round ends, and return the table."""
-    for _ in range(rng.randint(1, MOVES)):
+    for _ in range(rng.randint(1, most)):
         position = table.playing[2]
         if position.phase == "over":
             break
