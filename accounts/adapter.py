@@ -122,7 +122,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
     def login(self, request: HttpRequest, user: User) -> None:
         """Log in, and keep in mind which guest this browser was, and its links: logging in empties another session."""
-        before: User | AnonymousUser = request.user
+        before: User | AnonymousUser = getattr(request, "guest", request.user)
         guest = before.pk if before.is_authenticated and before.is_guest and before.pk != user.pk else None
         links = request.session.get(LINKS)
         super().login(request, user)

@@ -3,7 +3,9 @@
 import zoneinfo
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -50,6 +52,24 @@ class SuspendedSeeOnePage:
         if request.htmx:
             return HttpResponseClientRedirect(page, status=HTTPStatus.FORBIDDEN)
         return HttpResponseRedirect(page)
+
+
+class GuestsFinishLogIns:
+    """Lets the browser of a guest show the second factor of the account it is logging in to.
+
+    allauth shows that page to visitors alone. So the guest is one there, and is kept in `request.guest`.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: Any, *view: object) -> None:
+        match, user = request.resolver_match, request.user
+        if match is not None and match.url_name == "mfa_authenticate" and user.is_authenticated and user.is_guest:
+            request.guest, request.user = user, AnonymousUser()
 
 
 class UnreadableFactor:

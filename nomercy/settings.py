@@ -166,6 +166,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "nomercy.limits.Limits",
     "accounts.middleware.SuspendedSeeOnePage",
+    "accounts.middleware.GuestsFinishLogIns",
     "accounts.confirmations.GuestsSignUpFirst",
     "accounts.confirmations.ConfirmFirst",
     "accounts.middleware.UnreadableFactor",

@@ -138,6 +138,31 @@ def test_one_of_two_who_send_a_code_at_once_gets_in(alice: User) -> None:
     assert actions.use_totp_step(user_id=alice.pk, step=8)
 
 
+# A guest who has an account
+
+
+def test_a_guest_logs_in_to_an_account_with_a_second_factor(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    guest = actions.create_guest()
+    browser = logged_in(guest)
+    answer = browser.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    page = browser.get(answer.headers["Location"])
+    assert page.status_code == 200
+    assert 'form="logout-from-stage">Cancel' not in page.content.decode()  # that would end the guest
+    assert get_user(browser) == guest
+    assert browser.post("/accounts/2fa/authenticate/", {"code": "000000x"}).status_code == 200
+    assert get_user(browser) == guest
+    done = browser.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
+    assert done.headers["Location"] == "/move-seats/"
+    assert get_user(browser) == alice
+    assert browser.session["left_guest"] == guest.pk
+
+
+def test_a_guest_who_is_not_logging_in_is_sent_to_the_log_in(db: None) -> None:
+    answer = logged_in(actions.create_guest()).get("/accounts/2fa/authenticate/")
+    assert answer.headers["Location"] == "/accounts/login/"
+
+
 # Encryption
 
 
