@@ -35,6 +35,8 @@ _SIGNS_AS_LETTERS: Final = str.maketrans("01345789@$!", "oleastbgasl")
 _CHECK_MARKS: Final = re.compile("[\u2611\u2705\u2713\u2714\U0001f5f8\U0001f5f9]")
 _BRACKETS: Final = re.compile(r"[()\[\]{}<>]")
 _ADDRESS: Final = re.compile(r"://|\bwww\.|\w@\w", re.IGNORECASE)
+_DOTTED_TWICE: Final = re.compile("([lj][\u0300-\u036f]*?)\u0307")
+"""A dot above a letter that has one shows nothing. Here l stands for i."""
 _EMOJI_STYLE: Final = "\ufe0e\ufe0f"
 
 GUEST_ADJECTIVES = (
@@ -143,7 +145,7 @@ def _look(text: str) -> str:
     while True:  # ends: tests go through all of Unicode
         # I is the capital of i and looks like l, so these are one letter here. Folding comes after the look, for it
         # would hide that I looks like l, and the look comes again after folding: M has no look-alike, m is rn.
-        folded = skeleton(text).casefold().replace("i", "l")
+        folded = _DOTTED_TWICE.sub(r"\1", skeleton(text).casefold().replace("i", "l"))
         if folded == text:
             return text
         text = folded
@@ -155,7 +157,8 @@ def is_reserved(name: str) -> bool:
         return True
     in_words, whole_words, whole_names = _reserved()
     for reading in (name, name.translate(_DIGITS_AS_LETTERS), name.translate(_SIGNS_AS_LETTERS)):
-        found = words(plain_letters(reading))
+        tokens = [words(token) for token in plain_letters(reading).split()]
+        found = {word for token in tokens for word in (*token, "".join(token))}  # ad-min is read as admin
         plain = [word for word in map(_plain, found) if word]
         if any(word in whole_words or word.startswith(in_words) or word.endswith(in_words) for word in plain):
             return True

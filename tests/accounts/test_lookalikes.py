@@ -75,6 +75,7 @@ def test_what_is_invisible_changes_no_look(text: str, invisible: str) -> None:
         "\u0430\u04cf\u0456\u0441\u0435", "\u1d00lice", "\U0001f170lice", "alice.", "_alice_", "alice \u2728",
         "alice\u02bc",
         "alice\u01c3", "a\u034flice", "alice\ufe0f", "a\u17b4lice", "a\u200dlice", "\u3164alice", "al\u0131ce",
+        "ali\u0307ce", "al\u0131\u0307ce",
     ],
 )  # fmt: skip
 def test_a_name_in_disguise_has_the_look_of_the_name(other: str) -> None:

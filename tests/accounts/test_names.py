@@ -64,7 +64,7 @@ REFUSED = {
         "Clock", "The Clock",
         "Bot", "Ola (bot)", "b0ts", "Mattel", "No Mercy", "N0 Mercy!", "NoMercyTeam", "You", "y0u", "Free seat",
         "Nobody", "Host",
-        "guest-0123",
+        "guest-0123", "Ad-min Bob", "Bob m.o.d",
         "Ola (you)", "Ada [UK]", "(host) Bob", "A former player",
         "Guest\u2010ab", "Ada", "ada.", "4da", "Ada 2", "A-d-a", "June", "JUNE \u2728", "\uff26inn",
         "\u0410\u0501\u0430",
