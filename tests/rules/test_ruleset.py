@@ -1,0 +1,114 @@
+"""What options come to: the tables that the rules look things up in."""
+
+from __future__ import annotations
+
+import pytest
+
+from games.rules import KINDS, PRESETS, TURN_MOVES, options_from
+from games.rules.asides import ASIDES
+from games.rules.effects import EFFECTS
+from games.rules.phases import PHASES
+from games.rules.ruleset import SideRules
+
+NO_MERCY = PRESETS["no-mercy"].rules.side
+CLASSIC = PRESETS["classic"].rules.side
+PLAIN = options_from("no-mercy", {"zero_seven": False}).rules.side
+NAMED = options_from("no-mercy", {"roulette_color": "player"}).rules.side
+UNSTACKED = options_from("no-mercy", {"stacking": False}).rules.side
+
+
+@pytest.mark.parametrize(
+    ("side", "card", "asks", "last"),
+    [
+        (NO_MERCY, "r5", "", ""),
+        (NO_MERCY, "r0", "", ""),
+        (NO_MERCY, "r7", "target", ""),
+        (PLAIN, "r7", "", ""),
+        (CLASSIC, "r7", "", ""),
+        (NO_MERCY, "WC", "", ""),
+        (NAMED, "WC", "color", ""),
+        (NO_MERCY, "W6", "color", "color"),
+        (CLASSIC, "W", "color", "color"),
+    ],
+)
+def test_a_play_asks_for_what_its_card_and_the_options_say(side: SideRules, card: str, asks: str, last: str) -> None:
+    assert (side.plays.asks[card], side.last_plays.asks[card]) == (asks, last)
+    assert (card in side.plays.swaps, card in side.last_plays.swaps) == (asks == "target", False)
+
+
+@pytest.mark.parametrize(
+    ("side", "card", "moves"),
+    [
+        (NO_MERCY, "r5", ["play r5"]),
+        (NO_MERCY, "W6", ["play W6 color r", "play W6 color y", "play W6 color g", "play W6 color b"]),
+        (NO_MERCY, "r7", [f"play r7 swap {seat}" for seat in range(6)]),
+        (PLAIN, "r7", ["play r7"]),
+        (NO_MERCY, "WC", ["play WC"]),
+    ],
+)
+def test_the_plays_of_a_card_are_spelled_out(side: SideRules, card: str, moves: list[str]) -> None:
+    assert list(map(str, side.plays.moves[card])) == moves
+
+
+@pytest.mark.parametrize(
+    ("side", "card", "effects"),
+    [
+        (NO_MERCY, "r5", ()),
+        (NO_MERCY, "r0", ("pass_hands",)),
+        (NO_MERCY, "r7", ("swap_hands",)),
+        (PLAIN, "r0", ()),
+        (PLAIN, "r7", ()),
+        (NO_MERCY, "rR", ("turn_round", "bounce")),
+        (NO_MERCY, "rD", ()),
+        (NO_MERCY, "WR4", ("turn_round", "rebound_owes")),
+    ],
+)
+def test_a_card_does_what_the_options_leave_of_its_row(side: SideRules, card: str, effects: tuple[str, ...]) -> None:
+    assert side.effects[card] == effects
+    assert set(effects) <= set(EFFECTS)
+
+
+@pytest.mark.parametrize(
+    ("side", "value", "answers"),
+    [
+        (NO_MERCY, 10, "W10"),
+        (NO_MERCY, 6, "W10 W6"),
+        (NO_MERCY, 4, "W10 W6 WR4 b+4 g+4 r+4 y+4"),
+        (NO_MERCY, 2, "W10 W6 WR4 b+2 b+4 g+2 g+4 r+2 r+4 y+2 y+4"),
+        (UNSTACKED, 4, ""),
+        (CLASSIC, 2, ""),
+    ],
+)
+def test_a_stack_is_answered_as_the_options_say(side: SideRules, value: int, answers: str) -> None:
+    assert sorted(side.answers[value]) == answers.split()
+
+
+@pytest.mark.parametrize(
+    ("top", "color", "fits", "does_not"),
+    [
+        ("r3", "r", "r9 g3 rS r+4 W6 WC", "g4 gS"),
+        ("r+4", "r", "g+4 r1", "g+2 b3"),
+        ("WR4", "g", "g1 WR4 g+4", "r+4 r1"),
+        ("WC", None, "WC W6", "r1 g+4"),
+    ],
+)
+def test_a_card_matches_by_color_by_symbol_or_as_a_wild(top: str, color: str | None, fits: str, does_not: str) -> None:
+    assert set(fits.split()) <= NO_MERCY.matching[top, color]
+    assert NO_MERCY.matching[top, color].isdisjoint(does_not.split())
+
+
+def test_a_discard_all_sheds_its_color_and_no_other_card_sheds() -> None:
+    assert {card: len(shed) for card, shed in NO_MERCY.sheds.items()} == {"rD": 16, "yD": 16, "gD": 16, "bD": 16}
+    assert all(card[0] == shed[0] for card, cards in NO_MERCY.sheds.items() for shed in cards)
+
+
+def test_equal_options_share_their_tables() -> None:
+    assert options_from("no-mercy", {"target": 500}).rules is PRESETS["no-mercy"].rules
+    assert PRESETS["classic"].rules.deck.name == "classic108"
+    assert PRESETS["classic"].rules.side is PRESETS["classic"].rules.sides[0]
+
+
+def test_every_kind_of_move_belongs_to_a_phase_or_is_an_aside() -> None:
+    of_phases = frozenset().union(*(phase.kinds for phase in PHASES.values()))
+    assert of_phases == TURN_MOVES
+    assert set(ASIDES) == set(KINDS) - TURN_MOVES
