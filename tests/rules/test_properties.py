@@ -271,6 +271,26 @@ def test_once_the_round_is_over_everything_is_seen() -> None:
     assert redact(last.events, None, over=True) == last.events
 
 
+SEEN_BY_ALL = (
+    "turn", "phase", "direction", "top", "color", "pending", "discard_pile", "out", "absent", "declared", "exposed",
+    "going_out", "reshuffles", "winner", "points",
+)  # fmt: skip
+
+
+@pytest.mark.rule("SEE-1")
+@games
+@given(tables(), players, seeds)
+def test_a_view_has_what_is_seen_by_all_as_it_is(options: Options, count: int, seed: int) -> None:
+    for played in play(options, count, seed, most=200):
+        for seat in (None, *range(count)):
+            view = view_for(played.after, seat, options)
+            assert [getattr(view, name) for name in SEEN_BY_ALL] == [
+                getattr(played.after, name) for name in SEEN_BY_ALL
+            ]
+            assert (view.draw_pile, view.set_aside) == (len(played.after.draw_pile), len(played.after.set_aside))
+            assert (view.you, view.options) == (seat, options)
+
+
 @pytest.mark.rule("SEE-1")
 def test_a_view_has_counts_where_others_have_cards() -> None:
     position = Position(

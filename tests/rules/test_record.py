@@ -208,6 +208,7 @@ SPOILT = {
     "a date of another zone": change(TEXT, f"date: {DATE}", "date: 2026-11-21T00:13:00+01:00"),
     "a commitment too few": change(TEXT, MATCH.commitments[0] + ",", ""),
     "a commitment that is no hex": change(TEXT, MATCH.commitments[0], "z" * 64),
+    "a seed that is no hex": change(TEXT, MATCH.seeds[0], "z" * 64),
     "a seed that was not committed to": change(TEXT, MATCH.seeds[0], "00" * 32),
     "a header line missing": change(TEXT, f"date: {DATE}\n", ""),
     "a header line of another name": change(TEXT, "preset: ", "presets: "),
