@@ -52,6 +52,8 @@ STORIES = (
 )
 
 
+DRAWN = {"last_draw_card": "draw_then_win"}
+
 CASES = (
     case("CLOCK-2", "the callout time runs out", "r5 / g2 g3", "0 clock uno", exposed=[0], turn=1),
     case("TURN-6", "no card is left to draw", "g5 g6 / b2 b3", "0 draw", draw_pile="-"),
@@ -68,9 +70,7 @@ CASES = (
     case("LEAVE-1", "leaving under a roulette", "g5 / g2 g3 / y1", "0 leave", discard_pile="WC", phase="choose_color"),
     case("LEAVE-1", "leaving under a stack", "g5 / g2 g3 / y1 y2", "0 leave", discard_pile="r+4", pending=(6, 4)),
     case("LEAVE-1", "leaving out of turn", "g5 / g2 g3 / y1 y2", "1 leave"),
-    case(
-        "END-2", "the last draw card is drawn", "r+4 / g2 g3", "0 play r+4", options={"last_draw_card": "draw_then_win"}
-    ),
+    case("END-2", "the last draw card is drawn", "r+4 / g2 g3", "0 play r+4", options=DRAWN),
     case("SEVEN-1", "no such swap", "r7 r6 / g2 g3", "0 play r7 swap 4", pending=None),
 )
 

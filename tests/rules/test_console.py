@@ -259,6 +259,11 @@ def test_the_console_says_what_it_does(
     assert [words for words in said if not re.search(rf"(^|  ){re.escape(words)}( |$)", text, re.MULTILINE)] == []
 
 
+def test_the_console_prints_the_rules_page_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rulebook"]) == 0
+    assert capsys.readouterr().out == (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+
+
 def test_the_console_wants_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([])

@@ -284,9 +284,8 @@ def test_a_view_has_what_is_seen_by_all_as_it_is(options: Options, count: int, s
     for played in play(options, count, seed, most=200):
         for seat in (None, *range(count)):
             view = view_for(played.after, seat, options)
-            assert [getattr(view, name) for name in SEEN_BY_ALL] == [
-                getattr(played.after, name) for name in SEEN_BY_ALL
-            ]
+            seen = {name: getattr(view, name) for name in SEEN_BY_ALL}
+            assert seen == {name: getattr(played.after, name) for name in SEEN_BY_ALL}
             assert (view.draw_pile, view.set_aside) == (len(played.after.draw_pile), len(played.after.set_aside))
             assert (view.you, view.options) == (seat, options)
 

@@ -181,6 +181,20 @@ def test_a_void_round_without_a_move_ends_where_it_started() -> None:
     assert replayed.position == deal_cards(MATCH.options, 3, list(first.deal), dealer=first.dealer)
 
 
+@pytest.mark.rule("SETUP-5")
+@pytest.mark.parametrize(("lines", "dealer"), [((), 2), (("1 leave",), 2), (("2 leave",), 0)])
+def test_a_void_round_is_dealt_again_by_the_same_dealer_unless_that_player_left(
+    lines: tuple[str, ...], dealer: int
+) -> None:
+    first = MATCH.rounds[0]._replace(lines=tuple(Line(FIRST.at, line) for line in lines), end=None)
+    second = MATCH.rounds[0]._replace(number=2, lines=(), end=None)
+    record = MATCH._replace(commitments=MATCH.commitments[:2], seeds=(), result=None)
+    assert len(list(replay_record(record._replace(rounds=(first, second._replace(dealer=dealer)))))) == 2
+    for other in {0, 1, 2} - {dealer}:
+        with pytest.raises(BadInput, match="has the wrong dealer"):
+            list(replay_record(record._replace(rounds=(first, second._replace(dealer=other)))))
+
+
 def change(text: str, old: str, new: str) -> str:
     assert old in text
     return text.replace(old, new, 1)
