@@ -1,5 +1,6 @@
 """What every test may ask for: the embedded database, the cast, and honest skips."""
 
+import gc
 import os
 import random
 import shutil
@@ -53,6 +54,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = others
         config.stash[LEFT_OUT] = len(long)
         config.hook.pytest_deselected(items=long)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the collection has made out of garbage collection, which would look at all of it again and again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -31,9 +31,10 @@ def main() -> None:
     cookies: list[dict[str, Any]] = []
     without: list[str] = []
     with transaction.atomic():
-        world = World()
+        world, visitor = World(), Client()
         for address in addresses():
-            for browser, method in ((Client(), "POST"), (world.browsers["seated"], "GET")):
+            for browser, method in ((visitor, "POST"), (world.browsers["seated"], "GET")):
+                visitor.cookies.clear()
                 with transaction.atomic():
                     answer = browser.generic(method, world.url(address), secure=True)
                     transaction.set_rollback(True)
