@@ -5,6 +5,7 @@ from typing import Any, Final
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import EmailVerificationMethod
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ValidationError
@@ -13,7 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from accounts import actions, browsers, guards, queries, tries
+from accounts import actions, browsers, guards, mails, queries, tries
+from accounts.addresses import canonical
+from accounts.limits import TooManyTries
 from accounts.models import User
 from accounts.origin import address_of, counted_as
 
@@ -22,6 +25,8 @@ LEFT_GUEST: Final = "left_guest"
 LINKS: Final = "links"
 """The session's key for the invitation keys that this browser has opened."""
 
+CONFIRMATION_FOLLOWS: Final = "account/messages/email_confirmation_sent.txt"
+"""allauth's name for the message that a mail to confirm an address follows."""
 NOT_BY_THIS_ADDRESS: Final = (
     "No account here has this email address and password. An address logs you in once you have confirmed it; your"
     " username always does."
@@ -108,17 +113,61 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             saved.save(update_fields=["username", "email", "password", "is_guest", "display_name"])
         return saved
 
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Queue a mail about an account; every mail of allauth and of `accounts` goes through here.
+
+        Only a row is written, in the caller's transaction: the outbox of `games` sends it within seconds, holds it
+        after a restore, and tries again while the mail server is away. So nothing here can fail because of mail.
+
+        `template_prefix` is a name in `accounts.mails.KINDS`, which has the words; a new notice is a new row there.
+        `context` must have `user`, the saved account that the mail is about, and the facts that the kind's sentence
+        names; the rest is not stored. It must hold no token: links are made when the mail is sent, from `SITE_URL`.
+
+        Notices go only to addresses that are confirmed as this user's. For one that has just been removed, pass what it
+        was as `context["confirmed"]`.
+
+        :raises KeyError: for a kind that is not in `KINDS`, or a fact that is missing.
+        :raises TooManyTries: for a kind that can be asked for, if this user has asked too often.
+        """
+        user, confirmed = context.get("user"), context.get("confirmed")
+        mails.queue(
+            kind=template_prefix, address=email, user=user, confirmed=confirmed, facts=context, now=timezone.now()
+        )
+
+    def send_notification_mail(
+        self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
+    ) -> None:
+        """Queue a notice of a change to this account, to its primary address if no other is given.
+
+        Unlike allauth's own it tells no network address and no browser: none is stored here.
+        """
+        address = email or EmailAddress.objects.get_primary_email(user)
+        if app_settings.EMAIL_NOTIFICATIONS and address:
+            self.send_mail(template_prefix, address, (context or {}) | {"user": user})
+
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Ask to confirm an address; or tell whoever has confirmed it that they have an account already."""
+        """Queue the mail that asks to confirm an address.
+
+        A person who asks too often while logged in is told so; logging in and signing up go on without another mail.
+
+        :raises TooManyTries:
+        """
         address = emailconfirmation.email_address
-        holder = queries.holder_of(address.email)
-        if holder in (None, address.user):
-            super().send_confirmation_mail(request, emailconfirmation, signup)
-            return
-        urls = {"login_url": "account_login", "password_reset_url": "account_reset_password"}
-        context = {name: request.build_absolute_uri(reverse(view)) for name, view in urls.items()}
-        context |= {"username": holder.username, "host": request.get_host()}
-        self.send_mail("account/email/account_already_exists", address.email, context)
+        try:
+            self.send_mail(mails.CONFIRM, address.email, {"user": address.user})
+        except TooManyTries:
+            if not signup and request.user.pk == address.user_id:
+                raise
+
+    def add_message(self, request: HttpRequest, level: int, *args: Any, **kwargs: Any) -> None:
+        """Give the message that a confirmation mail follows a button that sends it again."""
+        if CONFIRMATION_FOLLOWS in (*args, *kwargs.values()):
+            kwargs["extra_tags"] = "confirm-again"
+        super().add_message(request, level, *args, **kwargs)
+
+    def clean_email(self, email: str) -> str:
+        """Return the one spelling under which this address is stored and counted."""
+        return canonical(email)
 
     def login(self, request: HttpRequest, user: User) -> None:
         """Log in, and keep in mind which guest this browser was, and its links: logging in empties another session."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Final
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+
+LONGEST_ADDRESS: Final = 254
+"""The longest mail address there is (RFC 5321), and what the columns for addresses hold."""
 
 
 def validate_address(value: str) -> None:
@@ -13,6 +17,9 @@ def validate_address(value: str) -> None:
 
     Other letters than ASCII before the @ need a mail server that speaks SMTPUTF8 (RFC 6531) and a sender that does,
     which Django's is not: it would write to a mailbox that does not exist.
+
+    Quoted parts before the @ and IP addresses after it are refused too. Nobody has such an address, and with them one
+    mailbox can be written in any number of ways, so that mails to it could not be counted.
     """
     before, at, domain = value.rpartition("@")
     if at and not before.isascii():
@@ -21,6 +28,8 @@ def validate_address(value: str) -> None:
             code="letters",
         )
     validate_email(value)
+    if before.startswith('"') or domain.startswith("["):
+        raise ValidationError(validate_email.message, code=validate_email.code)
     try:
         domain.encode("idna")
     except UnicodeError:
@@ -36,3 +45,24 @@ def spellings(address: str) -> list[str]:
     with suppress(UnicodeError):
         domains.append(domain.lower().encode("idna").decode("idna"))
     return list(dict.fromkeys(before + at + spelled for spelled in domains))
+
+
+def canonical(address: str) -> str:
+    """Return the one spelling of an address that stands for all that mail servers take for the same.
+
+    A domain can be written in many ways, as in capitals, in full-width letters or as `xn--…`.
+    """
+    before, at, domain = address.lower().rpartition("@")
+    with suppress(UnicodeError):  # no domain: it stays as it is
+        domain = domain.encode("idna").decode("ascii")
+        domain = domain.encode("ascii").decode("idna")
+    return before + at + domain
+
+
+def mailbox_of(address: str) -> str:
+    """Return what stands for the mailbox of an address where mails to it are counted.
+
+    What follows a `+` before the @ is left out: most mail servers deliver to the same person whatever it is.
+    """
+    before, at, domain = canonical(address).rpartition("@")
+    return (before.partition("+")[0] or before) + at + domain

@@ -6,22 +6,25 @@ from typing import Any
 
 from allauth.account import app_settings
 from allauth.account.auth_backends import AuthenticationBackend
-from allauth.account.internal.userkit import filter_users_by_email
 from django.contrib.auth.backends import ModelBackend
 from django.http import HttpRequest
 
 from accounts.models import User
-from accounts.queries import holder_of, people_with_username
+from accounts.queries import claimants, holder_of, people_with_username
 from accounts.rows import read_user
 
 
 def holders_of(email: str) -> list[User]:
-    """Return the people whom this mail address may log in: who has confirmed it, or all who claim it if nobody must."""
-    if app_settings.EMAIL_VERIFICATION == app_settings.EmailVerificationMethod.NONE:
-        claimants: list[User] = filter_users_by_email(email, for_login=True)
-        return claimants
+    """Return the people whom this mail address may log in.
+
+    That is who has confirmed it. Where the site asks nobody to confirm, it is also the accounts that the address counts
+    for. The password of each costs a hash, so they are few.
+    """
     holder = holder_of(email)
-    return [] if holder is None else [holder]
+    holders = [] if holder is None else [holder]
+    if app_settings.EMAIL_VERIFICATION == app_settings.EmailVerificationMethod.NONE:
+        return list(dict.fromkeys([*holders, *claimants(email)]))
+    return holders
 
 
 def people_called(login: str) -> list[User]:
@@ -53,10 +56,7 @@ class ByAllauth(_FixedRead, AuthenticationBackend):  # type: ignore[misc]  # all
         return found
 
     def _authenticate_by_email(self, email: str, password: str) -> User | None:
-        """By an address that its owner has confirmed, for anybody can claim another's: one account, one password.
-
-        Where the site asks nobody to confirm, an address is whoever's claims it, and lets in whose password it is.
-        """
+        """Check the password of each account that this address may log in."""
         for holder in holders_of(email):
             if found := self._check_password(holder, password):
                 user: User = found

@@ -4,12 +4,14 @@ from typing import Any
 
 from allauth.core import context
 from django import forms
+from django.core.validators import MaxLengthValidator, validate_email
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from accounts import actions
+from accounts.addresses import LONGEST_ADDRESS, validate_address
 from accounts.models import ApiToken, User
 from accounts.zones import ZoneSelect, zone_choices
 
@@ -62,6 +64,17 @@ class SignUpForm(forms.Form):
         """Called by allauth for the account just made; whoever does not choose keeps what a guest had chosen."""
         if zone := self.cleaned_data["time_zone"]:
             actions.choose_time_zone(user=user, zone=zone, now=timezone.now())
+
+
+def take_addresses(form: forms.Form) -> None:
+    """Let the field `email` of a form of allauth take the mail addresses that this site can send to and store.
+
+    The site's own check takes the place of Django's, which it makes too: of two sentences one would be wrong.
+    """
+    email = form.fields["email"]
+    email.validators = [validate_address if check is validate_email else check for check in email.validators]
+    email.validators.append(MaxLengthValidator(LONGEST_ADDRESS))
+    email.widget.attrs["maxlength"] = str(LONGEST_ADDRESS)
 
 
 def _choose_from(form: forms.Form, stored: str) -> None:

@@ -4,11 +4,13 @@
 """
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 from django.conf import settings
 
 MINUTE: Final = 60
+HOUR: Final = 60 * MINUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,9 @@ WRONG_BY_BROWSER: Final = TryLimit("wrong-browser", 5, 5 * MINUTE, "wrong passwo
 # Counted when they are done
 SIGN_UPS: Final = TryLimit("sign-ups", 20, MINUTE, "new accounts from your network")
 RESETS_BY_ADDRESS: Final = TryLimit("resets-address", 20, MINUTE, "requests for a new password from your network")
-RESETS_BY_EMAIL: Final = TryLimit("resets-email", 5, MINUTE, "requests for a new password for this address")
+# Counted by the mails themselves, for each of the kinds that can be asked for: accounts/mails.py
+MAILS_TO_MAILBOX: Final = TryLimit("mails-mailbox", 3, HOUR, "such emails to this address")
+MAILS_BY_PERSON: Final = TryLimit("mails-person", 10, HOUR, "such emails for this account")
 
 
 class TooManyTries(Exception):
@@ -39,6 +43,12 @@ class TooManyTries(Exception):
         super().__init__(f"{limit.name}: wait {wait} s")
         self.limit = limit
         self.wait = wait
+
+    @property
+    def told(self) -> str:
+        """The refusal as a form says it."""
+        minutes = ceil(self.wait / MINUTE)
+        return f"Too many {self.limit.what}. Try again in {minutes} {'minute' if minutes == 1 else 'minutes'}."
 
 
 def scaled(most: int) -> int | None:

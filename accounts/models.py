@@ -1,4 +1,4 @@
-"""Who plays: people, guests, their sessions, and the tokens of their programs."""
+"""Who plays: people, guests, their sessions, the tokens of their programs, and the mails about accounts."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models, transaction
 from django.db.models.functions import Lower
 
+from accounts.addresses import LONGEST_ADDRESS
 from accounts.names import DISPLAY_NAME_LENGTH, name_skeletons, validate_display_name, validate_time_zone
 from accounts.rest import Rest
 
@@ -195,3 +196,67 @@ class CountedTry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} {self.slot}"
+
+
+class Delivery(models.Model):
+    """One thing that the outbox sends, or shows on the site: how far it is, and what its sender needs to know.
+
+    `waiting` until `due_at`, when the sender looks again; then shown or handed over (`sent`), or not (`dropped`, with a
+    `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
+    gets it. `since` is when the state last changed.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        SENDING = "sending", "Being sent"
+        HANDED = "handed", "Handed over"
+        SENT = "sent", "Sent"
+        DROPPED = "dropped", "Not sent"
+        FAILED = "failed", "Failed"
+
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    reason = models.CharField(max_length=16, blank=True, default="")
+    created_at = models.DateTimeField()
+    due_at = models.DateTimeField()
+    since = models.DateTimeField()
+    tries = models.PositiveSmallIntegerField(default=0)
+    claim = models.UUIDField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class AccountMail(Delivery):
+    """A mail about an account, or about an address that accounts claim, from the request for it until a day after.
+
+    `kind` is a name in `accounts.mails.KINDS`. `address` is in the spelling of `accounts.addresses.canonical`, and
+    `mailbox` is what limits count (`accounts.addresses.mailbox_of`). `user` is the account concerned; None if the mail
+    was asked for by somebody who need not have one. `facts` is what the text says besides. Links are made when the mail
+    is sent, so no row ever holds a token.
+    """
+
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="account_mails")
+    kind = models.CharField(max_length=60)
+    address = models.EmailField(max_length=LONGEST_ADDRESS)
+    mailbox = models.EmailField(max_length=LONGEST_ADDRESS)
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = (
+            # Without an account to count for, one request under way stands for all others like it.
+            models.UniqueConstraint(
+                fields=["kind", "address"],
+                name="account_mail_asked_once",
+                condition=models.Q(user=None, state__in=("waiting", "sending", "handed")),
+            ),
+        )
+        indexes = (
+            models.Index(fields=["due_at"], name="account_mail_due", condition=models.Q(state="waiting")),
+            models.Index(
+                fields=["since"], name="account_mail_under_way", condition=models.Q(state__in=("sending", "handed"))
+            ),
+            models.Index(fields=["mailbox", "kind"], name="account_mail_of_mailbox"),
+        )
+
+    def __str__(self) -> str:
+        return f"account mail {self.pk}"

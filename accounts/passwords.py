@@ -8,12 +8,16 @@ from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, ResetPasswordForm, ResetPasswordKeyForm
 from allauth.core import context
 from django import forms
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import actions, guards, log_ins, tries
-from accounts.limits import RESETS_BY_ADDRESS, RESETS_BY_EMAIL
+from accounts import actions, guards, log_ins, mails, queries, tries
+from accounts.forms import take_addresses
+from accounts.limits import RESETS_BY_ADDRESS, TooManyTries
+from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
 
@@ -49,20 +53,36 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
 
 
 class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types
-    """Asks for the mail that leads to a new password."""
+    """Asks for the mail that leads to a new password. Its work and its answer are the same for every address."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        take_addresses(self)
+
+    def clean_email(self) -> str:
+        """Refuse a person who asks too often for their own address; how often others ask is not told."""
+        address: str = get_adapter().clean_email(self.cleaned_data["email"])
+        if owner := self._owner(address):
+            try:
+                mails.check_asks(kind=mails.RESET, address=address, user=owner, now=timezone.now())
+            except TooManyTries as many:
+                raise ValidationError(many.told, code="too_many") from None
+        return address
 
     def save(self, request: HttpRequest, **options: Any) -> str:
-        """Count the request, and send the mail.
+        """Count the request, and queue the mail. Which accounts have the address is looked up when it is sent.
 
         :raises TooManyTries:
         """
-        email = self.cleaned_data["email"].lower()
-        tries.count(
-            [Key.of(RESETS_BY_ADDRESS, address_of(request)), Key.of(RESETS_BY_EMAIL, email)],
-            timezone.now(),
-        )
-        asked: str = super().save(request, **options)
-        return asked
+        now, address = timezone.now(), str(self.cleaned_data["email"])
+        tries.count([Key.of(RESETS_BY_ADDRESS, address_of(request))], now)
+        mails.queue(kind=mails.RESET, address=address, user=self._owner(address), now=now)
+        return address
+
+    def _owner(self, address: str) -> User | None:
+        """The person who is logged in, if the address is theirs."""
+        user: User | AnonymousUser = context.request.user
+        return user if isinstance(user, User) and queries.has_confirmed(user, address) else None
 
 
 class NewPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types

@@ -13,7 +13,8 @@ from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
-from accounts.models import ApiToken, NameSkeleton, Session, User
+from accounts.addresses import canonical, spellings
+from accounts.models import AccountMail, ApiToken, NameSkeleton, Session, User
 from accounts.names import ALIKE, name_skeletons
 from accounts.tokens import LONGEST, digest_of
 
@@ -139,9 +140,49 @@ def totp_of(user: User) -> Authenticator | None:
 
 def holder_of(email: str) -> User | None:
     """Who has confirmed that this mail address is theirs; nobody else can."""
-    found = EmailAddress.objects.filter(email=email.lower(), verified=True).select_related("user").first()
+    found = (
+        EmailAddress.objects.filter(email__in=spellings(email.lower()), verified=True).select_related("user").first()
+    )
     holder: User | None = found and found.user
     return holder
+
+
+def has_confirmed(user: User | None, email: str) -> bool:
+    """Return True if this person has confirmed this mail address."""
+    confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    return user is not None and canonical(email) in map(canonical, confirmed)
+
+
+MOST_CLAIMS: Final = 5
+"""The number of accounts that an address counts for while nobody has confirmed it: those that were made first.
+
+A later account may name the address too, and nothing shows that it counts for nothing until it is confirmed.
+"""
+
+
+def claimants(email: str) -> list[User]:
+    """Return the active accounts that an address counts for, whether confirmed or not, at most `MOST_CLAIMS`."""
+    written = spellings(email.lower())
+    by_address = EmailAddress.objects.filter(email__in=written).values("user")
+    named = User.objects.filter(Q(pk__in=by_address) | Q(email__in=written), is_active=True)
+    return list(named.order_by("pk")[:MOST_CLAIMS])
+
+
+def accounts_of(email: str) -> list[User]:
+    """Return the active accounts that a mail to this address can set a new password for."""
+    holder = holder_of(email)
+    if holder is None:
+        return claimants(email)
+    return [holder] if holder.is_active else []
+
+
+def claims_in(mail: AccountMail, *, most: int) -> list[EmailAddress]:
+    """Return the claims for which such a mail to this address was asked lately, newest first, at most so many."""
+    asked = AccountMail.objects.filter(kind=mail.kind, address=mail.address).exclude(user=None).order_by("-pk")
+    people = list(dict.fromkeys(asked.values_list("user_id", flat=True)))
+    claims = EmailAddress.objects.filter(user__in=people, user__is_active=True, verified=False).select_related("user")
+    found = {claim.user_id: claim for claim in claims if canonical(claim.email) == mail.address}
+    return [found[pk] for pk in people if pk in found][:most]
 
 
 @dataclass(frozen=True, slots=True)

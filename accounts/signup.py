@@ -9,14 +9,13 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
-from django import forms
-from django.core.validators import validate_email
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from accounts import tries
-from accounts.addresses import validate_address
-from accounts.limits import SIGN_UPS
+from accounts import mails, tries
+from accounts.forms import take_addresses
+from accounts.limits import SIGN_UPS, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
@@ -36,12 +35,12 @@ class LogInByEither(LoginForm):  # type: ignore[misc]  # allauth ships no types
 class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships no types
     """Takes a mail address whosever it is, so that neither the page nor its work nor what follows tells.
 
-    Whose it is settles who confirms it: see `AccountAdapter.send_confirmation_mail` and `accounts.backends`.
+    Whose it is settles who confirms it: see `accounts.mails` and `accounts.backends`.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _take_what_mail_reaches(self.fields["email"])
+        take_addresses(self)
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Make the account, and count it.
@@ -63,9 +62,13 @@ class AnotherAddress(AddEmailForm):  # type: ignore[misc]  # allauth ships no ty
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _take_what_mail_reaches(self.fields["email"])
+        take_addresses(self)
 
-
-def _take_what_mail_reaches(email: forms.Field) -> None:
-    """Let the site's own check stand for Django's, which it makes too: of two sentences one would be wrong."""
-    email.validators = [validate_address if check is validate_email else check for check in email.validators]
+    def clean_email(self) -> str:
+        """Refuse also if the mail that asks to confirm the address could not be sent now."""
+        address: str = super().clean_email()
+        try:
+            mails.check_asks(kind=mails.CONFIRM, address=address, user=self.user, now=timezone.now())
+        except TooManyTries as many:
+            raise ValidationError(many.told, code="too_many") from None
+        return address

@@ -5,11 +5,12 @@ The account page itself belongs to `games`.
 
 from django.urls import path, re_path
 
-from accounts import views
+from accounts import registration, views
 
 urlpatterns = [
     path("me/tokens/", views.create_token, name="me-token-create"),
     path("me/tokens/<int:token_id>/revoke/", views.revoke_token, name="me-token-revoke"),
+    path("email/again/", registration.confirm_again, name="confirm-again"),
     # The same addresses as in allauth.account.urls, which come after these.
     re_path(r"^confirm-email/(?P<key>[-:\w]+)/$", views.ConfirmAddress.as_view(), name="account_confirm_email"),
     re_path(

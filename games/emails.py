@@ -10,9 +10,7 @@ import zoneinfo
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from email.utils import format_datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
@@ -20,6 +18,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.mails import headers, host
 from games import mail_links
 from games.models import Game
 from games.models.notices import (
@@ -106,11 +105,11 @@ def digest_mail(
         return _mail("digest", context, reader, DIGEST, now=now, number=number)
 
 
-def works_mail(reader: Reader, *, now: datetime) -> Mail:
-    """Asks whether mail arrives again at an address that mails came back from."""
+def works_mail(reader: Reader, *, now: datetime, number: int) -> Mail:
+    """Ask whether mail arrives again at an address that mails came back from. `number` makes the Message-ID."""
     link = mail_links.address_of(mail_links.WORKS, user_id=reader.user_id, what=reader.address, key=reader.key)
     context = {"title": "Does this address work again?", "link": link, "address": reader.address}
-    return _message("works", context, reader, now=now, number=int(now.timestamp()))
+    return _message("works", context, reader, now=now, number=number)
 
 
 def sentence(view: GameView, now: datetime) -> str:
@@ -174,14 +173,14 @@ def _mail(name: str, context: dict[str, Any], reader: Reader, kind: str, *, now:
     message.extra_headers |= {
         "List-Unsubscribe": f"<{stop}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-        "List-Id": f"<{kind.replace('_', '-')}.{_host()}>",
+        "List-Id": f"<{kind.replace('_', '-')}.{host()}>",
     }
     return message
 
 
 def _message(name: str, context: dict[str, Any], reader: Reader, *, now: datetime, number: int) -> Mail:
     """The triple of templates of this name, rendered. The same `number` gives the same Message-ID, for a second try."""
-    context = {"name": one_line(reader.name), "site": settings.SITE_URL, "host": _host(), **context}
+    context = {"name": one_line(reader.name), "site": settings.SITE_URL, "host": host(), **context}
     context["title"] = one_line(context["title"])
     # A name must not read as an encoded word, which a mail program would decode to what it likes.
     subject = one_line(render_to_string(f"emails/{name}_subject.txt", context)).replace("=?", "= ?")
@@ -189,16 +188,7 @@ def _message(name: str, context: dict[str, Any], reader: Reader, *, now: datetim
         subject=subject if len(subject) <= LONGEST_SUBJECT else f"{subject[: LONGEST_SUBJECT - 1]}…",
         body=render_to_string(f"emails/{name}_body.txt", context).strip() + "\n",
         to=[reader.address],
-        headers={
-            "Message-ID": f"<{name}.{number}.{reader.user_id}@{_host()}>",
-            "Date": format_datetime(now),
-            "Auto-Submitted": "auto-generated",
-            "X-Auto-Response-Suppress": "All",
-        },
+        headers=headers(f"{name}.{number}.{reader.user_id}", now=now),
     )
     message.attach_alternative(render_to_string(f"emails/{name}_body.html", context), "text/html")
     return message
-
-
-def _host() -> str:
-    return urlsplit(settings.SITE_URL).hostname or "localhost"

@@ -248,6 +248,7 @@ ACCOUNT_FORMS = {
 # allauth counts in the cache, which can be emptied: accounts/limits.py and nomercy/limits.py have these limits instead.
 replaced = (
     "change_password",
+    "confirm_email",
     "login",
     "login_failed",
     "manage_email",
@@ -265,7 +266,9 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_SESSION_REMEMBER = True
 # No link in a mail logs anybody in: docs/decisions/0072-who-logs-somebody-in.md
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
-ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # an address that no account claims gets no mail
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_MAX_EMAIL_ADDRESSES = 5
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # for addresses; second factors always ask: accounts/confirmations.py
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ADAPTER = "accounts.second_factor.SecondFactorAdapter"

@@ -13,6 +13,7 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
 
+from accounts.models import Delivery
 from games.models.tables import Game
 
 
@@ -82,26 +83,15 @@ Reason = Literal[
 """Why a notice was not sent, or waits longer; `render/notices.py` has a sentence for each."""
 
 
-class Notice(models.Model):
+class Notice(Delivery):
     """One thing to tell one person through one channel; written in the transaction of what it tells.
 
-    `waiting` until `due_at`, when the sender looks again; then shown or handed over (`sent`), or not (`dropped`, with a
-    `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
-    gets it. `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
+    `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
     the reminders of one turn whose deadline moved, the times a bot took one seat over, and days of vacation that were
     taken by themselves, in seconds of the epoch; it is the number of the audit entry of a seat or a second factor that
     staff gave or took away, also for the turn that goes with a seat, and of the case where a report is settled. A
-    digest, a day, a factor and a report have no game; a digest's `version` is the number of the day. `since` is when
-    the state last changed.
+    digest, a day, a factor and a report have no game; a digest's `version` is the number of the day.
     """
-
-    class State(models.TextChoices):
-        WAITING = "waiting", "Waiting"
-        SENDING = "sending", "Being sent"
-        HANDED = "handed", "Handed over"
-        SENT = "sent", "Sent"
-        DROPPED = "dropped", "Not sent"
-        FAILED = "failed", "Failed"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False)
     game = models.ForeignKey(
@@ -112,13 +102,6 @@ class Notice(models.Model):
     channel = models.CharField(max_length=16, choices=list(CHANNELS.items()))
     mark = models.PositiveBigIntegerField(default=0)
     text = models.CharField(max_length=300, blank=True, default="")
-    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
-    reason = models.CharField(max_length=16, blank=True, default="")
-    created_at = models.DateTimeField()
-    due_at = models.DateTimeField()
-    since = models.DateTimeField()
-    tries = models.PositiveSmallIntegerField(default=0)
-    claim = models.UUIDField(null=True, blank=True)
     read_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

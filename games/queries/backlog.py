@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
 
+from accounts.models import AccountMail
 from games.models import Game, Heartbeat, Notice, Outbox
 
 
@@ -39,15 +40,17 @@ class Backlog:
     late: Late
     bots: Overdue
     notices: Overdue
+    account_mails: Overdue
     held_since: datetime | None
     stopped: int
 
 
 def backlog(now: datetime, *, grace: timedelta) -> Backlog:
-    """How things stand. Seven queries, each on the rows that are due alone."""
+    """How things stand. Eight queries, each on the rows that are due alone."""
     beat = Heartbeat.objects.first()
     outbox = Outbox.objects.first()
     playing = Game.objects.filter(status=Game.Status.PLAYING)
+    mails = AccountMail.objects.filter(state=AccountMail.State.WAITING)
     return Backlog(
         sweep=now - beat.at if beat and beat.at else None,
         giving_back=bool(beat and beat.given_from),
@@ -55,6 +58,7 @@ def backlog(now: datetime, *, grace: timedelta) -> Backlog:
         late=_late(beat, now, grace),
         bots=_overdue(playing.filter(wake_at__lte=now), "wake_at", now),
         notices=_overdue(Notice.objects.filter(state=Notice.State.WAITING, due_at__lte=now), "due_at", now),
+        account_mails=_overdue(mails.filter(due_at__lte=now), "due_at", now),
         held_since=outbox.held_since if outbox else None,
         stopped=playing.filter(paused_reasons__contains=[Game.PAUSED_BY_RESTORE]).count(),
     )

@@ -86,16 +86,16 @@ def settings(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
-    """Send a mail to the address that mails came back from, with a link that says that it arrives."""
+    """Send a mail to the address that mails came back from, with a link that says that it arrives.
+
+    :raises TooManyTries:
+    """
     try:
-        sent = mailbox.ask_whether_it_works(user=cast("User", request.user), now=timezone.now())
+        mailbox.ask_whether_it_works(user=cast("User", request.user), now=timezone.now())
     except Denied as denied:
         messages.error(request, denied.message)
-        return SeeOther.to("notice-settings")
-    if sent:
-        messages.success(request, "An email is on its way: press the button it leads to, and all the others follow.")
     else:
-        messages.error(request, "The mail server cannot be reached at the moment: try again in a few minutes.")
+        messages.success(request, "An email is on its way: press the button it leads to, and all the others follow.")
     return SeeOther.to("notice-settings")
 
 

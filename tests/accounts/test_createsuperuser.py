@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth.management.commands import createsuperuser as of_django
-from django.core import mail
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.test import Client
@@ -18,6 +17,7 @@ from django.test import Client
 from accounts import queries
 from accounts.models import User
 from tests.support.codes import staff_browser
+from tests.support.mail import deliver_now
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse 9 battery"
@@ -86,7 +86,7 @@ def test_a_superuser_logs_in_at_once_by_name_or_address(settings: Any, verificat
     answer = browser.post("/accounts/login/?next=/admin/", {"login": name, "password": PASSWORD})
     assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/")
     assert browser.session["_auth_user_id"] == str(person.pk)
-    assert mail.outbox == []
+    assert deliver_now() == []
     browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     assert browser.get("/admin/", follow=True).redirect_chain[-1][0] == "/accounts/2fa/totp/activate/"
 
@@ -98,8 +98,9 @@ def test_mail_goes_to_the_address_which_can_be_changed(settings: Any) -> None:
     browser = staff_browser(person)  # with the second factor that the staff pages ask for
     answer = browser.post("/accounts/email/", {"action_add": "", "email": "new@example.org"})
     assert answer.status_code == 302
-    assert [message.to for message in mail.outbox] == [["new@example.org"]]
-    link = re.search(r"http\S+confirm-email\S+", str(mail.outbox[0].body))
+    (sent,) = deliver_now()
+    assert sent.to == ["new@example.org"]
+    link = re.search(r"http\S+confirm-email\S+", str(sent.body))
     assert link is not None
     browser.post(link[0])
     browser.post("/accounts/email/", {"action_primary": "", "email": "new@example.org"})

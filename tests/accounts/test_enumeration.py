@@ -9,7 +9,6 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth import get_user
 from django.contrib.auth.hashers import MD5PasswordHasher
-from django.core import mail
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -17,9 +16,10 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from accounts import actions, queries
-from accounts.models import User
+from accounts.models import AccountMail, User
 from tests.conftest import logged_in
 from tests.support.codes import confirmed_browser
+from tests.support.mail import deliver_now
 
 WORD = "a long way to Bergen"
 FREE, CLAIMED, CONFIRMED = "free@example.org", "claimed@example.org", "alice@example.org"
@@ -58,7 +58,7 @@ def hashed(db: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a visitor sees of a request, and its work."""
+    """What a visitor sees of a request, and its work. `mails` are those that it asked the outbox for."""
 
     status: int
     location: str
@@ -76,13 +76,13 @@ def plain(text: str, *names: str) -> str:
 
 def posted(client: Client, path: str, form: dict[str, str], hashed: list[str]) -> Seen:
     hashed.clear()
-    mail.outbox.clear()
+    asked = AccountMail.objects.count()
     cache.clear()
     with CaptureQueriesContext(connection) as done:
         answer = client.post(path, form)
     body = plain(answer.content.decode(), *form.values())
     location = answer.headers.get("Location", "")
-    return Seen(answer.status_code, location, body, len(hashed), len(done), len(mail.outbox))
+    return Seen(answer.status_code, location, body, len(hashed), len(done), AccountMail.objects.count() - asked)
 
 
 def name_for(address: str) -> str:
@@ -152,6 +152,17 @@ def test_an_address_logs_in_one_account_and_its_cost_tells_nothing(asks: str, pe
     assert get_user(client) == queries.person_named("alice")
 
 
+def test_asking_for_a_new_password_looks_and_costs_the_same(asks: str, people: None, hashed: list[str]) -> None:
+    seen = {
+        address: posted(Client(), "/accounts/password/reset/", {"email": address}, hashed)
+        for address in (FREE, CLAIMED, CONFIRMED)
+    }
+    assert seen[FREE].status == 302
+    assert seen[FREE].mails == 1
+    assert seen[FREE] == seen[CLAIMED] == seen[CONFIRMED]
+    assert sorted(letter.to[0] for letter in deliver_now() if "/reset/key/" in letter.body) == [CONFIRMED, CLAIMED]
+
+
 def test_adding_an_address_looks_the_same(asks: str, people: None, charlie: User, hashed: list[str]) -> None:
     browser = confirmed_browser(charlie)
     User.objects.filter(pk=charlie.pk).update(email="zebra@example.org")  # stays last in the list
@@ -172,7 +183,7 @@ def test_the_owner_of_the_address_is_told_how_to_get_in_and_confirms_nothing(
     asks: str, people: None, hashed: list[str]
 ) -> None:
     sign_up(Client(), CONFIRMED, hashed)
-    letter = mail.outbox[0]
+    letter = next(sent for sent in deliver_now() if sent.to != ["first@example.org"])
     assert letter.to == [CONFIRMED]
     text = str(letter.body)
     assert "your email address, alice@example.org" in text
@@ -188,7 +199,8 @@ def test_whoever_confirms_first_has_it(settings: Settings, people: None, hashed:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     browser = Client()
     sign_up(browser, CLAIMED, hashed)
-    link = re.search(r"http://\S+(/accounts/confirm-email/\S+)", str(mail.outbox[0].body))
+    letter = next(sent for sent in deliver_now() if sent.to == [CLAIMED])
+    link = re.search(r"http://\S+(/accounts/confirm-email/\S+)", str(letter.body))
     assert link is not None
     browser.post(link[1])
     assert EmailAddress.objects.get(email=CLAIMED, verified=True).user.username == name_for(CLAIMED)

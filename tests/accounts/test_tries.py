@@ -231,15 +231,15 @@ def test_an_address_makes_twenty_accounts_a_minute_and_a_refused_form_counts_as_
     assert User.objects.filter(username__startswith="dora").count() == 20
 
 
-def test_resets_are_counted_by_address_and_by_mail_address(alice: User) -> None:
+def test_resets_are_counted_by_network_address(alice: User) -> None:
     def ask(email: str, number: int) -> Answer:
         return Client(REMOTE_ADDR=f"203.0.113.{number}").post(RESET, {"email": email})
 
-    answers = [ask("alice@example.org", n) for n in range(6)]
-    assert [answer.status_code for answer in answers] == [302] * 5 + [429]
-    assert 0 < int(answers[-1]["Retry-After"]) <= 60
     answers = [ask(f"nobody{n}@example.org", 99) for n in range(21)]
     assert [answer.status_code for answer in answers] == [302] * 20 + [429]
+    assert 0 < int(answers[-1]["Retry-After"]) <= 60
+    # How often one mail address is asked for is limited when the mails are sent: tests/accounts/test_mails.py.
+    assert [ask("alice@example.org", n).status_code for n in range(6)] == [302] * 6
 
 
 # Browsers that are known to their owners

@@ -164,7 +164,7 @@ def test_a_sender_that_dies_makes_no_second_mail(
 
 
 def test_a_claim_that_was_taken_over_is_not_sent_by_its_first_sender(server: MailServer, table: Table) -> None:
-    claimed, _ = outbox.claim(now=DUE, channel="email")
+    claimed, _ = outbox.claim(outbox.NOTICE_MAILS, now=DUE)
     late = letters.compose(claimed, now=DUE)
     deliver(DUE + 6 * MINUTE)
     postman.send(late, clock=lambda: DUE + 7 * MINUTE, until=DUE + HOUR)

@@ -235,8 +235,8 @@ def test_of_several_senders_one_tries_a_server_that_was_away(
         deliver()
     retry_at = Outbox.objects.get().retry_at
     assert retry_at is not None
-    first, _ = outbox.claim(now=retry_at, channel="email")
-    second, _ = outbox.claim(now=retry_at, channel="email")
+    first, _ = outbox.claim(outbox.NOTICE_MAILS, now=retry_at)
+    second, _ = outbox.claim(outbox.NOTICE_MAILS, now=retry_at)
     assert (len(first), len(second)) == (1, 0)
 
     deliver(retry_at + postman.LONGEST_SERVER_WAIT)  # the first died at it
@@ -265,7 +265,7 @@ def test_mails_that_cannot_be_made_say_nothing_of_the_server(
         deliver()
     box = Outbox.objects.get()
     assert (box.failures, box.retry_at) == (3, DUE + postman.LONGEST_SERVER_WAIT)
-    assert outbox.claim(now=DUE + MINUTE, channel="email") == ([], 0)
+    assert outbox.claim(outbox.NOTICE_MAILS, now=DUE + MINUTE) == ([], 0)
 
     deliver(DUE + postman.LONGEST_SERVER_WAIT)
     assert {mail["To"] for mail in server.mails} == {user.email for user in two}

@@ -11,7 +11,7 @@ from django.core.cache import cache
 
 from accounts.models import User
 from games import mail_links, queries
-from games.actions.notices import judgement, mailbox, outbox, tell
+from games.actions.notices import mailbox, outbox, queue, tell
 from games.models import Game, Notice, NoticeSettings
 from games.queries import lists
 from tests.conftest import logged_in, person
@@ -83,7 +83,7 @@ def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: U
         deliver(now)
         now, looks = max(now, Notice.objects.get(channel="email").due_at), looks + 1
 
-    assert looks == judgement.MOST_LOOKS + 1
+    assert looks == queue.MOST_LOOKS + 1
     assert now - DUE > 2 * DAY
     assert set(Notice.objects.values_list("state", "reason")) == {("dropped", "fault")}
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 import nomercy
+from accounts import mails
 from accounts.models import User
 from games import alarm
 from games.actions import sweep
@@ -196,6 +197,7 @@ def test_health_tells_that_all_is_well(alice: User, bob: User) -> None:
     assert "last sweep       2 s ago\n" in said
     assert "turns overdue    1, the longest by 30 s\n" in said
     assert "notices overdue  0, the longest by 0 s\n" in said
+    assert "account mails    0 overdue, the longest by 0 s\n" in said
     assert "mail             goes out\n" in said
 
 
@@ -213,6 +215,10 @@ def test_health_fails_when_something_is_late(alice: User, bob: User) -> None:
         user=alice, game=game.game, version=1, kind="turn", channel="email", created_at=late, due_at=late, since=late
     )
     with pytest.raises(CommandError, match=r"^notices are not sent\.$"):
+        health()
+    Notice.objects.all().delete()
+    mails.queue(kind=mails.RESET, address="alice@example.org", user=None, now=late)
+    with pytest.raises(CommandError, match=r"^mails about accounts are not sent\.$"):
         health()
     Outbox.objects.create(pk=1, held_since=now, held_why="a test")
     assert "mail             held since " in health()

@@ -23,7 +23,7 @@ from games.models.notices import CHANNELS, KINDS, Reason
 from games.queries import Table
 from games.render.notices import WHY
 from tests.conftest import logged_in
-from tests.support.mail import links_in, parsed
+from tests.support.mail import deliver_now, links_in, parsed
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -313,7 +313,8 @@ def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
     assert "Emails to alice@example.org came back" in text_of(as_alice.get("/notices/settings/"))
 
     assert as_alice.post("/notices/settings/works/").status_code == 303
-    (link,) = [link for link in links_in(parsed(mail.outbox[0].message().as_bytes())) if "/mail/works/" in link]
+    (asking,) = deliver_now()
+    (link,) = [link for link in links_in(parsed(asking.message().as_bytes())) if "/mail/works/" in link]
     path = link.removeprefix("http://127.0.0.1:8000")
     assert "it does" in text_of(Client().get(path))
     assert NoticeSettings.objects.get(user=alice).bounced
@@ -343,15 +344,38 @@ def test_mail_waits_two_weeks_for_an_address_and_no_longer(table: Table, alice: 
     assert row.since - start > timedelta(days=14)
 
 
-def test_a_mail_server_that_is_away_is_said_when_one_tries_an_address(
-    alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*args: object) -> None:
-        raise ConnectionRefusedError
+def test_a_mail_to_try_an_address_waits_for_a_mail_server_that_is_away(alice: User, as_alice: Client) -> None:
+    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    with override_settings(EMAIL_BACKEND="tests.support.mail.NoServer"):
+        answer = as_alice.post("/notices/settings/works/", follow=True)
+        assert "An email is on its way" in text_of(answer)
+        assert deliver_now() == []
+    outbox.deliver(clock=lambda: timezone.now() + timedelta(minutes=1))
+    assert [message.subject for message in mail.outbox] == ["Does this address work again?"]
 
-    monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", refuse)
-    answer = as_alice.post("/notices/settings/works/", follow=True)
-    assert "The mail server cannot be reached" in text_of(answer)
+
+def test_only_a_confirmed_address_can_be_tried(alice: User, as_alice: Client) -> None:
+    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    with override_settings(MAIL_NEEDS_VERIFIED=True):
+        answer = as_alice.post("/notices/settings/works/", follow=True)
+        assert mailbox.UNCONFIRMED in text_of(answer)
+        assert deliver_now() == []
+        EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
+        as_alice.post("/notices/settings/works/")
+        assert [message.to for message in deliver_now()] == [[alice.email]]
+
+
+def test_an_address_can_be_tried_three_times_an_hour(alice: User, as_alice: Client) -> None:
+    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    with override_settings(RATE_LIMITS=100):
+        for _ in range(3):
+            assert as_alice.post("/notices/settings/works/").status_code == 303
+            deliver_now()
+        refused = as_alice.post("/notices/settings/works/")
+    assert refused.status_code == 429
+    assert 3500 < int(refused.headers["Retry-After"]) <= 3600
+    assert "Too many such emails to this address. Try again in 60 min." in text_of(refused)
+    assert len(deliver_now()) == 3
 
 
 def test_no_mail_tries_an_address_while_mail_is_held(alice: User, as_alice: Client) -> None:

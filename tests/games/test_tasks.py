@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from accounts import mails
 from games import tasks
 from games.actions import agreements, housekeeping
 from games.actions.clocks import rest
@@ -19,6 +20,7 @@ TIDY = [
     (rest, "follow_everybody"),
     (housekeeping, "forget_guests"),
     (mailbox, "forget_old"),
+    (mails, "forget_old"),
     (watch, "forget_marks"),
     (watch, "watch"),
 ]

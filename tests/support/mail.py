@@ -14,7 +14,11 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
+from django.core import mail as django_mail
 from django.core.mail.backends.smtp import EmailBackend
+from django.utils import timezone
+
+from games.actions.notices import outbox
 
 TAKEN = "250 OK"
 
@@ -73,6 +77,19 @@ class PatientBackend(EmailBackend):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options | {"timeout": 240})
+
+
+class NoServer(EmailBackend):
+    """A mail server that is away, and a request that must not talk to one."""
+
+    def open(self) -> bool:
+        raise ConnectionRefusedError
+
+
+def deliver_now() -> list[Any]:
+    """Let the outbox send what is due, and return every mail that Django's test backend has got so far."""
+    outbox.deliver(clock=timezone.now)
+    return list(django_mail.outbox)
 
 
 def parsed(content: bytes) -> EmailMessage:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from functools import partial
+from typing import Any, Final
 
-import structlog
 from django.conf import settings
-from django.db import Error
+from django.db.models import QuerySet
 
 from accounts.queries import MailAddress, mail_addresses
 from games import presence
+from games.actions.notices.queue import Verdict, judged
 from games.models import Game
 from games.models.notices import (
     BOT_TOOK_OVER,
@@ -27,32 +28,17 @@ from games.models.notices import (
     TAKEN_OUT,
     TURN,
     Notice,
-    Reason,
 )
 from games.queries import Table, inbox
-
-log = structlog.get_logger(__name__)
 
 PAUSE_WAIT: Final = timedelta(minutes=15)
 BOUNCE_WAIT: Final = timedelta(days=1)
 BOUNCE_PATIENCE: Final = timedelta(days=14)
 NEAR: Final = timedelta(hours=1)
 """A turn that ends so soon after the night is told of in the night."""
-FAULT_WAIT: Final = timedelta(minutes=1)
-"""Before the second look at a notice that cannot be judged; doubled each time."""
-MOST_LOOKS: Final = 12
-"""The last of them is nearly three days after the first."""
 SAID_ANYWAY: Final = frozenset({SEAT_MOVED, BOT_TOOK_OVER, TAKEN_OUT})
 """Told also to who looks: whose seat is gone sees a page that says so by what it lacks only, and whoever missed turns
 was not there, whatever the mark of an open page says."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Nothing: to be told now. A `reason`: not to be told; with `until`: not before then."""
-
-    reason: Reason | Literal[""] = ""
-    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +48,36 @@ class _Facts:
     looking: set[tuple[int, int]]
     addresses: Mapping[int, MailAddress]
     reminded: set[tuple[int, int | None]]
+
+
+def look(channel: str, *, now: datetime, most: int) -> list[tuple[Notice, Verdict]]:
+    """Lock the notices that are due in this channel, at most so many, and say what is to become of each."""
+    due = _locked(state=Notice.State.WAITING, due_at__lte=now, channel=channel)
+    rows = list(due.order_by("pk")[:most])
+    others = _companions(rows)
+    verdicts = judge([*rows, *others], now=now)
+    told = {row.user_id for row in rows if _is_turn_mail(row) and not verdicts[row.pk].reason}
+    rows += [row for row in others if row.user_id in told and not verdicts[row.pk].reason]
+    return [(row, verdicts[row.pk]) for row in rows]
+
+
+def _locked(**which: Any) -> QuerySet[Notice]:
+    """These notices, without those that another sender has locked."""
+    rows = Notice.objects.select_for_update(skip_locked=True, of=("self",)).filter(**which)
+    return rows.select_related("user", "user__notice_settings")
+
+
+def _is_turn_mail(row: Notice) -> bool:
+    return row.channel == EMAIL and row.kind == TURN
+
+
+def _companions(rows: Sequence[Notice]) -> list[Notice]:
+    """The other turns of the people who may get a turn mail now: several games become one mail."""
+    people = {row.user_id for row in rows if _is_turn_mail(row)}
+    if not people:
+        return []
+    others = _locked(user__in=people, channel=EMAIL, kind=TURN, state=Notice.State.WAITING)
+    return list(others.exclude(pk__in=[row.pk for row in rows]).order_by("pk"))
 
 
 def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
@@ -81,22 +97,14 @@ def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
     )
     verdicts = {}
     for row in sorted(rows, key=lambda row: row.kind != DEADLINE):  # first: one that goes out stands for the turn's
-        verdicts[row.pk] = _judge(row, facts)
+        verdicts[row.pk] = judged(row, partial(_judge, row, facts), now=now)
         if row.kind == DEADLINE and row.channel == EMAIL and verdicts[row.pk] == Verdict():
             facts.reminded.add((row.user_id, row.game_id))
     return verdicts
 
 
 def _judge(row: Notice, facts: _Facts) -> Verdict:
-    try:
-        return _about_the_game(row, facts) or _about_the_mail(row, facts) or Verdict()
-    except Error:
-        raise
-    except Exception as error:  # noqa: BLE001  # whatever it is, the others are told
-        # Never the traceback's values: they hold cards.
-        log.error("a notice cannot be judged", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # as said
-        given_up = row.tries >= MOST_LOOKS
-        return Verdict("fault", None if given_up else facts.now + FAULT_WAIT * 2**row.tries)
+    return _about_the_game(row, facts) or _about_the_mail(row, facts) or Verdict()
 
 
 def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:

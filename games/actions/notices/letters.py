@@ -11,6 +11,7 @@ from django.core.mail import EmailMultiAlternatives
 from accounts.models import User
 from accounts.queries import mail_addresses
 from games import emails, queries
+from games.actions.notices.queue import Letter
 from games.emails import News, Reader
 from games.models.notices import DEADLINE, DIGEST, KINDS, TURN, Notice, NoticeSettings
 from games.queries import GameView, Table, inbox, lists
@@ -18,10 +19,7 @@ from games.queries import GameView, Table, inbox, lists
 log = structlog.get_logger(__name__)
 
 
-Letter = tuple[list[Notice], EmailMultiAlternatives | None]
-
-
-def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter]:
+def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter[Notice]]:
     """The mails for these notices, in the order in which they were written; None where one cannot be made."""
     groups: dict[tuple[int, str], list[Notice]] = {}
     for row in sorted(rows, key=lambda row: row.pk):
@@ -38,13 +36,13 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter]:
 
 def _letters(
     readers: Mapping[int, Reader], rows: list[Notice], tables: Mapping[int, Table], now: datetime
-) -> list[Letter]:
+) -> list[Letter[Notice]]:
     """One mail about all of these, or if one of them cannot be told, of the others; it is tried again by itself."""
     mail = _try_mail(readers, rows, tables, now)
     if mail is not None or len(rows) == 1 or rows[0].user_id not in readers:
         return [(rows, mail)]
     good = [row for row in rows if _try_mail(readers, [row], tables, now) is not None]
-    broken: list[Letter] = [([row], None) for row in rows if row not in good]
+    broken: list[Letter[Notice]] = [([row], None) for row in rows if row not in good]
     return [*([(good, _try_mail(readers, good, tables, now))] if good else []), *broken]
 
 

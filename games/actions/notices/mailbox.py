@@ -5,19 +5,19 @@ from __future__ import annotations
 import zoneinfo
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from smtplib import SMTPException
 from typing import Final
 
 import structlog
-from django.core.mail import get_connection
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Greatest, Least
 
+from accounts import mails
 from accounts.addresses import spellings
 from accounts.models import User
-from games import emails, mail_links
-from games.actions.notices import letters
+from accounts.queries import mail_addresses
+from games import mail_links
 from games.mail_links import BadLink, Link
 from games.models import Game
 from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, NoticeSettings, Reason, new_mail_key
@@ -30,6 +30,7 @@ BATCH: Final = 100
 FIRST_PUT_OFF: Final = timedelta(minutes=1)
 LONGEST_PUT_OFF: Final = timedelta(hours=1)
 """How long a summary that could not be written is left alone: as long as it is late already, between these two."""
+UNCONFIRMED: Final = "Emails go to confirmed addresses only: confirm yours first, under “Email addresses”."
 HELD: Final = "All mail is on hold: try again once those who run this site have released it."
 KEPT: Final = timedelta(days=60)
 
@@ -112,21 +113,18 @@ def look_again_at_night(*, user: User, now: datetime) -> int:
     return waiting.update(due_at=now)
 
 
-def ask_whether_it_works(*, user: User, now: datetime) -> bool:
-    """Send a mail with such a link to this person's address; False if the mail server cannot be reached.
+def ask_whether_it_works(*, user: User, now: datetime) -> None:
+    """Write a mail with such a link to this person's confirmed address, to be sent within seconds.
 
-    :raises Denied: `forbidden` while all mail is held.
+    :raises Denied: `forbidden` while all mail is held, or if the address is missing or not confirmed.
+    :raises TooManyTries: after as many such mails as one may ask for in an hour.
     """
     if inbox.mail_is_held():
         raise Denied("forbidden", HELD)
-    reader = letters.readers_of({user}).get(user.pk)
-    if reader is None:
-        return False
-    try:
-        return bool(get_connection().send_messages([emails.works_mail(reader, now=now)]))
-    except (OSError, SMTPException) as error:
-        log.warning("mail server away", error=type(error).__name__)
-        return False
+    address = mail_addresses([user.pk]).get(user.pk)
+    if address is None or (settings.MAIL_NEEDS_VERIFIED and not address.verified):
+        raise Denied("forbidden", UNCONFIRMED)
+    mails.queue(kind=mails.WORKS, address=address.email, user=user, confirmed=True, now=now)
 
 
 def mark_bounced(*, address: str, now: datetime) -> int:

@@ -19,12 +19,13 @@ import structlog
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
-from games.actions.notices.letters import Letter
+from accounts.models import Delivery
 from games.actions.notices.mailbox import mark_bounced
+from games.actions.notices.queue import Letter
 from games.actions.notices.smtp_replies import is_about_the_address
-from games.models.notices import Notice, Outbox, Reason
+from games.models.notices import Outbox, Reason
 
 log = structlog.get_logger(__name__)
 
@@ -40,7 +41,7 @@ TOO_BIG: Final = 552
 """Of all refusals of the sender the one that is meant for a single mail (RFC 1870)."""
 
 
-def send(mails: Sequence[Letter], *, clock: Callable[[], datetime], until: datetime) -> None:
+def send(mails: Sequence[Letter[Delivery]], *, clock: Callable[[], datetime], until: datetime) -> None:
     """Send these mails over one connection, the first of them and what can be begun `until` then.
 
     What is left is given back as it was, also if the server fails: then it is left alone for a while, ever longer until
@@ -68,7 +69,10 @@ def send(mails: Sequence[Letter], *, clock: Callable[[], datetime], until: datet
 
 
 def _send_one(
-    connection: BaseEmailBackend, rows: list[Notice], message: EmailMultiAlternatives, clock: Callable[[], datetime]
+    connection: BaseEmailBackend,
+    rows: Sequence[Delivery],
+    message: EmailMultiAlternatives,
+    clock: Callable[[], datetime],
 ) -> bool:
     """Send one mail and write down what became of it; False if the server cannot be talked to."""
     try:
@@ -82,12 +86,16 @@ def _send_one(
         connection.send_messages([message])
     except Exception as error:  # noqa: BLE001  # whatever it is, the others go out
         return _not_sent(connection, rows, message, error, clock())
-    _move(rows, Notice.State.SENT, clock())
+    _move(rows, Delivery.State.SENT, clock())
     return True
 
 
 def _not_sent(
-    connection: BaseEmailBackend, rows: list[Notice], message: EmailMultiAlternatives, error: Exception, now: datetime
+    connection: BaseEmailBackend,
+    rows: Sequence[Delivery],
+    message: EmailMultiAlternatives,
+    error: Exception,
+    now: datetime,
 ) -> bool:
     """Write down what became of a mail that the server has not taken; False if the server failed, not only this mail.
 
@@ -120,24 +128,28 @@ def _close(connection: BaseEmailBackend) -> None:
         connection.close()
 
 
-def _hand_over(rows: list[Notice], now: datetime) -> bool:
+def _stored(rows: Sequence[Delivery]) -> QuerySet[Delivery]:
+    """The rows of one mail as they are stored, those that its sender still has claimed."""
+    stored = type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows])
+    return stored.filter(claim=rows[0].claim)
+
+
+def _hand_over(rows: Sequence[Delivery], now: datetime) -> bool:
     """Write down that the mail server is about to get this mail; False if the claim is no longer ours."""
-    ours = Notice.objects.filter(pk__in=[row.pk for row in rows], claim=rows[0].claim, state=Notice.State.SENDING)
-    return ours.update(state=Notice.State.HANDED, since=now) == len(rows)
+    ours = _stored(rows).filter(state=Delivery.State.SENDING)
+    return ours.update(state=Delivery.State.HANDED, since=now) == len(rows)
 
 
-def _move(rows: list[Notice], state: str, now: datetime, reason: Reason | Literal[""] = "") -> None:
+def _move(rows: Sequence[Delivery], state: str, now: datetime, reason: Reason | Literal[""] = "") -> None:
     """Put the rows of one mail into another state."""
-    Notice.objects.filter(pk__in=[row.pk for row in rows], claim=rows[0].claim).update(
-        state=state, reason=reason, since=now
-    )
+    _stored(rows).update(state=state, reason=reason, since=now)
 
 
-def _refused(rows: list[Notice], address: str, refused: SMTPRecipientsRefused, now: datetime) -> None:
+def _refused(rows: Sequence[Delivery], address: str, refused: SMTPRecipientsRefused, now: datetime) -> None:
     """The server does not take mail for this address: it is no good, or the server means something else."""
     code, said = next(iter(refused.recipients.values()))  # keyed by the address as it goes over the wire
     if is_about_the_address(code, said):
-        _move(rows, Notice.State.FAILED, now, "refused")
+        _move(rows, Delivery.State.FAILED, now, "refused")
         mark_bounced(address=address, now=now)
         return
     _try_later(rows, now)
@@ -145,15 +157,15 @@ def _refused(rows: list[Notice], address: str, refused: SMTPRecipientsRefused, n
     log.log(logging.ERROR if code >= 500 else logging.WARNING, "mail server serves no such mail", code=code)
 
 
-def _try_later(rows: list[Notice], now: datetime) -> None:
+def _try_later(rows: Sequence[Delivery], now: datetime) -> None:
     """Let this one mail wait, longer each time; give it up after `MOST_TRIES`."""
     for tries, same in groupby(sorted(rows, key=lambda row: row.tries), key=lambda row: row.tries + 1):
         found = list(same)
         if tries >= MOST_TRIES:
-            _move(found, Notice.State.FAILED, now, "gave_up")
+            _move(found, Delivery.State.FAILED, now, "gave_up")
             continue
-        Notice.objects.filter(pk__in=[row.pk for row in found], claim=found[0].claim).update(
-            state=Notice.State.WAITING,
+        _stored(found).update(
+            state=Delivery.State.WAITING,
             reason="again",
             since=now,
             claim=None,
@@ -162,15 +174,13 @@ def _try_later(rows: list[Notice], now: datetime) -> None:
         )
 
 
-def _give_back(rows: list[Notice], now: datetime, reason: Reason | Literal[""] = "") -> None:
+def _give_back(rows: Sequence[Delivery], now: datetime, reason: Reason | Literal[""] = "") -> None:
     """Let what is still claimed be claimed again, by anybody."""
-    under_way = (Notice.State.SENDING, Notice.State.HANDED)
-    Notice.objects.filter(pk__in=[row.pk for row in rows], claim=rows[0].claim, state__in=under_way).update(
-        state=Notice.State.WAITING, reason=reason, since=now, claim=None
-    )
+    under_way = (Delivery.State.SENDING, Delivery.State.HANDED)
+    _stored(rows).filter(state__in=under_way).update(state=Delivery.State.WAITING, reason=reason, since=now, claim=None)
 
 
-def _server_failed(rows: list[Notice], now: datetime) -> None:
+def _server_failed(rows: Sequence[Delivery], now: datetime) -> None:
     """Give the claims back as they were, and leave the server alone for a while."""
     with transaction.atomic():
         _give_back(rows, now, "server")

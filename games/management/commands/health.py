@@ -13,11 +13,11 @@ from games.queries.backlog import backlog
 from games.render.words import duration
 
 LATE = timedelta(minutes=10)
-"""How late a notice may be before something is wrong with the worker or the mail server."""
+"""How late a notice or a mail may be before something is wrong with the worker or the mail server."""
 
 
 class Command(BaseCommand):
-    help = "Prints the last sweep, overdue clocks and bots, and the notices that wait; exits 1 if one of them is late."
+    help = "Prints the last sweep and what is overdue: clocks, bots, notices and mails; exits 1 if one of them is late."
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
@@ -29,6 +29,8 @@ class Command(BaseCommand):
         self._line("clocks failing", str(found.late.failing))
         self._line("bots overdue", f"{found.bots.count}, the longest by {_time(found.bots.longest)}")
         self._line("notices overdue", f"{found.notices.count}, the longest by {_time(found.notices.longest)}")
+        accounts = found.account_mails
+        self._line("account mails", f"{accounts.count} overdue, the longest by {_time(accounts.longest)}")
         self._line("mail", "goes out" if found.held_since is None else f"held since {found.held_since:%F %T} UTC")
         self._line("games stopped", str(found.stopped))
         late = {
@@ -37,6 +39,7 @@ class Command(BaseCommand):
             "clocks of single games fail (the log says which)": found.late.failing > 0,
             "bots do not move": found.bots.longest > grace,
             "notices are not sent": found.notices.longest > LATE and found.held_since is None,
+            "mails about accounts are not sent": accounts.longest > LATE and found.held_since is None,
         }
         wrong = [what for what, is_so in late.items() if is_so]
         if wrong:

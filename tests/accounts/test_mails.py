@@ -1,0 +1,518 @@
+"""Mails about accounts: asked for in a request, limited, and sent by the outbox."""
+
+from __future__ import annotations
+
+import re
+import threading
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import allauth
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.core import mail
+from django.db import connections
+from django.test import Client, override_settings
+from django.utils import timezone
+from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks, Settings
+
+from accounts import mails, queries
+from accounts.addresses import canonical, mailbox_of
+from accounts.limits import MAILS_BY_PERSON
+from accounts.models import AccountMail, User
+from games.actions.notices import outbox
+from tests.conftest import logged_in, person
+from tests.support.codes import totp
+
+pytestmark = pytest.mark.django_db
+
+WORD = "a long way to Bergen"
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+NO_SERVER = "tests.support.mail.NoServer"
+NOT_HERE = {
+    # What this site does not use: codes by mail, security keys, mails to addresses without an account.
+    "account/email/login_code",
+    "account/email/password_reset_code",
+    "account/email/unknown_account",
+    "mfa/email/webauthn_added",
+    "mfa/email/webauthn_removed",
+    # What `accounts.mails` says in the mails to confirm an address.
+    "account/email/account_already_exists",
+    "account/email/email_confirmation_signup",
+}
+
+
+@pytest.fixture
+def limits(settings: Settings) -> None:
+    """Turn the limits on, which other tests do without."""
+    settings.RATE_LIMITS = 100
+
+
+def sign_up(username: str, email: str, browser: Client | None = None) -> Client:
+    browser = browser or Client()
+    form = {"username": username, "email": email, "password1": WORD, "password2": WORD}
+    assert browser.post("/accounts/signup/", form).status_code == 302
+    return browser
+
+
+def ask_reset(email: str) -> None:
+    assert Client().post("/accounts/password/reset/", {"email": email}).status_code == 302
+
+
+def confirmed(user: User, email: str | None = None) -> EmailAddress:
+    return EmailAddress.objects.create(user=user, email=email or user.email, verified=True, primary=True)
+
+
+def deliver(after: timedelta = timedelta()) -> list[str]:
+    """Let the outbox send what is due in so long, and return whom each new mail went to."""
+    before = len(mail.outbox)
+    outbox.deliver(clock=lambda: timezone.now() + after)
+    return [message.to[0] for message in mail.outbox[before:]]
+
+
+def links(page: str, text: object) -> list[str]:
+    """The paths in a mail that lead to such a page."""
+    return re.findall(rf"http://127\.0\.0\.1:8000(/accounts/{page}/\S+)", str(text))
+
+
+# No mail is sent inside a request
+
+
+def test_every_mail_of_allauth_has_a_kind_here() -> None:
+    packages = Path(allauth.__file__).parent
+    code = "".join(path.read_text() for part in ("account", "mfa") for path in (packages / part).rglob("*.py"))
+    asked = set(re.findall(r'"((?:account|mfa)/email/\w+)"', code))
+    assert len(asked) > 12
+    assert asked - NOT_HERE <= set(mails.KINDS)
+
+
+@pytest.mark.parametrize("verification", ["none", "optional", "mandatory"])
+def test_no_page_needs_the_mail_server(
+    settings: Settings,
+    verification: str,
+    alice: User,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.EMAIL_BACKEND = NO_SERVER
+    settings.ACCOUNT_EMAIL_VERIFICATION = verification
+    confirmed(alice)
+    asked_for: dict[str, list[str]] = {}
+
+    def posted(browser: Client, path: str, form: dict[str, str]) -> None:
+        before = set(AccountMail.objects.values_list("pk", flat=True))
+        with django_capture_on_commit_callbacks(execute=True):
+            assert browser.post(path, form).status_code == 302, path
+        new = AccountMail.objects.exclude(pk__in=before).order_by("pk").values_list("kind", flat=True)
+        asked_for[" ".join([path, *(name for name in form if name.startswith("action"))])] = list(new)
+
+    newcomer = {"username": "dora", "email": "dora@example.org", "password1": WORD, "password2": WORD}
+    posted(Client(), "/accounts/signup/", newcomer)
+    posted(Client(), "/accounts/login/", {"login": "dora", "password": WORD})
+    for address in ("alice@example.org", "nobody@example.org"):
+        posted(Client(), "/accounts/password/reset/", {"email": address})
+    browser = Client()
+    posted(browser, "/accounts/login/", {"login": "alice", "password": "alice"})
+    posted(browser, "/accounts/reauthenticate/", {"password": "alice"})
+    new = {"email": "new@example.org"}
+    posted(browser, "/accounts/email/", {"action_add": "", **new})
+    posted(browser, "/accounts/email/", {"action_send": "", **new})
+    EmailAddress.objects.filter(**new).update(verified=True)
+    posted(browser, "/accounts/email/", {"action_primary": "", **new})
+    posted(browser, "/accounts/email/", {"action_remove": "", "email": "alice@example.org"})
+    page = browser.get("/accounts/2fa/totp/activate/")
+    posted(browser, "/accounts/2fa/totp/activate/", {"code": totp(page.context["form"].secret)})
+    posted(browser, "/accounts/2fa/recovery-codes/generate/", {})
+    posted(browser, "/accounts/2fa/totp/deactivate/", {})
+    change = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
+    posted(browser, "/accounts/password/change/", change)
+    User.objects.filter(pk=alice.pk).update(password="!")
+    posted(logged_in(queries.fresh(alice.pk)), "/accounts/password/set/", {"password1": WORD, "password2": WORD})
+    row = AccountMail.objects.filter(kind=mails.RESET, address="alice@example.org").latest("pk")
+    row.address = "new@example.org"
+    letter = mails.letter(row, now=timezone.now())
+    assert letter is not None
+    (link,) = links("password/reset/key", letter.body)
+    reset = Client()
+    posted(reset, reset.get(link).headers["Location"], {"password1": WORD, "password2": WORD})
+
+    reset_page = next(path for path in asked_for if "set-password" in path)
+    confirm = [mails.CONFIRM]
+    assert asked_for == {
+        "/accounts/signup/": [] if verification == "none" else confirm,
+        "/accounts/login/": [],
+        "/accounts/password/reset/": [mails.RESET],
+        "/accounts/reauthenticate/": [],
+        "/accounts/email/ action_add": confirm,
+        "/accounts/email/ action_send": confirm,
+        "/accounts/email/ action_primary": ["account/email/email_changed"],
+        "/accounts/email/ action_remove": ["account/email/email_deleted"],
+        "/accounts/2fa/recovery-codes/generate/": ["mfa/email/recovery_codes_generated"],
+        "/accounts/2fa/totp/activate/": ["mfa/email/totp_activated"],
+        "/accounts/2fa/totp/deactivate/": ["mfa/email/totp_deactivated"],
+        "/accounts/password/change/": ["account/email/password_changed"],
+        "/accounts/password/set/": ["account/email/password_set"],
+        reset_page: ["account/email/password_reset"],
+    }
+    assert deliver() == []
+    assert set(AccountMail.objects.values_list("state", flat=True)) == {"waiting", "dropped"}
+
+
+def test_what_waited_for_the_mail_server_goes_out_once(settings: Settings, alice: User) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    confirmed(alice)
+    with override_settings(EMAIL_BACKEND=NO_SERVER):
+        sign_up("dora", "dora@example.org")
+        ask_reset("alice@example.org")
+        assert deliver() == []
+    assert AccountMail.objects.filter(state="waiting", tries=0).count() == 2
+    assert deliver(timedelta(minutes=1)) == ["dora@example.org", "alice@example.org"]
+    assert deliver(timedelta(minutes=2)) == []
+
+
+# Signing up
+
+
+def test_after_signing_up_a_button_sends_the_mail_again(settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    browser = sign_up("dora", "dora@example.org")
+    page = browser.get("/").content.decode()
+    assert "Your account is made. An email to dora@example.org follows" in page
+    assert '<form method="post" action="/accounts/email/again/">' in page
+    assert deliver() == ["dora@example.org"]
+    assert browser.post("/accounts/email/again/").headers["Location"] == "/accounts/email/"
+    assert "An email to dora@example.org follows" in browser.get("/accounts/email/").content.decode()
+    assert deliver() == ["dora@example.org"]
+
+
+def test_the_button_works_also_where_nobody_gets_in_before(settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    browser = sign_up("dora", "dora@example.org")
+    page = browser.get("/accounts/confirm-email/").content.decode()
+    assert "Your account is made. An email to dora@example.org follows" in page
+    assert 'action="/accounts/email/again/"' in page
+    assert deliver() == ["dora@example.org"]
+    assert browser.post("/accounts/email/again/").headers["Location"] == "/accounts/confirm-email/"
+    assert deliver() == ["dora@example.org"]
+
+
+def test_the_button_is_of_no_use_to_anybody_else(alice: User) -> None:
+    assert Client().post("/accounts/email/again/").headers["Location"] == "/accounts/login/"
+    confirmed(alice)
+    assert logged_in(alice).post("/accounts/email/again/").headers["Location"] == "/accounts/email/"
+    assert deliver() == []
+
+
+# One mail for an address, which lists its accounts
+
+
+def test_a_reset_mail_lists_the_accounts_of_an_address_nobody_has_confirmed(settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    for n in range(7):
+        sign_up(f"dora{n}", "dora@example.org")
+    AccountMail.objects.all().delete()
+    for _ in range(3):
+        ask_reset("dora@example.org")
+    assert deliver() == ["dora@example.org"]
+    text = str(mail.outbox[-1].body)
+    assert len(links("password/reset/key", text)) == queries.MOST_CLAIMS == 5
+    assert re.findall(r"dora\d", text) == [f"dora{n}" for n in range(5)]
+    for link in links("password/reset/key", text):
+        assert "set-password" in Client().get(link).headers["Location"]
+
+
+def test_a_reset_mail_of_a_confirmed_address_is_for_its_account_alone(alice: User, bob: User) -> None:
+    confirmed(alice)
+    EmailAddress.objects.create(user=bob, email=alice.email, verified=False)
+    ask_reset("ALICE@example.org")
+    assert deliver() == ["alice@example.org"]
+    text = str(mail.outbox[-1].body)
+    assert "the account alice" in text
+    assert "bob" not in text
+
+
+def test_an_address_without_an_account_gets_no_mail() -> None:
+    ask_reset("nobody@example.org")
+    assert deliver() == []
+    assert AccountMail.objects.get().reason == "nothing"
+
+
+def test_a_mail_to_confirm_lists_the_accounts_that_asked(settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    for n in range(7):
+        sign_up(f"dora{n}", "dora@example.org")
+    assert deliver() == ["dora@example.org"]
+    text = str(mail.outbox[-1].body)
+    assert re.findall(r"dora\d", text) == ["dora6", "dora5", "dora4", "dora3", "dora2"]
+    Client().post(links("confirm-email", text)[3])
+    assert EmailAddress.objects.get(verified=True).user.username == "dora3"
+
+
+def test_an_address_lets_in_so_many_accounts_and_costs_so_many_hashes(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "none"
+    for n in range(7):
+        EmailAddress.objects.create(user=person(f"dora{n}"), email="dora@example.org")
+    hashed: list[str] = []
+    encode = MD5PasswordHasher.encode
+
+    def count(self: MD5PasswordHasher, password: str, salt: str) -> str:
+        hashed.append(password)
+        return encode(self, password, salt)
+
+    monkeypatch.setattr(MD5PasswordHasher, "encode", count)
+    assert Client().post("/accounts/login/", {"login": "dora@example.org", "password": "x"}).status_code == 200
+    assert len(hashed) == queries.MOST_CLAIMS + 1  # and one for a username that nobody has
+    for name, status in (("dora4", 302), ("dora5", 200)):
+        answer = Client().post("/accounts/login/", {"login": "dora@example.org", "password": name})
+        assert answer.status_code == status
+
+
+# At most three of a kind an hour
+
+
+def test_an_address_gets_three_reset_mails_an_hour_whoever_asks(limits: None, alice: User) -> None:
+    sent = []
+    for _ in range(10):
+        ask_reset("alice@example.org")
+        sent += deliver()
+    assert sent == ["alice@example.org"] * 3
+    assert AccountMail.objects.filter(reason="enough").count() == 7
+    assert deliver(HOUR) == []
+    ask_reset("alice@example.org")
+    assert deliver(HOUR) == ["alice@example.org"]
+
+
+@pytest.mark.parametrize("written", ["alice@EXAMPLE.org", "alice@ｅxample.org", "alice+n@example.org"])
+def test_another_spelling_of_a_mailbox_has_no_limit_of_its_own(limits: None, written: str, alice: User) -> None:
+    sent = []
+    for n in range(6):
+        address = written.replace("n@", f"{n}@")
+        EmailAddress.objects.get_or_create(user=alice, email=canonical(address))
+        ask_reset(address)
+        sent += deliver()
+    assert len(sent) == 3
+
+
+@pytest.mark.parametrize("address", ['"alice"@example.org', '"\\alice"@example.org', "alice@[127.0.0.1]"])
+def test_an_address_with_any_number_of_spellings_is_refused(address: str, as_alice: Client) -> None:
+    for browser, path, form in (
+        (Client(), "/accounts/signup/", {"username": "dora", "password1": WORD, "password2": WORD}),
+        (Client(), "/accounts/password/reset/", {}),
+        (as_alice, "/accounts/email/", {"action_add": ""}),
+    ):
+        answer = browser.post(path, {**form, "email": address})
+        assert (answer.status_code, "Enter a valid email address." in answer.content.decode()) == (200, True)
+    assert not AccountMail.objects.exists()
+
+
+def test_a_confirmation_waits_while_others_have_used_the_limit_up(limits: None, settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    for n in range(3):
+        sign_up(f"mallory{n}", "dora@example.org")
+        assert deliver() == ["dora@example.org"]
+    sign_up("mallory3", "dora@example.org")
+    sign_up("dora", "dora@example.org")
+    assert deliver() == []
+    assert deliver(timedelta(minutes=59)) == []
+    assert deliver(HOUR) == ["dora@example.org"]  # one for both
+    assert "dora: http" in str(mail.outbox[-1].body)
+    assert deliver(HOUR) == []
+
+
+def test_a_person_who_asks_too_often_is_told_when_to_ask_again(limits: None, alice: User) -> None:
+    browser = logged_in(alice)
+    for _ in range(3):
+        assert browser.post("/accounts/email/", {"action_send": "", "email": alice.email}).status_code == 302
+    for path, form in (
+        ("/accounts/email/", {"action_send": "", "email": alice.email}),
+        ("/accounts/email/again/", {}),
+    ):
+        refused = browser.post(path, form)
+        assert refused.status_code == 429
+        assert 3500 < int(refused.headers["Retry-After"]) <= 3600
+        assert "Too many such emails to this address. Try again in 60 min." in refused.content.decode()
+    assert AccountMail.objects.count() == 3
+
+
+def test_the_owner_of_an_address_who_asks_for_too_many_new_passwords_is_told(limits: None, alice: User) -> None:
+    confirmed(alice)
+    browser = logged_in(alice)
+    for _ in range(3):
+        assert browser.post("/accounts/password/reset/", {"email": alice.email}).status_code == 302
+    refused = browser.post("/accounts/password/reset/", {"email": alice.email})
+    assert (refused.status_code, "to this address. Try again in 60 minutes." in refused.content.decode()) == (200, True)
+    assert browser.post("/accounts/password/reset/", {"email": "bob@example.org"}).status_code == 302
+    ask_reset(alice.email)
+    assert AccountMail.objects.filter(address=alice.email, user=alice).count() == 3
+
+
+def test_what_others_ask_for_an_address_does_not_show(limits: None, settings: Settings, alice: User, bob: User) -> None:
+    """Somebody who claims an address learns nothing about who else does, or has asked for it in the last hour."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+
+    def seen(user: User, address: str) -> list[tuple[int, str]]:
+        browser = logged_in(user)
+        answers = [browser.post("/accounts/email/", {"action_add": "", "email": address})]
+        answers += [browser.post("/accounts/email/", {"action_send": "", "email": address}) for _ in range(4)]
+        deliver()
+        answers += [browser.get("/accounts/email/")]
+        pages = [re.sub(r'value="[^"]*"', "", answer.content.decode()) for answer in answers]
+        return [(a.status_code, page.replace(address, "…")) for a, page in zip(answers, pages, strict=True)]
+
+    for n in range(4):
+        sign_up(f"dora{n}", "claimed@example.org")
+        deliver()
+    for user in (alice, bob):
+        EmailAddress.objects.create(user=user, email=f"{user.username}@example.org", primary=True)
+    User.objects.filter(pk=bob.pk).update(username="alicf")
+    free = seen(alice, "free@example.org")
+    claimed = seen(queries.fresh(bob.pk), "claimed@example.org")
+    assert [status for status, _ in free] == [302, 302, 302, 429, 429, 200]
+    assert [(s, p.replace("alicf", "alice").replace("bob@", "alice@")) for s, p in claimed] == free
+
+
+def test_one_account_asks_for_ten_confirmations_an_hour_to_any_addresses(limits: None, alice: User) -> None:
+    for n in range(9):
+        mails.queue(kind=mails.CONFIRM, address=f"n{n}@example.org", user=alice, now=timezone.now())
+    browser = logged_in(alice)
+    for n in range(9, 12):
+        answer = browser.post("/accounts/email/", {"action_add": "", "email": f"n{n}@example.org"})
+        assert answer.status_code == (302 if n < 10 else 200), n
+    assert "Too many such emails for this account. Try again in 60 minutes." in answer.content.decode()
+    assert not EmailAddress.objects.filter(email="n11@example.org").exists()
+    assert AccountMail.objects.count() == MAILS_BY_PERSON.most == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_senders_at_once_keep_to_the_limit(limits: None, alice: User) -> None:
+    addresses = [f"alice+{n}@example.org" for n in range(8)]
+    for address in addresses:
+        EmailAddress.objects.create(user=alice, email=address)
+        ask_reset(address)
+    barrier = threading.Barrier(4)
+
+    def work() -> None:
+        barrier.wait()
+        outbox.deliver(clock=timezone.now)
+        connections.close_all()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    deliver()
+    assert len(mail.outbox) == 3
+
+
+# What is stored, for how long, and what a restore holds
+
+
+def stored() -> str:
+    return " ".join(str(row) for row in AccountMail.objects.values_list())
+
+
+def test_no_token_is_stored(settings: Settings, alice: User) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    sign_up("dora", "dora@example.org")
+    ask_reset("alice@example.org")
+    before = stored()
+    deliver()
+    for message in mail.outbox:
+        (link,) = links("(?:confirm-email|password/reset/key)", message.body)
+        token = link.rstrip("/").rsplit("/", 1)[-1]
+        for part in (token, token.split("-", 1)[-1]):
+            assert part not in before + stored()
+    assert "/accounts/" not in before + stored()
+    assert len(mail.outbox) == 2
+
+
+def test_a_row_is_forgotten_a_day_after_its_mail() -> None:
+    ask_reset("nobody@example.org")
+    now = timezone.now()
+    assert mails.forget_old(now=now + 2 * DAY) == 0
+    deliver()
+    assert mails.forget_old(now=now + DAY - HOUR) == 0
+    assert mails.forget_old(now=now + DAY + HOUR) == 1
+
+
+def test_mails_are_held_after_a_restore(settings: Settings, alice: User, bob: User) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    outbox.hold(why="restored", now=timezone.now())
+    sign_up("dora", "dora@example.org")
+    ask_reset("alice@example.org")
+    AccountMail.objects.filter(kind=mails.RESET).update(created_at=timezone.now() - mails.LATEST)
+    ask_reset("bob@example.org")
+    assert deliver() == []
+    outbox.release()
+    assert deliver() == ["dora@example.org", "bob@example.org"]
+    assert AccountMail.objects.get(address="alice@example.org").reason == "late"
+
+
+def test_a_mail_that_cannot_be_made_keeps_no_other(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    for user in (alice, bob):
+        ask_reset(user.email)
+    made = mails.letter
+
+    def broken(row: AccountMail, **rest: Any) -> Any:
+        return 1 / 0 if row.address == alice.email else made(row, **rest)
+
+    monkeypatch.setattr(mails, "letter", broken)
+    assert deliver() == ["bob@example.org"]
+    row = AccountMail.objects.get(address=alice.email)
+    assert (row.state, row.reason, row.tries) == ("waiting", "again", 1)
+
+
+# Notices
+
+
+@pytest.mark.parametrize("is_confirmed", [True, False])
+def test_a_notice_goes_only_to_a_confirmed_address(settings: Settings, alice: User, is_confirmed: bool) -> None:
+    settings.MAIL_NEEDS_VERIFIED = True
+    if is_confirmed:
+        confirmed(alice)
+    form = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
+    logged_in(alice).post("/accounts/password/change/", form)
+    assert deliver() == (["alice@example.org"] if is_confirmed else [])
+
+
+def test_a_notice_says_what_changed_and_when_and_no_network_address(alice: User) -> None:
+    confirmed(alice)
+    User.objects.filter(pk=alice.pk).update(time_zone="Asia/Kolkata")
+    form = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
+    browser = logged_in(queries.fresh(alice.pk))
+    browser.post("/accounts/password/change/", form, REMOTE_ADDR="192.0.2.7", HTTP_USER_AGENT="Netscape")
+    now = timezone.localtime(AccountMail.objects.get().created_at, ZoneInfo("Asia/Kolkata"))
+    deliver()
+    (message,) = mail.outbox
+    text = str(message.body)
+    assert message.subject == "Your password was changed"
+    assert f"Your password was changed. That was on {now:%-d %B %Y} at {now:%H:%M} IST." in text
+    assert "New password: http://127.0.0.1:8000/accounts/password/reset/" in text
+    assert "192.0.2.7" not in text
+    assert "Netscape" not in text
+
+
+def test_a_kind_that_is_not_known_is_an_error(alice: User) -> None:
+    with pytest.raises(KeyError):
+        mails.queue(kind="account/email/surprise", address=alice.email, user=alice, now=timezone.now())
+    with pytest.raises(KeyError):
+        mails.queue(kind="account/email/email_deleted", address=alice.email, user=alice, now=timezone.now(), facts={})
+    assert not AccountMail.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "mailbox"),
+    [
+        ("Alice+news@Example.org", "alice@example.org"),
+        ("a@XN--bcher-kva.de", "a@bücher.de"),
+        ("+a@example.org", "+a@example.org"),
+        ("nobody", "nobody"),
+    ],
+)
+def test_a_mailbox_is_counted_under_one_name(address: str, mailbox: str) -> None:
+    assert mailbox_of(address) == mailbox

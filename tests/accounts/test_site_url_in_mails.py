@@ -1,0 +1,91 @@
+"""Every link in a mail is of `SITE_URL`, whatever the request that asked for the mail said of its host."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from accounts import mails
+from accounts.models import AccountMail, User
+from games.actions.notices import mailbox, outbox, tell
+from games.models import Notice
+from games.models.notices import DIGEST, KINDS
+from tests.conftest import logged_in
+from tests.support.mail import parsed, text_of
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+WORD = "a long way to Bergen"
+HOSTILE = {
+    "HTTP_HOST": "other.example:6666",
+    "HTTP_X_FORWARDED_HOST": "evil.example",
+    "HTTP_X_FORWARDED_PORT": "6666",
+    "HTTP_X_FORWARDED_PROTO": "https",
+    "HTTP_FORWARDED": "host=evil.example;proto=https",
+    "SERVER_PORT": "6666",
+}
+
+
+def ask_for_everything(alice: User) -> None:
+    """Have a mail of each kind written by requests that name another host."""
+    newcomer = Client(headers=None, **HOSTILE)  # type: ignore[arg-type]  # what goes into each request
+    form = {"username": "dora", "email": "dora@example.org", "password1": WORD, "password2": WORD}
+    assert newcomer.post("/accounts/signup/", form).status_code == 302
+    for address in (alice.email, "dora@example.org"):
+        assert newcomer.post("/accounts/password/reset/", {"email": address}).status_code == 302
+    browser = logged_in(alice)
+    browser.defaults |= HOSTILE
+    for action, address in (("action_add", "new@example.org"), ("action_add", "dora@example.org")):
+        assert browser.post("/accounts/email/", {action: "", "email": address}).status_code == 302
+    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    assert browser.post("/notices/settings/works/").status_code == 303
+    change = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
+    assert browser.post("/accounts/password/change/", change).status_code == 302
+    facts = {"from_email": "a@example.org", "to_email": "b@example.org", "deleted_email": "c@example.org"}
+    for kind in mails.KINDS.values():
+        if kind.says and kind.name != "account/email/password_changed":
+            mails.queue(kind=kind.name, address=alice.email, user=alice, facts=facts, now=timezone.now())
+
+
+@pytest.mark.parametrize("site", ["https://play.example", "http://play.example:8080"])
+def test_every_mail_leads_to_the_site(settings: Settings, alice: User, bob: User, site: str) -> None:
+    settings.SITE_URL = site
+    settings.ALLOWED_HOSTS = ["play.example", "other.example"]
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    EmailAddress.objects.create(user=bob, email="taken@example.org", verified=True)
+    ask_for_everything(alice)
+    asker = logged_in(alice)
+    asker.defaults |= HOSTILE
+    assert asker.post("/accounts/email/", {"action_add": "", "email": "taken@example.org"}).status_code == 302
+    outbox.deliver(clock=timezone.now)
+    table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(days=1))
+    texts = [(kind, "" if one.turn else "Something happened.") for kind, one in KINDS.items() if kind != DIGEST]
+    mailbox.choose(user=bob, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
+    tell.write(table.game, [tell.Intent(bob.pk, *text) for text in texts], now=NOON)
+    outbox.deliver(clock=lambda: NOON)
+
+    asked = set(AccountMail.objects.filter(state="sent").values_list("kind", flat=True))
+    assert asked == set(mails.KINDS)
+    assert len(mail.outbox) >= len(mails.KINDS) + 2
+    seen = 0
+    for message in mail.outbox:
+        sent = parsed(message.message().as_bytes())
+        head = "\n".join(f"{name}: {value}" for name, value in sent.items() if name != "From")
+        html = text_of(sent, "html") if sent.get_body(("html",)) else ""
+        text = "\n".join([head, text_of(sent), html])
+        assert not re.search(r"6666|evil|other\.example", text), text
+        found = re.findall(r"https?://[^/\s\"<>]+", text)
+        seen += len(found)
+        assert set(found) <= {site}, text
+        assert f"@{site.split('://')[1].split(':', maxsplit=1)[0]}>" in sent["Message-ID"]
+    assert seen > len(mail.outbox)
+    assert Notice.objects.filter(channel="email", state="sent").exists()
