@@ -36,6 +36,10 @@ class Muted(Exception):
     """Staff have taken this person's choice of words away for a time."""
 
 
+class NoGuest(Exception):
+    """This person has signed up, in another request."""
+
+
 class TooManyTokens(Exception):
     """The user has as many API tokens as one may have."""
 
@@ -96,6 +100,17 @@ def lock_person(user_id: int) -> User:
     :raises User.DoesNotExist:
     """
     return User.objects.select_for_update(of=("self",), no_key=True).get(pk=user_id)
+
+
+def lock_guest(user_id: int) -> User:
+    """This guest as stored, locked until the transaction ends.
+
+    :raises NoGuest: if this person has signed up by now.
+    """
+    guest = lock_person(user_id)
+    if not guest.is_guest:
+        raise NoGuest
+    return guest
 
 
 def _move_nights(user: User, known: User, zone: str, now: datetime) -> None:

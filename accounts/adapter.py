@@ -103,9 +103,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return cleaned
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        """Save what the form says and nothing else of a guest: staff may be writing to the same row."""
+        """Save what the form says and nothing else of a guest: staff may be writing to the same row.
+
+        :raises NoGuest: if the guest has signed up since, in another request.
+        """
         fresh = user.pk is None
-        if user.is_guest:
+        if not fresh:
+            user = actions.lock_guest(user.pk)
             actions.revoke_tokens(user=user)  # made by whoever had the browser: no password was asked
         actions.end_guesthood(user=user)
         saved: User = super().save_user(request, user, form, commit=commit and fresh)
@@ -164,6 +168,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         if CONFIRMATION_FOLLOWS in (*args, *kwargs.values()):
             kwargs["extra_tags"] = "confirm-again"
         super().add_message(request, level, *args, **kwargs)
+
+    def is_safe_url(self, url: str) -> bool:
+        """Return True if a form or a link may lead there. What cannot be read as an address leads nowhere."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:  # brackets that hold no IPv6 address
+            return False
 
     def clean_email(self, email: str) -> str:
         """Return the one spelling under which this address is stored and counted."""

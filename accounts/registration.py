@@ -1,21 +1,68 @@
-"""The mail that asks to confirm the address given when signing up."""
+"""Signing up, and the mail that asks to confirm the address given there."""
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, Final, cast
 
+from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.email_verification import (
     add_email_verification_sent_message,
     get_address_for_user,
 )
+from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
 from allauth.account.stages import EmailVerificationStage, LoginStageController
+from allauth.account.views import SignupView
+from django.contrib.auth import logout
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from accounts import mails
+from accounts import actions, mails, queries
 from accounts.models import User
+
+JUST_TAKEN: Final = (
+    "Somebody has just taken this name, or one that looks like it. If that was you, by another click or tab, log in"
+    " with it."
+)
+HAS_ACCOUNT: Final = (
+    "You have just made an account for this guest, by another click or tab. Log in with the username and the password"
+    " you chose there."
+)
+
+
+class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
+    """Make an account.
+
+    Of several requests at once for one name, or from the browser of one guest, one succeeds. The form tells the others.
+    """
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        username = form.cleaned_data["username"]
+        try:
+            answer: HttpResponse = super().form_valid(form)
+        except actions.NoGuest:
+            form.add_error(None, HAS_ACCOUNT)
+        except IntegrityError:
+            if not queries.name_clash(username, but=get_adapter().new_user(self.request)):
+                raise
+            form.add_error("username", JUST_TAKEN)
+        else:
+            self._end_session_of_guest()
+            return answer
+        refused: HttpResponse = self.form_invalid(form)
+        return refused
+
+    def _end_session_of_guest(self) -> None:
+        """Log out a guest who cannot log in before the address is confirmed.
+
+        The new password ends the guest's session in any case. Ended here, it leaves what `confirm_again` needs.
+        """
+        pending = self.request.session.get(LOGIN_SESSION_KEY)
+        if pending is not None and self.request.user.is_authenticated:
+            logout(self.request)
+            self.request.session[LOGIN_SESSION_KEY] = pending
 
 
 @require_POST

@@ -10,6 +10,7 @@ from typing import Any
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -43,12 +44,15 @@ class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships n
         take_addresses(self)
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Make the account, and count it.
+        """Make the account and its address in one transaction, and count it.
 
         :raises TooManyTries:
+        :raises NoGuest: if the guest who signs up has done so in another request.
+        :raises IntegrityError: if another request has taken the name since it was checked.
         """
         with tries.trying([Key.of(SIGN_UPS, address_of(request))], timezone.now()) as one:
-            saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
+            with transaction.atomic():
+                saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
             one.count()
         return saved
 

@@ -149,6 +149,7 @@ LOG_IN = {"login", "aauthenticate", "authenticate", "alogin", "force_login", "pe
 MAY_LOG_IN = {
     "accounts/adapter.py",
     "accounts/backends.py",
+    "accounts/registration.py",
     "games/api/auth.py",
     "games/web/once.py",
     "games/web/seats.py",

@@ -19,13 +19,13 @@ from django.test import Client, override_settings
 from django.utils import timezone
 from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks, Settings
 
-from accounts import mails, queries
+from accounts import actions, mails, queries
 from accounts.addresses import canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON
 from accounts.models import AccountMail, User
 from games.actions.notices import outbox
 from tests.conftest import logged_in, person
-from tests.support.codes import totp
+from tests.support.codes import confirmed_browser, totp
 
 pytestmark = pytest.mark.django_db
 
@@ -187,9 +187,11 @@ def test_after_signing_up_a_button_sends_the_mail_again(settings: Settings) -> N
     assert deliver() == ["dora@example.org"]
 
 
-def test_the_button_works_also_where_nobody_gets_in_before(settings: Settings) -> None:
+@pytest.mark.parametrize("guest", [False, True])
+def test_the_button_works_also_where_nobody_gets_in_before(settings: Settings, guest: bool) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    browser = sign_up("dora", "dora@example.org")
+    browser = logged_in(actions.create_guest()) if guest else Client()
+    sign_up("dora", "dora@example.org", browser)
     page = browser.get("/accounts/confirm-email/").content.decode()
     assert "Your account is made. An email to dora@example.org follows" in page
     assert 'action="/accounts/email/again/"' in page
@@ -355,7 +357,7 @@ def test_what_others_ask_for_an_address_does_not_show(limits: None, settings: Se
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
 
     def seen(user: User, address: str) -> list[tuple[int, str]]:
-        browser = logged_in(user)
+        browser = confirmed_browser(user)
         answers = [browser.post("/accounts/email/", {"action_add": "", "email": address})]
         answers += [browser.post("/accounts/email/", {"action_send": "", "email": address}) for _ in range(4)]
         deliver()
@@ -378,7 +380,7 @@ def test_what_others_ask_for_an_address_does_not_show(limits: None, settings: Se
 def test_one_account_asks_for_ten_confirmations_an_hour_to_any_addresses(limits: None, alice: User) -> None:
     for n in range(9):
         mails.queue(kind=mails.CONFIRM, address=f"n{n}@example.org", user=alice, now=timezone.now())
-    browser = logged_in(alice)
+    browser = confirmed_browser(alice)
     for n in range(9, 12):
         answer = browser.post("/accounts/email/", {"action_add": "", "email": f"n{n}@example.org"})
         assert answer.status_code == (302 if n < 10 else 200), n

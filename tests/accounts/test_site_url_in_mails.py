@@ -17,7 +17,7 @@ from accounts.models import AccountMail, User
 from games.actions.notices import mailbox, outbox, tell
 from games.models import Notice
 from games.models.notices import DIGEST, KINDS
-from tests.conftest import logged_in
+from tests.support.codes import confirmed_browser
 from tests.support.mail import parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -41,7 +41,7 @@ def ask_for_everything(alice: User) -> None:
     assert newcomer.post("/accounts/signup/", form).status_code == 302
     for address in (alice.email, "dora@example.org"):
         assert newcomer.post("/accounts/password/reset/", {"email": address}).status_code == 302
-    browser = logged_in(alice)
+    browser = confirmed_browser(alice)
     browser.defaults |= HOSTILE
     for action, address in (("action_add", "new@example.org"), ("action_add", "dora@example.org")):
         assert browser.post("/accounts/email/", {action: "", "email": address}).status_code == 302
@@ -63,7 +63,7 @@ def test_every_mail_leads_to_the_site(settings: Settings, alice: User, bob: User
     EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
     EmailAddress.objects.create(user=bob, email="taken@example.org", verified=True)
     ask_for_everything(alice)
-    asker = logged_in(alice)
+    asker = confirmed_browser(alice)
     asker.defaults |= HOSTILE
     assert asker.post("/accounts/email/", {"action_add": "", "email": "taken@example.org"}).status_code == 302
     outbox.deliver(clock=timezone.now)

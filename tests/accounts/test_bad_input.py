@@ -1,0 +1,87 @@
+"""Bad input on the pages of accounts gets an answer that says what to do, and changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.auth import get_user
+from django.test import Client
+
+from accounts.models import AccountMail, User
+from tests.conftest import logged_in
+from tests.support.codes import confirmed_browser
+
+pytestmark = pytest.mark.django_db
+
+WORD = "a long way to Bergen"
+NOT_ADDRESSES = (
+    "http://[bad",
+    "//[bad",
+    "http://[::1",
+    "https://[bad]/x",
+    "http://user@[bad/",
+    "\\\\[bad",
+    "http://[bad]:port/",
+    "http:///evil.example",
+    "javascript:alert(1)",
+    "http://a\x00[b",
+)
+
+
+@pytest.mark.parametrize("where", NOT_ADDRESSES)
+@pytest.mark.parametrize("by", ["address", "form"])
+def test_a_page_to_go_on_to_that_is_no_address_is_ignored(alice: User, where: str, by: str) -> None:
+    forms: dict[str, dict[str, str]] = {
+        "/accounts/login/": {"login": "alice", "password": "alice"},
+        "/accounts/signup/": {"username": "dora", "password1": WORD, "password2": WORD},
+        "/accounts/logout/": {},
+        "/accounts/password/reset/": {"email": "alice@example.org"},
+        "/accounts/reauthenticate/": {"password": "alice"},
+        "/accounts/password/change/": {"oldpassword": "alice", "password1": WORD, "password2": WORD},
+    }
+    for path, form in forms.items():
+        browser = logged_in(alice) if path.split("/")[2] in ("logout", "reauthenticate", "password") else Client()
+        assert browser.get(path, {"next": where}).status_code in (200, 302)
+        if by == "address":
+            answer = browser.post(path, form, query_params={"next": where})
+        else:
+            answer = browser.post(path, form | {"next": where})
+        assert answer.status_code == 302, path
+        assert answer.headers["Location"].startswith("/")
+        assert not answer.headers["Location"].startswith(("//", "/\\"))
+        assert "bad" not in answer.headers["Location"]
+
+
+@pytest.mark.parametrize("length", [254, 255, 256, 300, 320, 321, 5000])
+def test_an_address_is_no_longer_than_the_column_that_holds_it(alice: User, length: int) -> None:
+    end = "@" + "long." * 10 + "example.org"
+    address = "a" * (length - len(end)) + end
+    assert len(address) == length
+    fits = length == 254
+    forms: tuple[tuple[Client, str, dict[str, str]], ...] = (
+        (confirmed_browser(alice), "/accounts/email/", {"action_add": ""}),
+        (Client(), "/accounts/signup/", {"username": "dora", "password1": WORD, "password2": WORD}),
+        (Client(), "/accounts/password/reset/", {}),
+    )
+    for browser, path, form in forms:
+        answer = browser.post(path, {**form, "email": address})
+        assert answer.status_code == (302 if fits else 200), path
+        if not fits:
+            assert "at most 254 characters" in answer.content.decode()
+    assert User.objects.filter(username="dora", email=address).exists() == fits
+    assert EmailAddress.objects.filter(email=address).count() == (2 if fits else 0)
+    assert AccountMail.objects.exists() == fits
+
+
+@pytest.mark.parametrize("action", ["action_send", "action_remove", "action_primary"])
+@pytest.mark.parametrize("address", ["a" * 300 + "@example.org", "x" * 5000, "", "\x00", "not an address"])
+def test_an_address_that_nobody_has_cannot_be_chosen(alice: User, action: str, address: str) -> None:
+    answer = confirmed_browser(alice).post("/accounts/email/", {action: "", "email": address})
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/email/")
+
+
+@pytest.mark.parametrize("login", ["a" * 300 + "@example.org", "x" * 5000, "\x00", "[bad"])
+def test_a_log_in_by_what_is_no_name_is_refused(alice: User, login: str) -> None:
+    browser = Client()
+    assert browser.post("/accounts/login/", {"login": login, "password": "alice"}).status_code == 200
+    assert not get_user(browser).is_authenticated

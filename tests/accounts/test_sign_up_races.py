@@ -1,0 +1,108 @@
+"""Several sign-ups at one instant, on real connections: one succeeds, and the others are told."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.db import connections
+from django.test import Client
+from django.utils.html import escape
+from pytest_django.fixtures import Settings
+
+from accounts import actions
+from accounts.models import AccountMail, User
+from accounts.queries import NAME_ALIKE, NAME_TAKEN
+from accounts.registration import HAS_ACCOUNT, JUST_TAKEN
+from tests.conftest import logged_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORD = "a long way to Bergen"
+
+
+def at_once(forms: list[tuple[Client, dict[str, str]]]) -> list[tuple[int, str]]:
+    """Send all these sign-ups at the same instant; gives the status and the page of each."""
+    barrier = threading.Barrier(len(forms))
+    answers: list[tuple[int, str]] = []
+
+    def post(browser: Client, form: dict[str, str]) -> None:
+        try:
+            barrier.wait()
+            answer: Any = browser.post("/accounts/signup/", form)
+            answers.append((answer.status_code, answer.content.decode()))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=post, args=one) for one in forms]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == len(forms)
+    return answers
+
+
+def form(username: str) -> dict[str, str]:
+    return {"username": username, "email": "dora@example.org", "password1": WORD, "password2": WORD}
+
+
+@pytest.fixture(autouse=True)
+def asks(settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+
+
+def test_of_sign_ups_for_one_name_at_once_one_gets_it() -> None:
+    for n in range(5):
+        name = f"dora{n}"
+        answers = at_once([(Client(), form(name)) for _ in range(4)])
+        assert sorted(status for status, _ in answers) == [200, 200, 200, 302]
+        for status, page in answers:
+            assert status == 302 or any(said in page for said in (NAME_TAKEN, escape(NAME_ALIKE), JUST_TAKEN))
+        assert User.objects.filter(username=name).count() == 1
+    assert EmailAddress.objects.count() == AccountMail.objects.count() == 5
+
+
+@pytest.mark.parametrize("names", [("dora", "dora"), ("dora1", "doral")])
+def test_a_name_taken_after_the_form_was_checked_is_refused_in_the_form(
+    names: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have been checked before the first is saved."""
+    barrier = threading.Barrier(2, timeout=20)
+    save = actions.end_guesthood
+
+    def wait(**options: Any) -> None:
+        barrier.wait()
+        save(**options)
+
+    monkeypatch.setattr(actions, "end_guesthood", wait)
+    answers = at_once([(Client(), form(name)) for name in names])
+    assert sorted(status for status, _ in answers) == [200, 302]
+    assert JUST_TAKEN in next(page for status, page in answers if status == 200)
+    assert User.objects.count() == EmailAddress.objects.count() == AccountMail.objects.count() == 1
+
+
+def test_of_sign_ups_from_one_guest_s_browser_one_keeps_the_games(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    guest = actions.create_guest()
+    session = logged_in(guest).cookies[settings.SESSION_COOKIE_NAME].value
+    browsers = [Client() for _ in range(5)]
+    for browser in browsers:
+        browser.cookies[settings.SESSION_COOKIE_NAME] = session
+    barrier = threading.Barrier(len(browsers), timeout=20)
+    lock = actions.lock_guest
+
+    def wait(user_id: int) -> User:
+        barrier.wait()
+        return lock(user_id)
+
+    monkeypatch.setattr(actions, "lock_guest", wait)
+    answers = at_once([(browser, form(f"dora{n}")) for n, browser in enumerate(browsers)])
+    assert sorted(status for status, _ in answers) == [200, 200, 200, 200, 302]
+    assert [HAS_ACCOUNT in page for status, page in answers if status == 200] == [True] * 4
+    person = User.objects.get()
+    assert (person.pk, person.is_guest, person.check_password(WORD)) == (guest.pk, False, True)
+    assert EmailAddress.objects.count() == AccountMail.objects.count() == 1
