@@ -6,6 +6,7 @@ sign-ups and resets have limits of their own, which survive a restart: accounts/
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
 from math import ceil
 from typing import Final
@@ -89,8 +90,8 @@ LIMITS: Final[Mapping[str, Limit]] = {
 Calls of the API count as `API_CALLS` as well, everything else that is read as `READS`."""
 READ_LIMITS: Final[Mapping[str, Limit]] = {"record": RECORDS, "api-v1:get_record": RECORDS}
 """What is counted when something is read that costs far more than a page, also by the name of the address."""
-UNCOUNTED: Final = ("/healthz", "/readyz", f"{API}v1/")
-"""Where reading does not count as `READS`: health checks, and calls of the API."""
+HEALTH: Final = frozenset({"/healthz", "/readyz"})
+"""Where reading never counts: monitors and proxies ask often."""
 OF_THE_API: Final = "api-v1"
 
 
@@ -132,6 +133,14 @@ def _refused(request: HttpRequest, limits: list[Limit], who: list[tuple[str, str
     return None
 
 
+def _read_too_much(request: HttpRequest) -> HttpResponse | None:
+    """Count a request that reads; return the refusal if its address has read too much."""
+    if request.method not in SAFE or request.path in HEALTH:
+        return None
+    wait = _over(READS, READS.address, "address", address_of(request))
+    return too_many(request, READS.name, wait) if wait else None
+
+
 class Limits:
     """Answers 429 with `Retry-After` to requests that come too often, before anything is done."""
 
@@ -139,11 +148,11 @@ class Limits:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        # Here, and not by view, so that addresses where nothing is count too.
-        if request.method in SAFE and not request.path.startswith(UNCOUNTED):
-            wait = _over(READS, READS.address, "address", address_of(request))
-            if wait:
-                return too_many(request, READS.name, wait)
+        # Here, and not by view, so that addresses where nothing is count too. Calls of the API have their own limits.
+        if not request.path.startswith(API):
+            refused = _read_too_much(request)
+            if refused is not None:
+                return refused
         return self.get_response(request)
 
     def process_view(self, request: HtmxRequest, *view: object) -> HttpResponse | None:
@@ -151,6 +160,8 @@ class Limits:
         if match is None or not settings.RATE_LIMITS:
             return None
         by_api = match.namespace == OF_THE_API
+        if not by_api and request.path.startswith(API):  # an address of the API where nothing is
+            return _read_too_much(request)
         limits = [API_CALLS] if by_api else []
         if request.method == "POST" and (match.view_name in LIMITS or not by_api):
             limits.append(LIMITS.get(match.view_name, OTHERS))
@@ -182,7 +193,11 @@ def too_many(request: HttpRequest, name: str, wait: int, *, what: str = "request
         response = error_object(Denied("too_many_requests", f"Too many {what}: try again in {wait} seconds."))
     else:
         told = wait if wait < 2 * MINUTE else ceil(wait / MINUTE) * MINUTE
-        page = loader.get_template("429.html").render({"what": what, "wait": duration(told)})
-        response = HttpResponse(page, status=HTTPStatus.TOO_MANY_REQUESTS)
+        response = HttpResponse(_page(what, duration(told)), status=HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(wait)
     return response
+
+
+@lru_cache(maxsize=512)  # a flood is refused with a few pages again and again, and making one is the most of the work
+def _page(what: str, wait: str) -> str:
+    return loader.get_template("429.html").render({"what": what, "wait": wait})
