@@ -1,0 +1,27 @@
+"""The pages of a long log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games.web.log import LINES
+from tests.support.tables import table_after
+
+
+def test_an_address_of_a_move_from_before_there_were_pages_finds_it(
+    site: str, new_page: Callable[..., Page], alice: User, bob: User
+) -> None:
+    table = table_after([alice, bob, "careful"], 10_000, seed=3, earlier=4)
+    assert table.game.version > LINES
+    page, log = new_page(alice), f"/games/{table.game.code}/log/"
+    page.goto(f"{log}#m3")
+    expect(page.locator("#m3")).to_be_in_viewport()
+    page.goto(log)
+    expect(page.locator("#m3")).to_have_count(0)
+    page.get_by_role("link", name="Earlier moves").click()
+    expect(page.locator("#m3")).to_have_count(1)
+    page.get_by_role("link", name="Later moves").click()
+    expect(page.locator(f"#m{table.game.version}")).to_be_visible()
