@@ -99,14 +99,16 @@ def _owe(step: Step, debtor: int) -> None:
 
 
 def roulette(step: Step) -> None:
-    """Color Roulette: the next player names the colour, or has it named and draws at once (ROUL-1, ROUL-2)."""
-    position = step.position
+    """Aim a Color Roulette at the next player, who names the colour (ROUL-1)."""
     step.events.append(Event("aimed", step.seat, target=step.next))
-    if step.options.roulette_color == "player":
-        turn_over(step, step.next)
-        step.next = position.next_seat(step.next)
-    else:
-        position.phase = CHOOSE_COLOR
+    step.position.phase = CHOOSE_COLOR
+
+
+def roulette_at_once(step: Step) -> None:
+    """Aim a Color Roulette whose colour is named already: the next player draws now (option ``roulette_color``)."""
+    step.events.append(Event("aimed", step.seat, target=step.next))
+    turn_over(step, step.next)
+    step.next = step.position.next_seat(step.next)
 
 
 def turn_over(step: Step, seat: int) -> None:
@@ -136,8 +138,9 @@ EFFECTS: Final[dict[str, Callable[[Step], None]]] = {
     "next_owes": next_owes,
     "rebound_owes": rebound_owes,
     "roulette": roulette,
+    "roulette_at_once": roulette_at_once,
 }
-"""What carries out each effect that a face names, but for the cards shed with it, which ``parted`` takes out."""
+"""What carries out each effect of a ``Ruleset``."""
 
 
 def parted(hand: tuple[Card, ...], card: Card, side: SideRules) -> tuple[tuple[Card, ...], tuple[Card, ...]]:

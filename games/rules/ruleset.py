@@ -92,7 +92,7 @@ def _side_rules(side: Side, stacking: bool, zero_seven: bool, roulette_color: st
         answers={value: STACKING[stacking](value, faces) for value in {face.value for face in faces if face.value}},
         of_color=of_color,
         sheds={face.text: of_color[face.color] for face in faces if SHED in face.effects},
-        effects={face.text: _effects(face, zero_seven) for face in faces},
+        effects={face.text: _effects(face, zero_seven, roulette_color) for face in faces},
         plays=_plays(asks, side.colors),
         last_plays=_plays({card: _LAST_ASKS[side.faces[card].asks] for card in asks}, side.colors),
         name_color=tuple(Move("color", color=color) for color in side.colors),
@@ -103,9 +103,11 @@ def _matching(symbol: str, color: str | None, faces: Iterable[Face]) -> frozense
     return frozenset(face.text for face in faces if not face.color or face.color == color or face.symbol == symbol)
 
 
-def _effects(face: Face, zero_seven: bool) -> tuple[str, ...]:
+def _effects(face: Face, zero_seven: bool, roulette_color: str) -> tuple[str, ...]:
     if face.kind == "number" and not zero_seven:
         return ()
+    if face.kind == "roulette" and roulette_color == "player":
+        return ("roulette_at_once",)
     return tuple(name for name in face.effects if name != SHED)
 
 

@@ -61,6 +61,8 @@ def test_the_plays_of_a_card_are_spelled_out(side: SideRules, card: str, moves: 
         (NO_MERCY, "rR", ("turn_round", "bounce")),
         (NO_MERCY, "rD", ()),
         (NO_MERCY, "WR4", ("turn_round", "rebound_owes")),
+        (NO_MERCY, "WC", ("roulette",)),
+        (NAMED, "WC", ("roulette_at_once",)),
     ],
 )
 def test_a_card_does_what_the_options_leave_of_its_row(side: SideRules, card: str, effects: tuple[str, ...]) -> None:
