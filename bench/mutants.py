@@ -183,6 +183,8 @@ class Workspace:
         """Fork a process that runs the tests on a mutant, or on the rules as they are; returns its number."""
         self._answer = self._root / "answer"
         self._answer.unlink(missing_ok=True)
+        if mutant is not None:
+            self._unchanged = (self._root / RULES / mutant.module).read_text(encoding="utf-8")
         child = os.fork()
         if child:
             return child
@@ -224,7 +226,7 @@ class Workspace:
     def settle(self, mutant: Mutant | None, status: int) -> str:
         """Put the module back; returns which test failed, or an empty text if none did."""
         if mutant is not None:
-            self._write(mutant.module, (HERE / RULES / mutant.module).read_text(encoding="utf-8"))
+            self._write(mutant.module, self._unchanged)
         if os.WIFSIGNALED(status):
             return f"signal {os.WTERMSIG(status)}"
         if os.WEXITSTATUS(status) == 0:

@@ -34,7 +34,7 @@ def winner_by_leaving(view: View) -> int | None:
     """
     if view.you is None:
         return None
-    hands = [(view.hand or ()) if seat == view.you else () for seat in range(len(view.counts))]
+    hands = [()] * len(view.counts)
     position = Position(
         hands=hands, turn=view.turn, discard_pile=view.discard_pile, out=view.out, going_out=view.going_out
     )

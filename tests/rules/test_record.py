@@ -181,6 +181,16 @@ def test_a_void_round_without_a_move_ends_where_it_started() -> None:
     assert replayed.position == deal_cards(MATCH.options, 3, list(first.deal), dealer=first.dealer)
 
 
+@pytest.mark.rule("LEAVE-1")
+def test_a_match_is_won_by_the_last_one_who_has_not_left() -> None:
+    lines = tuple(Line(FIRST.at, line) for line in ("0 leave", "1 leave"))
+    only = MATCH.rounds[0]._replace(lines=lines, end=(2, 500))
+    record = MATCH._replace(rounds=(only,), commitments=MATCH.commitments[:1], seeds=MATCH.seeds[:1], result=2)
+    assert len(list(replay_record(record))) == 1
+    with pytest.raises(BadInput, match="The match does not end as the record says"):
+        list(replay_record(record._replace(result=None)))
+
+
 @pytest.mark.rule("SETUP-5")
 @pytest.mark.parametrize(("lines", "dealer"), [((), 2), (("1 leave",), 2), (("2 leave",), 0)])
 def test_a_void_round_is_dealt_again_by_the_same_dealer_unless_that_player_left(
