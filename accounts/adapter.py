@@ -5,7 +5,6 @@ from typing import Any, Final
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import EmailVerificationMethod
-from allauth.account.models import EmailAddress
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ValidationError
@@ -141,13 +140,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def send_notification_mail(
         self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
     ) -> None:
-        """Queue a notice of a change to this account, to its primary address if no other is given.
+        """Queue a notice of a change to this account, to all its confirmed addresses, whatever address is given.
 
         Unlike allauth's own it tells no network address and no browser: none is stored here.
         """
-        address = email or EmailAddress.objects.get_primary_email(user)
-        if app_settings.EMAIL_NOTIFICATIONS and address:
-            self.send_mail(template_prefix, address, (context or {}) | {"user": user})
+        mails.tell(kind=template_prefix, user=user, facts=context, now=timezone.now())
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
         """Queue the mail that asks to confirm an address.

@@ -11,11 +11,13 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        from allauth.account.signals import authentication_step_completed  # noqa: PLC0415  # imports models
+        from allauth.account import signals  # noqa: PLC0415  # imports models
         from allauth.mfa.signals import authenticator_added  # noqa: PLC0415  # imports models
         from django.contrib.auth.signals import user_logged_in  # noqa: PLC0415  # imports models
 
-        authentication_step_completed.connect(end_copies, dispatch_uid="accounts.end_copies")
+        signals.authentication_step_completed.connect(end_copies, dispatch_uid="accounts.end_copies")
+        signals.email_added.connect(address_added, dispatch_uid="accounts.address_added")
+        signals.email_removed.connect(address_removed, dispatch_uid="accounts.address_removed")
         authenticator_added.connect(shown_at_setup)
         user_logged_in.connect(remember_log_in, dispatch_uid="accounts.remember_log_in")
 
@@ -39,3 +41,20 @@ def end_copies(*, request: Any, reauthenticated: bool = False, **rest: Any) -> N
     """Give the session of somebody who confirms that it is them another key: a copy of the cookie has not confirmed."""
     if reauthenticated:
         request.session.renew_key()
+
+
+def address_added(*, user: Any, email_address: Any, **rest: Any) -> None:
+    """Tell the other addresses of an account that it has another one: allauth tells nobody."""
+    from accounts import mails  # noqa: PLC0415  # imports models
+
+    added = email_address.email
+    mails.tell(kind=mails.ADDED, user=user, facts={"added_email": added}, but=added, now=timezone.now())
+
+
+def address_removed(*, user: Any, email_address: Any, **rest: Any) -> None:
+    """Tell an address that it was removed; allauth tells only those that are left."""
+    from accounts import mails  # noqa: PLC0415  # imports models
+
+    removed, facts = email_address.email, {"deleted_email": email_address.email}
+    confirmed = email_address.verified
+    mails.queue(kind=mails.DELETED, address=removed, user=user, facts=facts, confirmed=confirmed, now=timezone.now())

@@ -70,6 +70,9 @@ class Kind:
 
 CONFIRM: Final = "account/email/email_confirmation"
 RESET: Final = "account/email/password_reset_key"
+ADDED: Final = "account/email/email_added"
+DELETED: Final = "account/email/email_deleted"
+TOKEN_MADE: Final = "account/email/token_made"  # noqa: S105  # the name of a kind
 WORKS: Final = "works"
 """Whether mail arrives again at an address that mails came back from; its text is made in `games`."""
 
@@ -91,10 +94,16 @@ KINDS: Final[Mapping[str, Kind]] = {
             "Your email address was changed",
             "Your account’s main email address was changed from {from_email} to {to_email}.",
         ),
+        Kind(ADDED, "An email address was added", "The email address {added_email} was added to your account."),
         Kind(
-            "account/email/email_deleted",
+            DELETED,
             "An email address was removed",
             "The email address {deleted_email} was removed from your account.",
+        ),
+        Kind(
+            TOKEN_MADE,
+            "An API token was made",
+            "An API token was made for your account. A program that has it can play for you until you revoke it.",
         ),
         Kind(
             "mfa/email/totp_activated",
@@ -155,6 +164,13 @@ def queue(
             lock_person(user.pk)
             check_asks(kind=kind, address=address, user=user, now=now)
         AccountMail.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def tell(*, kind: str, user: User, now: datetime, facts: Mapping[str, Any] | None = None, but: str = "") -> None:
+    """Queue a notice to every confirmed address of this account, except the address `but`."""
+    for address in queries.addresses_of(user):
+        if canonical(address) != canonical(but):
+            queue(kind=kind, address=address, user=user, facts=facts, now=now)
 
 
 def check_asks(*, kind: str, address: str, user: User, now: datetime) -> None:

@@ -147,6 +147,12 @@ def holder_of(email: str) -> User | None:
     return holder
 
 
+def addresses_of(user: User) -> list[str]:
+    """Return every mail address of this person, confirmed or not, the primary one first."""
+    named = EmailAddress.objects.filter(user=user).order_by("-primary", "pk").values_list("email", flat=True)
+    return list(named) or [user.email] * bool(user.email)
+
+
 def has_confirmed(user: User | None, email: str) -> bool:
     """Return True if this person has confirmed this mail address."""
     confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)

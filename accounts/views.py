@@ -7,13 +7,14 @@ from allauth.account.views import ConfirmEmailView, PasswordResetFromKeyView
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import actions, queries
+from accounts import actions, mails, queries
 from accounts.forms import ProfileForm, TokenForm
 from accounts.models import User
 
@@ -34,12 +35,14 @@ def me(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required(app="allauth.account")  # type: ignore[untyped-decorator]  # allauth ships no types
 def create_token(request: HttpRequest) -> HttpResponse:
-    """Ask for the name of a new API token; POST makes it and shows it, this once."""
-    user = cast("User", request.user)
+    """Ask for the name of a new API token; POST makes it and shows it, this once, and tells its owner by mail."""
+    user, now = cast("User", request.user), timezone.now()
     form, token = TokenForm(request.POST or None), None
     if request.method == "POST" and form.is_valid():
         try:
-            token = actions.create_token(user=user, name=form.cleaned_data["name"], now=timezone.now())
+            with transaction.atomic():
+                token = actions.create_token(user=user, name=form.cleaned_data["name"], now=now)
+                mails.tell(kind=mails.TOKEN_MADE, user=user, now=now)
         except actions.TooManyTokens:
             form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already; revoke one first.")
     status = 422 if form.errors else 200

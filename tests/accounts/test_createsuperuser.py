@@ -98,8 +98,7 @@ def test_mail_goes_to_the_address_which_can_be_changed(settings: Any) -> None:
     browser = staff_browser(person)  # with the second factor that the staff pages ask for
     answer = browser.post("/accounts/email/", {"action_add": "", "email": "new@example.org"})
     assert answer.status_code == 302
-    (sent,) = deliver_now()
-    assert sent.to == ["new@example.org"]
+    (sent,) = (message for message in deliver_now() if message.to == ["new@example.org"])
     link = re.search(r"http\S+confirm-email\S+", str(sent.body))
     assert link is not None
     browser.post(link[0])

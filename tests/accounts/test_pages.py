@@ -247,7 +247,7 @@ def test_an_address_that_mail_cannot_reach_is_refused(client: Client, alice: Use
 def test_an_address_may_have_any_letters_after_the_at(alice: User) -> None:
     confirmed_browser(alice).post("/accounts/email/", {"action_add": "", "email": "alice@bücher.de"})
     assert EmailAddress.objects.filter(user=alice, email="alice@bücher.de").exists()
-    assert deliver_now()[-1].recipients() == ["alice@bücher.de"]
+    assert ["alice@bücher.de"] in [message.recipients() for message in deliver_now()]
 
 
 @pytest.mark.parametrize(

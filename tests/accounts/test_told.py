@@ -1,0 +1,136 @@
+"""Whoever owns an account is told by mail of each change to what protects it, at every address they have confirmed."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
+from django.core import mail
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from accounts.models import AccountMail, ApiToken, User
+from tests.accounts.test_stolen_session import NEW, change, reset, reset_link
+from tests.conftest import logged_in
+from tests.support.codes import confirmed_browser, totp
+from tests.support.mail import deliver_now
+
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+BOTH = ["alice@example.org", "second@example.org"]
+EMAIL = "/accounts/email/"
+
+
+@pytest.fixture(autouse=True)
+def addresses(alice: User, settings: Settings) -> None:
+    """Alice has confirmed two addresses and claims a third, at a site that mails to confirmed ones alone."""
+    settings.MAIL_NEEDS_VERIFIED = True
+    for name, verified in (("alice", True), ("second", True), ("third", False)):
+        EmailAddress.objects.create(user=alice, email=f"{name}@example.org", verified=verified, primary=name == "alice")
+
+
+def told() -> dict[str, list[str]]:
+    """Whom each mail went to, by its subject."""
+    found: dict[str, list[str]] = {}
+    for message in deliver_now():
+        found.setdefault(message.subject, []).extend(message.to)
+    return {subject: sorted(to) for subject, to in found.items()}
+
+
+def text() -> str:
+    """The text of the first mail that was sent."""
+    return str(mail.outbox[0].body)
+
+
+def test_an_address_is_added(alice: User) -> None:
+    confirmed_browser(alice).post(EMAIL, {"action_add": "", "email": "thief@example.org"})
+    assert told() == {"Confirm your email address": ["thief@example.org"], "An email address was added": BOTH}
+    notice = next(str(message.body) for message in mail.outbox if message.to == ["second@example.org"])
+    assert "The email address thief@example.org was added to your account." in notice
+    assert "choose a new password at once" in notice
+    assert "http://127.0.0.1:8000/accounts/password/reset/" in notice
+
+
+@pytest.mark.parametrize("removed", ["second", "third"])
+def test_an_address_is_removed(alice: User, removed: str) -> None:
+    confirmed_browser(alice).post(EMAIL, {"action_remove": "", "email": f"{removed}@example.org"})
+    assert told() == {"An email address was removed": BOTH}  # the one that is gone too, if it was confirmed
+    assert f"The email address {removed}@example.org was removed from your account." in text()
+
+
+def test_another_address_is_the_primary_one(alice: User) -> None:
+    confirmed_browser(alice).post(EMAIL, {"action_primary": "", "email": "second@example.org"})
+    assert told() == {"Your email address was changed": BOTH}
+    assert "changed from alice@example.org to second@example.org." in text()
+
+
+def test_an_api_token_is_made(alice: User) -> None:
+    confirmed_browser(alice).post("/accounts/me/tokens/", {"name": "see https://evil.example"})
+    assert told() == {"An API token was made": BOTH}
+    assert "evil" not in text()
+
+
+def test_no_token_is_made_without_its_mails(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**rest: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("accounts.mails.tell", broken)
+    browser = confirmed_browser(alice)
+    browser.raise_request_exception = False
+    assert browser.post("/accounts/me/tokens/", {"name": "mine"}).status_code == 500
+    assert not ApiToken.objects.exists()
+
+
+def test_the_password_is_changed(alice: User) -> None:
+    assert change(logged_in(alice)) == 302
+    assert told() == {"Your password was changed": BOTH}
+
+
+def test_the_password_is_reset(alice: User) -> None:
+    assert reset(Client(), reset_link(alice)) == 302
+    assert told() == {"Your password was changed": BOTH}
+    assert "A new password was set by the link in a mail to you." in text()
+
+
+def test_a_refused_password_tells_nothing(alice: User) -> None:
+    browser = logged_in(alice)
+    change(browser, oldpassword="wrong")
+    change(browser, password2=f"{NEW}!")
+    assert told() == {}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_app_is_set_up_and_given_up_and_codes_are_made(alice: User) -> None:
+    browser = confirmed_browser(alice)
+    secret = browser.get("/accounts/2fa/totp/activate/").context["form"].secret
+    browser.post("/accounts/2fa/totp/activate/", {"code": totp(secret)})
+    browser.post("/accounts/2fa/recovery-codes/generate/")
+    browser.post("/accounts/2fa/totp/deactivate/")
+    assert told() == {
+        "An authenticator app was set up": BOTH,
+        "New recovery codes were made": BOTH,
+        "Your authenticator app was removed": BOTH,
+    }
+    assert not [message for message in mail.outbox if secret in str(message.body)]
+
+
+def test_reading_recovery_codes_and_confirming_tell_nothing(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    RecoveryCodes.activate(alice)
+    browser = logged_in(alice)
+    browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    assert browser.get("/accounts/2fa/recovery-codes/").status_code == 200
+    assert not AccountMail.objects.exists()
+
+
+def test_somebody_without_an_address_changes_things_all_the_same(bob: User) -> None:
+    User.objects.filter(pk=bob.pk).update(email="")
+    form = {"oldpassword": "bob", "password1": NEW, "password2": NEW}
+    assert logged_in(bob).post("/accounts/password/change/", form).status_code == 302
+    assert told() == {}
+
+
+def test_where_no_mail_leaves_the_machine_every_address_is_told(alice: User, settings: Settings) -> None:
+    settings.MAIL_NEEDS_VERIFIED = False
+    change(logged_in(alice))
+    assert told() == {"Your password was changed": [*BOTH, "third@example.org"]}
