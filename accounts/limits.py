@@ -47,8 +47,13 @@ class TooManyTries(Exception):
     @property
     def told(self) -> str:
         """The refusal as a form says it."""
-        minutes = ceil(self.wait / MINUTE)
-        return f"Too many {self.limit.what}. Try again in {minutes} {'minute' if minutes == 1 else 'minutes'}."
+        return refusal(self.limit.what, self.wait)
+
+
+def refusal(what: str, wait: int) -> str:
+    """Return the sentence that refuses more of `what`, and says in how many seconds or minutes it is possible again."""
+    number, unit = (wait, "second") if wait < 2 * MINUTE else (ceil(wait / MINUTE), "minute")
+    return f"Too many {what}. Try again in {number} {unit}{'' if number == 1 else 's'}."
 
 
 def scaled(most: int) -> int | None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
-from math import ceil
 from typing import Final
 
 import structlog
@@ -18,12 +17,10 @@ from django.http.response import HttpResponseBase
 from django.template import loader
 
 from accounts.htmx import HtmxRequest
-from accounts.limits import MINUTE, TooManyTries, scaled
+from accounts.limits import HOUR, MINUTE, TooManyTries, refusal, scaled
 from accounts.origin import address_of, counted_as
 from games.api.auth import bearer_token, owner_of
-from games.models.paces import HOUR
 from games.refusals import Denied
-from games.render.words import duration
 from nomercy.counting import Limiter
 from nomercy.middleware import API, SAFE, error_object
 
@@ -189,15 +186,15 @@ class Limits:
 def too_many(request: HttpRequest, name: str, wait: int, *, what: str = "requests in a short time") -> HttpResponse:
     """Refuse a request that is over the limit of this name. The answer asks the database nothing."""
     log.warning("too many requests", limit=name, wait=wait)
+    sentence = refusal(what, wait)
     if request.path.startswith(API):
-        response = error_object(Denied("too_many_requests", f"Too many {what}: try again in {wait} seconds."))
+        response = error_object(Denied("too_many_requests", sentence))
     else:
-        told = wait if wait < 2 * MINUTE else ceil(wait / MINUTE) * MINUTE
-        response = HttpResponse(_page(what, duration(told)), status=HTTPStatus.TOO_MANY_REQUESTS)
+        response = HttpResponse(_page(sentence), status=HTTPStatus.TOO_MANY_REQUESTS)
     response["Retry-After"] = str(wait)
     return response
 
 
 @lru_cache(maxsize=512)  # a flood is refused with a few pages again and again, and making one is the most of the work
-def _page(what: str, wait: str) -> str:
-    return loader.get_template("429.html").render({"what": what, "wait": wait})
+def _page(sentence: str) -> str:
+    return loader.get_template("429.html").render({"sentence": sentence})

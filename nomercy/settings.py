@@ -246,18 +246,7 @@ ACCOUNT_FORMS = {
     "reset_password_from_key": "accounts.passwords.NewPassword",
 }
 # allauth counts in the cache, which can be emptied: accounts/limits.py and nomercy/limits.py have these limits instead.
-replaced = (
-    "change_password",
-    "confirm_email",
-    "login",
-    "login_failed",
-    "manage_email",
-    "reauthenticate",
-    "reset_password",
-    "reset_password_from_key",
-    "signup",
-)
-ACCOUNT_RATE_LIMITS = dict.fromkeys(replaced)
+ACCOUNT_RATE_LIMITS = False
 ACCOUNT_PREVENT_ENUMERATION = "strict"  # an address that somebody has confirmed can be claimed, and not confirmed again
 ACCOUNT_USERNAME_VALIDATORS = "accounts.names.username_validators"
 ACCOUNT_USERNAME_MIN_LENGTH = 2

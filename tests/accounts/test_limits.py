@@ -3,7 +3,7 @@
 import pytest
 from pytest_django.fixtures import Settings
 
-from accounts.limits import scaled
+from accounts.limits import refusal, scaled
 
 
 @pytest.mark.parametrize(
@@ -12,3 +12,11 @@ from accounts.limits import scaled
 def test_a_limit_is_scaled_by_rate_limits(settings: Settings, percent: int, most: int, found: int | None) -> None:
     settings.RATE_LIMITS = percent
     assert scaled(most) == found
+
+
+@pytest.mark.parametrize(
+    ("wait", "found"),
+    [(1, "1 second"), (70, "70 seconds"), (120, "2 minutes"), (121, "3 minutes"), (3600, "60 minutes")],
+)
+def test_a_refusal_says_how_long_to_wait(wait: int, found: str) -> None:
+    assert refusal("tests", wait) == f"Too many tests. Try again in {found}."

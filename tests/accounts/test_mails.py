@@ -336,7 +336,7 @@ def test_a_person_who_asks_too_often_is_told_when_to_ask_again(limits: None, ali
         refused = browser.post(path, form)
         assert refused.status_code == 429
         assert 3500 < int(refused.headers["Retry-After"]) <= 3600
-        assert "Too many such emails to this address. Try again in 60 min." in refused.content.decode()
+        assert "Too many such emails to this address. Try again in 60 minutes." in refused.content.decode()
     assert AccountMail.objects.count() == 3
 
 

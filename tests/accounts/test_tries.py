@@ -106,7 +106,7 @@ def test_the_refusal_says_how_long_to_wait_and_is_logged_by_name_only(alice: Use
     lock_out("alice")
     answer = guess(7)
     assert 240 < int(answer["Retry-After"]) <= 300
-    assert "Too many wrong passwords for this name. Try again in 5 min." in answer.content.decode()
+    assert "Too many wrong passwords for this name. Try again in 5 minutes." in answer.content.decode()
 
 
 def test_an_address_may_be_wrong_ten_times_a_minute(db: None) -> None:

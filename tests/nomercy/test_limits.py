@@ -327,7 +327,7 @@ def test_reading_counts_by_address_with_pages_that_are_not_there(
     with django_assert_num_queries(0):
         refused = browser.get("/")
     assert refused.status_code == 429
-    assert f"Try again in {refused['Retry-After']} s." in refused.content.decode()
+    assert f"Try again in {refused['Retry-After']} seconds." in refused.content.decode()
     assert [Client().get(path).status_code for path in ("/healthz", "/readyz", "/api/v1/openapi.json")] == [
         200,
         503,
@@ -382,7 +382,7 @@ def test_too_many_moves_are_refused_and_nothing_is_moved(
     fragment = as_alice.post(url, {"move": "play r5", "version": 0}, headers={"HX-Request": "true"})
     # A whole page: static/js/announce.js tells its reason, and the page that asked stays.
     assert (fragment.status_code, fragment.content) == (429, refused.content)
-    assert "Too many requests in a short time. Try again in 70 s." in fragment.content.decode()
+    assert "Too many requests in a short time. Try again in 70 seconds." in fragment.content.decode()
     table.game.refresh_from_db()
     assert table.game.version == 0
     assert as_alice.get(f"/games/{table.game.code}/").status_code == 200
