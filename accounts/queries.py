@@ -10,6 +10,7 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.base import SessionBase
 from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
@@ -127,10 +128,23 @@ def stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, Use
     if user_id is None:
         return SESSION_KEY not in data
     user = users.get(user_id)
-    if user is None or not user.is_active or user.suspended(now) or data.get(SESSION_KEY) != str(user_id):
+    return user is not None and not user.suspended(now) and _is_logged_in(user, data)
+
+
+def _is_logged_in(user: User, data: Mapping[str, str]) -> bool:
+    """Return True if this session logged this person in by the password that they have now."""
+    if not user.is_active or data.get(SESSION_KEY) != str(user.pk):
         return False
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
     return any(constant_time_compare(data.get(HASH_SESSION_KEY, ""), known) for known in hashes)
+
+
+def logged_in_by(session: SessionBase) -> User | None:
+    """Return who is logged in by this session; None for a visitor, and where a log-in counts no more. Two queries."""
+    number = str(session.get(SESSION_KEY, ""))
+    user = User.objects.filter(pk=int(number)).first() if number.isdecimal() else None
+    data = {name: str(session.get(name, "")) for name in (SESSION_KEY, HASH_SESSION_KEY)}
+    return user if user is not None and _is_logged_in(user, data) else None
 
 
 def totp_of(user: User) -> Authenticator | None:

@@ -24,7 +24,7 @@ class Answer:
 
 @dataclass
 class Browser:
-    """One person's browser; `async with` opens its connection.
+    """One person's browser; `async with` opens its connection, from the network address `source` if one is given.
 
     Raises `OSError` or `EOFError` when the site hangs up, `TimeoutError` after `patience` seconds without an answer.
     """
@@ -32,6 +32,7 @@ class Browser:
     url: str
     headers: Mapping[str, str]
     patience: float = 30.0
+    source: str = ""
     _streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = field(default=None, init=False)
 
     async def __aenter__(self) -> Self:
@@ -50,7 +51,8 @@ class Browser:
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         address = urlsplit(self.url)
-        return await asyncio.open_connection(address.hostname, address.port, limit=LIMIT)
+        source = (self.source, 0) if self.source else None
+        return await asyncio.open_connection(address.hostname, address.port, limit=LIMIT, local_addr=source)
 
     async def _ask(self, method: str, path: str, body: bytes, kind: str = "") -> Answer:
         assert self._streams

@@ -3,10 +3,11 @@
     .venv/bin/python -m bench.load [--games 100] [--seconds 20] [--limit]
 
 Starts `script/stack` on a database of its own, seats two people at each table, and lets each of them do what an open
-page does: hold a socket, fetch the fragment when told of a newer version, post a move when it is their turn. Prints
-moves a second, the time of a move (from the post to the page after it) and of a poke (from the post to the opponent's
-frame), the errors, and the CPU of the machine and of these browsers, which share it. With `--limit` it then finds the
-largest number of games, to a tenth, with no error and 95 % of moves within a second. Exits 1 if there was an error.
+page does: hold a socket, fetch the fragment when told of a newer version, post a move when it is their turn. Each has a
+network address of their own, because the limits of the site are on. Prints moves a second, the time of a move (from the
+post to the page after it) and of a poke (from the post to the opponent's frame), the errors, and the CPU of the machine
+and of these browsers, which share it. With `--limit` it then finds the largest number of games, to a tenth, with no
+error and 95 % of moves within a second. Exits 1 if there was an error.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ class Person:
     url: str
     code: str
     session: str
+    source: str
     figures: Figures
     sent: dict[tuple[str, int], tuple[float, Person]]
     rng: random.Random
@@ -94,8 +96,14 @@ class Person:
         headers = {"HX-Request": "true", "X-CSRFToken": self.csrf, "Origin": self.url, "Referer": self.url + "/"}
         address = f"ws://{urlsplit(self.url).netloc}/ws/games/{self.code}/"
         async with (
-            Browser(self.url, headers | cookie) as browser,
-            connect(address, origin=Origin(self.url), additional_headers=cookie, compression=None) as socket,
+            Browser(self.url, headers | cookie, source=self.source) as browser,
+            connect(
+                address,
+                origin=Origin(self.url),
+                additional_headers=cookie,
+                compression=None,
+                local_addr=(self.source, 0),
+            ) as socket,
             asyncio.TaskGroup() as tasks,
         ):
             listening = tasks.create_task(self._listen(socket))
@@ -177,7 +185,10 @@ def seat_people(games: int) -> list[tuple[str, str]]:
 
 async def measure(url: str, seated: list[tuple[str, str]], games: int, seconds: float) -> Figures:
     figures, sent = Figures(games), dict[tuple[str, int], tuple[float, Person]]()
-    people = [Person(url, code, session, figures, sent, random.Random(n)) for n, (code, session) in enumerate(seated)]
+    people = [
+        Person(url, code, session, _address(n), figures, sent, random.Random(n))
+        for n, (code, session) in enumerate(seated)
+    ]
     started, busy, total, own = time.monotonic(), *_machine_seconds(), time.process_time()
     for ended in await asyncio.gather(*(person.play(started + seconds) for person in people), return_exceptions=True):
         if ended is not None:
@@ -187,6 +198,11 @@ async def measure(url: str, seated: list[tuple[str, str]], games: int, seconds: 
     figures.machine = (busy_now - busy) / (total_now - total)
     figures.browsers = (time.process_time() - own) / (total_now - total)
     return figures
+
+
+def _address(number: int) -> str:
+    """Return a network address of this machine for each person: all of 127.0.0.0/8 is."""
+    return f"127.1.{number // 250}.{1 + number % 250}"
 
 
 def _machine_seconds() -> tuple[float, float]:

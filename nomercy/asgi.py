@@ -7,9 +7,9 @@ from a2wsgi.wsgi_typing import WSGIApp
 
 from nomercy.wsgi import application as wsgi_application  # sets Django up before consumers import models
 
-from channels.auth import AuthMiddlewareStack  # isort: skip
 from channels.routing import ProtocolTypeRouter, URLRouter  # isort: skip
-from channels.security.websocket import AllowedHostsOriginValidator  # isort: skip
+from django.conf import settings  # isort: skip
+from games.live.door import Door  # isort: skip
 from games.live.routing import websocket_urlpatterns  # isort: skip
 
 HTTP_THREADS = 10
@@ -18,6 +18,6 @@ websockets = URLRouter(websocket_urlpatterns)  # type: ignore[arg-type]  # the s
 application = ProtocolTypeRouter(
     {
         "http": WSGIMiddleware(cast("WSGIApp", wsgi_application), workers=HTTP_THREADS),
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(websockets)),
+        "websocket": Door(websockets, hosts=settings.ALLOWED_HOSTS),
     }
 )

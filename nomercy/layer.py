@@ -11,9 +11,16 @@ class GroupsOnly(RedisPubSubLoopLayer):  # type: ignore[misc]  # channels_redis 
     async def _subscribe_to_channel(self, channel: str) -> None:
         self.channels[channel] = asyncio.Queue()
 
+    def forget(self, channel: str) -> None:
+        """Drop the channel of a socket that is gone, with what is still in it."""
+        self.channels.pop(channel, None)
+
 
 class GroupLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # likewise
     """Channels' Redis pub/sub layer with `GroupsOnly` for each event loop."""
+
+    def forget(self, channel: str) -> None:
+        self._get_layer().forget(channel)
 
     def _get_layer(self) -> GroupsOnly:
         loop = asyncio.get_running_loop()

@@ -9,12 +9,13 @@ all, however many sockets.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Awaitable, Collection, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Final, Protocol
 from weakref import WeakKeyDictionary
 
+import redis
 import structlog
 from channels.db import database_sync_to_async
 from django.utils import timezone
@@ -28,6 +29,10 @@ log = structlog.get_logger(__name__)
 NEWS_SECONDS: Final = 5.0
 SESSIONS_SECONDS: Final = 30.0
 LAYER_PAUSE_SECONDS: Final = 2.0
+LAYER_AWAY: Final = (OSError, redis.ConnectionError, redis.TimeoutError)
+"""What a channel layer raises that cannot be reached. Anything else is a fault, of one socket or of the code."""
+BROKEN: Final = 1011
+"""The code of RFC 6455 for a server that cannot go on."""
 AT_ONCE: Final = 500
 """Sockets looked after by one query."""
 
@@ -44,11 +49,13 @@ class Watched(Protocol):
 
     async def join_groups(self) -> bool: ...
 
-    async def tell(self, version: int) -> None: ...
+    def tell(self, version: int) -> None: ...
 
-    async def end(self) -> None: ...
+    def end(self) -> None: ...
 
-    async def shut_out(self) -> None: ...
+    def shut_out(self) -> None: ...
+
+    def finish(self, code: int) -> None: ...
 
 
 class Watch:
@@ -93,13 +100,16 @@ class Watch:
                 await asyncio.wait_for(self._soon.wait(), NEWS_SECONDS)
             self._soon.clear()
             turn += 1
-            try:
-                if turn % every == 0:
-                    await self.look_at_sessions(timezone.now())
-                    await database_sync_to_async(alarm.look)()
-                await self.look_for_news()
-            except Exception as error:  # noqa: BLE001  # a database that is away comes back: look again then
-                log.warning("sockets not looked after", error=type(error).__name__, sockets=len(self.sockets))
+            if turn % every == 0:
+                await self._try(self.look_at_sessions(timezone.now()))
+                await self._try(database_sync_to_async(alarm.look)())
+            await self._try(self.look_for_news())
+
+    async def _try(self, look: Awaitable[object]) -> None:
+        try:
+            await look
+        except Exception as error:  # noqa: BLE001  # a database that is away comes back: look again then
+            log.warning("sockets not looked after", error=type(error).__name__, sockets=len(self.sockets))
 
     async def look_for_news(self) -> None:
         """Tell every socket what it has missed, close those whose people may not see their table any more, and have
@@ -111,14 +121,21 @@ class Watch:
             for socket in sockets:
                 one = found.get(socket.code)
                 if one and (one.version > socket.version or one != self._seen.get(socket.code)):
-                    await socket.tell(one.version)
+                    socket.tell(one.version)
             seen_now |= found
         self._seen |= seen_now  # only now: the sockets of one table may lie in two portions
         open_now = {socket.code for socket in self.sockets}
         self._seen = {code: found for code, found in self._seen.items() if code in open_now}
+        await self._have_them_join()
+
+    async def _have_them_join(self) -> None:
         for socket in list(self.sockets):
-            if not await socket.join_groups():
-                break
+            try:
+                if not await socket.join_groups():
+                    break
+            except Exception as error:
+                log.exception("a socket is dropped", error=type(error).__name__)  # the others are not to suffer for it
+                socket.finish(BROKEN)
 
     async def look_at_sessions(self, now: datetime) -> None:
         """Close the sockets whose session has ended, or whose person may no longer come in."""
@@ -127,7 +144,7 @@ class Watch:
             standing = await database_sync_to_async(people.standing_sessions)(owners, now)
             for socket in sockets:
                 if socket.session_key is not None and socket.session_key not in standing:
-                    await socket.end()
+                    socket.end()
 
 
 async def _shut_out_strangers(sockets: Collection[Watched], found: Mapping[str, news.News]) -> None:
@@ -138,7 +155,7 @@ async def _shut_out_strangers(sockets: Collection[Watched], found: Mapping[str, 
         invited = await database_sync_to_async(news.invited)(people, {socket.code for socket in closed})
     for socket in closed:
         if (socket.user_id, socket.code) not in invited:
-            await socket.shut_out()
+            socket.shut_out()
 
 
 def _portions(sockets: Collection[Watched]) -> Iterator[list[Watched]]:

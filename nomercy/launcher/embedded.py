@@ -43,6 +43,10 @@ class ServerLoopLayer(InMemoryChannelLayer):
     async def group_send(self, group: str, message: dict[str, Any]) -> None:
         await self._in_server_loop(super().group_send, group, message)
 
+    def forget(self, channel: str) -> None:
+        """Drop the channel of a socket that is gone, with what is still in it."""
+        self.channels.pop(channel, None)
+
     async def _in_server_loop(self, call: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> None:
         loop = type(self).loop
         if loop is None or loop is asyncio.get_running_loop():

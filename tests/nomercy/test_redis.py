@@ -118,6 +118,24 @@ def test_the_channel_layer_works_there(given: str) -> None:
 
 
 @pytest.mark.redis
+def test_a_socket_that_is_gone_leaves_nothing_in_the_layer(given: str) -> None:
+    """Not even if a message and its end came at one moment."""
+
+    async def scenario() -> None:
+        layer = GroupLayer(hosts=[given])
+        channel = await layer.new_channel()
+        await layer.group_add("game.abc", channel)
+        inner = layer._get_layer()
+        inner.channels[channel].put_nowait(b"late")
+        await layer.group_discard("game.abc", channel)
+        layer.forget(channel)
+        assert (inner.channels, inner.groups) == ({}, {})
+        await layer.flush()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.redis
 def test_readiness_asks_it_there(given: str, settings: Settings) -> None:
     settings.REDIS_URL = given
     assert health.redis_server() == "ok"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from typing import Any, TypeVar
 
 import pytest
@@ -27,31 +27,62 @@ ORIGIN = "http://127.0.0.1:8000"
 
 
 class Socket:
-    """One socket of the game `code`, or at another `path`, with the session of `browser`."""
+    """One socket of the game `code`, or at another `path`, with the session of `browser`.
+
+    It comes from the network address `client`, with more `headers`.
+    """
 
     def __init__(
-        self, code: str = "", browser: Client | None = None, *, origin: str = ORIGIN, path: str | None = None
+        self,
+        code: str = "",
+        browser: Client | None = None,
+        *,
+        origin: str = ORIGIN,
+        path: str | None = None,
+        client: str = "127.0.0.1",
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         path = path or f"/ws/games/{code}/"
-        headers = [(b"origin", origin.encode()), (b"host", b"127.0.0.1:8000")]
+        sent = [(b"origin", origin.encode()), (b"host", b"127.0.0.1:8000")]
+        sent += [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         if browser is not None:
             session = browser.cookies[settings.SESSION_COOKIE_NAME].value
-            headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
-        scope = {
+            sent.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
+        self.scope: dict[str, Any] = {
             "type": "websocket",
             "path": path,
             "raw_path": path.encode(),
             "query_string": b"",
-            "headers": headers,
+            "headers": sent,
+            "client": [client, 50_000],
             "subprotocols": [],
+            "extensions": {"websocket.http.response": {}},  # as uvicorn has it
         }
         # asgiref's tester is untyped.
-        self._app: Any = ApplicationCommunicator(application, scope)  # type: ignore[no-untyped-call]
+        self._app: Any = ApplicationCommunicator(application, self.scope)  # type: ignore[no-untyped-call]
 
     async def accepted(self) -> bool:
         await self._app.send_input({"type": "websocket.connect"})
         answer = await self._app.receive_output(5)
+        self.refused_with = answer if answer["type"] == "websocket.http.response.start" else None
         return bool(answer["type"] == "websocket.accept")
+
+    async def status(self) -> int:
+        """Return the status of the handshake: 101 if it is accepted."""
+        if await self.accepted():
+            return 101
+        assert self.refused_with is not None
+        body = await self._app.receive_output(5)
+        assert body["body"].decode()
+        await self._app.send_input({"type": "websocket.disconnect", "code": 1006})
+        await self._app.wait(5)
+        return int(self.refused_with["status"])
+
+    @property
+    def refusal(self) -> dict[str, str]:
+        """The headers of the refused handshake."""
+        assert self.refused_with is not None
+        return {name.decode(): value.decode() for name, value in self.refused_with["headers"]}
 
     async def told_or_closed(self) -> dict[str, Any] | int:
         """What it hears first, or the code of its close."""

@@ -1,0 +1,88 @@
+"""What a socket passes before it is accepted: is there such an address, is it a page of this site, are there too many?
+
+All of it costs no query, and no message to the channel layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlparse
+
+import structlog
+from channels.routing import URLRouter
+from channels.security.websocket import OriginValidator
+from django.http import parse_cookie
+
+from accounts.origin import address_of_scope
+from games.live.crowd import TooMany, crowd
+
+log = structlog.get_logger(__name__)
+
+Scope = Any  # of ASGI, with what each layer adds for those behind it
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+
+SENTENCES: Final[Mapping[int, str]] = {
+    403: "Only pages of this site may open this socket.",
+    404: "There is no such socket.",
+    429: "Too many sockets are open from your network. Close some pages, or try again later.",
+    503: "The site is without its database for a moment. Try again in a few seconds.",
+}
+
+
+async def refuse(scope: Scope, send: Send, status: int, **headers: str) -> None:
+    """Answer the handshake with this status and a sentence, or with 403 alone where the server knows no other."""
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close"})
+        return
+    all_headers = {"content-type": "text/plain; charset=utf-8", "cache-control": "no-store", **headers}
+    encoded = [(name.replace("_", "-").encode(), value.encode()) for name, value in all_headers.items()]
+    await send({"type": "websocket.http.response.start", "status": int(HTTPStatus(status)), "headers": encoded})
+    await send({"type": "websocket.http.response.body", "body": SENTENCES[status].encode()})
+
+
+def cookies_of(scope: Scope) -> dict[str, str]:
+    """Return the cookies that the browser sent."""
+    sent = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
+    return parse_cookie(sent.decode("latin-1"))
+
+
+class Door:
+    """The routes of sockets, behind what refuses a handshake.
+
+    Pages of other origins are refused with 403, an address that no route knows with 404, and too many sockets of one
+    network address with 429.
+    """
+
+    def __init__(self, routes: URLRouter, hosts: list[str]) -> None:
+        self.routes: Any = routes  # the stubs know neither the patterns of routes nor a scope with more in it
+        self._origins = OriginValidator(routes, hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not any(route.pattern.match(scope["path"].lstrip("/")) for route in self.routes.routes):
+            await refuse(scope, send, HTTPStatus.NOT_FOUND)
+        elif not self._is_own_page(scope):
+            await refuse(scope, send, HTTPStatus.FORBIDDEN)
+        else:
+            await self._count_in(scope, receive, send)
+
+    def _is_own_page(self, scope: Scope) -> bool:
+        """Return True if the `Origin` is a page of this site, by Channels' rules; what cannot be read is none.
+
+        Channels' own refusal would ask the channel layer and visit the thread of the database.
+        """
+        origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
+        try:
+            return len(origins) == 1 and self._origins.valid_origin(urlparse(origins[0]))
+        except ValueError:
+            return False
+
+    async def _count_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            with crowd().one_more(address_of_scope(scope)) as turn:
+                await self.routes(dict(scope, turn=turn), receive, send)
+        except TooMany as refused:
+            log.debug("too many sockets", wait=refused.wait)
+            await refuse(scope, send, HTTPStatus.TOO_MANY_REQUESTS, retry_after=str(refused.wait))

@@ -1,0 +1,107 @@
+"""Broken sockets against the processes of production, while one player has a page open."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import socket
+import struct
+import time
+from typing import Final
+from urllib.parse import urlsplit
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from websockets.asyncio.client import connect
+from websockets.typing import Origin
+
+from accounts.models import User
+from tests.conftest import Figure, logged_in
+from tests.faults.test_away import post
+from tests.support.stack import RunningStack, stack
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = [pytest.mark.long, pytest.mark.redis, pytest.mark.django_db(transaction=True)]
+
+BROKEN: Final = 40
+RESET: Final = struct.pack("ii", 1, 0)
+"""SO_LINGER: closing sends a reset, as when the other machine has gone."""
+
+
+def handshake(running: RunningStack, path: str, source: str = "127.0.0.9") -> tuple[socket.socket, int]:
+    """Ask for a socket by hand; gives the line and the status."""
+    address = urlsplit(running.url)
+    line = socket.create_connection((address.hostname, address.port), timeout=20, source_address=(source, 0))
+    key = base64.b64encode(os.urandom(16)).decode()
+    lines = [
+        f"GET {path} HTTP/1.1", f"Host: {address.netloc}", f"Origin: {running.url}", "Upgrade: websocket",
+        "Connection: Upgrade", f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", "", "",
+    ]  # fmt: skip
+    line.sendall("\r\n".join(lines).encode())
+    answer = line.recv(4096)
+    return line, int(answer.split(b" ", 2)[1])
+
+
+def break_off(line: socket.socket) -> None:
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    line.close()
+
+
+def test_a_page_hears_of_a_move_while_sockets_break_and_never_read(alice: User, bob: User, figure: Figure) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    path, browser = f"/ws/games/{game.code}/", logged_in(alice)
+    cookie = f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}"
+
+    async def scenario(running: RunningStack) -> float:
+        address = f"{running.url.replace('http', 'ws', 1)}{path}"
+        async with connect(address, origin=Origin(running.url), additional_headers={"Cookie": cookie}) as page:
+            assert json.loads(await page.recv())["version"] == 0
+            for _ in range(BROKEN):
+                line, status = await asyncio.to_thread(handshake, running, path)
+                assert status == 101
+                break_off(line)
+            line, status = await asyncio.to_thread(handshake, running, f"/ws/games/{'x' * 150}/")
+            line.close()
+            assert status == 404
+            started = time.monotonic()
+            move = sync_to_async(post)(
+                running, f"/games/{game.code}/move/", browser, move="play r5", version=0, token="1"
+            )
+            assert (await move)[0] == 303
+            while json.loads(await asyncio.wait_for(page.recv(), 20))["version"] < 1:
+                pass
+            return time.monotonic() - started
+
+    with stack(RATE_LIMITS="0", LOG_LEVEL="WARNING") as running:
+        never_read = [handshake(running, path, "127.0.0.8") for _ in range(20)]
+        assert {status for _, status in never_read} == {101}
+        waited = asyncio.run(scenario(running))
+        for line, _ in never_read:
+            line.close()
+        said = "".join(running.said)
+    figure(f"heard of the move after {waited:.2f} s beside {BROKEN} sockets that broke at once")
+    assert waited < 5.0
+    assert "Exception in ASGI application" not in said
+    assert "sockets without channel layer" not in said
+
+
+def test_an_address_that_opens_sockets_all_the_time_is_refused_and_others_are_not(
+    alice: User, bob: User, figure: Figure
+) -> None:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    with stack(RATE_LIMITS="100", LOG_LEVEL="WARNING") as running:
+        seen: list[int] = []
+        for _ in range(400):
+            line, status = handshake(running, f"/ws/games/{code}/")
+            seen.append(status)
+            break_off(line)
+        started = time.monotonic()
+        line, status = handshake(running, f"/ws/games/{code}/", "127.0.0.7")
+        waited = time.monotonic() - started
+        line.close()
+    figure(f"{seen.count(429)} of {len(seen)} were refused; somebody else came in after {waited:.2f} s")
+    assert set(seen) == {101, 429}
+    assert status == 101

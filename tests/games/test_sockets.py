@@ -1,0 +1,494 @@
+"""Sockets that are wrong, broken, slow or too many: each ends alone, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
+from django.db import OperationalError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from accounts.models import User
+from games.actions.play import play_move
+from games.live import consumer as consumer_module
+from games.live import watch as watch_module
+from games.live.consumer import _entrance
+from games.live.crowd import AT_ONCE, KEPT, OPEN, Crowd, TooMany, crowd
+from games.live.watch import watch
+from games.models import Game
+from nomercy.asgi import application
+from nomercy.launcher.embedded import ServerLoopLayer
+from tests.support.sockets import Socket, run, thread_of_channels
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    yield from thread_of_channels(monkeypatch)
+
+
+@pytest.fixture
+def code(alice: User, bob: User) -> str:
+    return table_at(TWO_HANDS, [alice, bob]).game.code
+
+
+def layer() -> ServerLoopLayer:
+    found = get_channel_layer()
+    assert isinstance(found, ServerLoopLayer)
+    return found
+
+
+def nothing_is_left() -> bool:
+    return not (watch().sockets or layer().groups or layer().channels or any(v.open for v in crowd()._known.values()))
+
+
+async def opened(code: str, browser: Client | None = None, **more: Any) -> Socket:
+    """A socket that has been told where the game stands."""
+    socket = Socket(code, browser, **more)
+    assert await socket.status() == 101
+    await socket.told()
+    return socket
+
+
+WRONG = {
+    "/ws/games/" + "x" * 150 + "/": 404,
+    "/ws/games/" + "x" * 17 + "/": 404,
+    "/ws/games/UPPER23456/": 404,
+    "/ws/games/with-hyphen/": 404,
+    "/ws/games/with.dots/": 404,
+    "/ws/games/n\x00l/": 404,
+    "/ws/games/äöü/": 404,
+    "/ws/games/": 404,
+    "/ws/games/abc": 404,
+    "/ws/games/abc/def/": 404,
+    "/ws/": 404,
+}
+
+
+@pytest.mark.parametrize("path", WRONG)
+def test_an_address_that_no_table_has_is_refused_before_anything_is_asked(
+    code: str, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(consumer_module, "_entrance", lambda *args: asked.append("database"))
+    monkeypatch.setattr(ServerLoopLayer, "group_add", lambda *args: asked.append("layer"))
+
+    async def scenario() -> None:
+        assert await Socket(path=path).status() == WRONG[path]
+        assert not watch().layer_away
+        assert nothing_is_left()
+
+    run(scenario())
+    assert asked == []
+
+
+@pytest.mark.parametrize("origin", ["http://[bad", "null", "", "https://evil.example"])
+def test_a_page_of_elsewhere_is_refused(code: str, origin: str) -> None:
+    async def scenario() -> None:
+        assert await Socket(code, origin=origin).status() == 403
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("fault", [TypeError("a name"), ValueError("a bug")])
+def test_a_fault_of_one_socket_is_no_absence_of_the_layer(
+    code: str, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    other = table_at(TWO_HANDS, [alice, bob]).game.code
+    join = ServerLoopLayer.group_add
+
+    async def group_add(self: ServerLoopLayer, group: str, channel: str) -> None:
+        if other in group:
+            raise fault
+        await join(self, group, channel)
+
+    monkeypatch.setattr(ServerLoopLayer, "group_add", group_add)
+
+    async def scenario() -> None:
+        socket = await opened(code)
+        with pytest.raises(ExceptionGroup):
+            await serve(other, frames=0)
+        assert not watch().layer_away
+        await sync_to_async(play_move)(code=code, user=alice, text="play r5", version=0, now=timezone.now())
+        assert (await socket.told())["version"] == 1
+        await socket.leave()
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+def test_a_socket_that_cannot_join_later_is_dropped_alone(
+    code: str, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = table_at(TWO_HANDS, [alice, bob]).game.code
+    away = True
+    join = ServerLoopLayer.group_add
+
+    async def group_add(self: ServerLoopLayer, group: str, channel: str) -> None:
+        if away:
+            raise ConnectionError("refused")
+        if other in group:
+            raise TypeError("a bug")
+        await join(self, group, channel)
+
+    monkeypatch.setattr(ServerLoopLayer, "group_add", group_add)
+
+    async def scenario() -> None:
+        nonlocal away
+        broken = [await opened(other) for _ in range(3)]
+        socket = await opened(code)
+        away, watch().layer_away_until = False, 0.0
+        await watch().look_for_news()
+        assert [await one.told_until_closed() for one in broken] == [1011] * 3
+        await socket.told()
+        await sync_to_async(play_move)(code=code, user=alice, text="play r5", version=0, now=timezone.now())
+        assert (await socket.told())["version"] == 1
+        for one in (*broken, socket):
+            await one.leave()
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+async def serve(
+    code: str,
+    *,
+    frames: int,
+    error: type[Exception] = ConnectionResetError,
+    told: Callable[[], object] = lambda: None,
+    then: Callable[[], Awaitable[object]] | None = None,
+) -> None:
+    """Serve a socket whose other end goes away without a word after so many frames; -1: before it is accepted.
+
+    `told` is called for each frame that arrives. `then` is done before the send fails.
+    """
+    left = frames
+    incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    incoming.put_nowait({"type": "websocket.connect"})
+
+    async def send(message: dict[str, Any]) -> None:
+        nonlocal left
+        if left < 0 or (left == 0 and message["type"] != "websocket.accept"):
+            if then is not None:
+                await then()
+            raise error
+        if message["type"] != "websocket.accept":
+            left -= 1
+            told()
+
+    # asgiref's types know of no more than ASGI's own keys in a scope.
+    await asyncio.wait_for(application(Socket(code).scope, incoming.get, send), 20)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError, RuntimeError])
+@pytest.mark.parametrize("frames", [-1, 0])
+def test_a_socket_that_is_gone_right_after_the_handshake_leaves_nothing_behind(
+    code: str, error: type[Exception], frames: int
+) -> None:
+    async def scenario() -> None:
+        for _ in range(20):
+            await serve(code, frames=frames, error=error)
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+def test_a_socket_that_fails_later_stops_nobody_elses_updates(code: str) -> None:
+    """The watch has all sockets of a table in one round."""
+
+    async def scenario() -> None:
+        here, all_here = [1] * 20, asyncio.Event()
+
+        def told() -> None:
+            here.pop()
+            if not here:
+                all_here.set()
+
+        broken = [asyncio.create_task(serve(code, frames=1, told=told)) for _ in range(20)]
+        await all_here.wait()
+        socket = await opened(code)
+        for version in (7, 8):
+            await sync_to_async(Game.objects.filter(code=code).update)(version=version)
+            await watch().look_for_news()
+            assert (await socket.told())["version"] == version
+        await asyncio.gather(*broken)
+        assert len(watch().sockets) == 1
+        await socket.leave()
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+def test_the_watch_goes_on_after_a_look_that_failed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch_module, "NEWS_SECONDS", 0.01)
+    monkeypatch.setattr(watch_module, "SESSIONS_SECONDS", 0.01)
+
+    async def fail(*_: object) -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(watch_module.Watch, "look_at_sessions", fail)
+
+    async def scenario() -> None:
+        socket = await opened(code)
+        await sync_to_async(Game.objects.filter(code=code).update)(version=7)
+        while (await socket.told())["version"] < 7:
+            pass
+        await socket.leave()
+
+    run(scenario())
+
+
+def test_nobody_waits_for_a_socket_that_does_not_read(code: str, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumer_module, "SEND_SECONDS", 1.0)
+
+    async def scenario() -> None:
+        here, stuck = asyncio.Event(), asyncio.Event()
+
+        async def never() -> None:
+            stuck.set()
+            await asyncio.Event().wait()
+
+        slow = asyncio.create_task(serve(code, frames=1, told=here.set, then=never))
+        await here.wait()
+        socket = await opened(code)
+        play = sync_to_async(play_move)
+        await play(code=code, user=alice, text="play r5", version=0, now=timezone.now())
+        assert (await socket.told())["version"] == 1
+        await stuck.wait()
+        for version in (2, 3):  # what the slow one is told now waits for it alone
+            await sync_to_async(Game.objects.filter(code=code).update)(version=version)
+            await watch().look_for_news()
+            assert (await socket.told())["version"] == version
+        await slow  # given up after a while, without a word from the other side
+        await socket.leave()
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+def test_much_news_at_once_is_few_messages(code: str) -> None:
+    async def scenario() -> None:
+        socket = await opened(code)
+        (watched,) = watch().sockets
+        for version in range(1, 101):
+            watched.tell(version)
+        seen = [(await socket.told())["version"] for _ in range(2)]
+        assert seen == [100, 100]
+        assert await socket.hears_nothing()
+        await socket.leave()
+
+    run(scenario())
+
+
+def test_a_socket_comes_in_by_few_statements(code: str, alice: User, as_alice: Client) -> None:
+    key = as_alice.session.session_key
+    with CaptureQueriesContext(connection) as asked:
+        entrance = _entrance(code, key)
+    assert entrance is not None
+    assert (entrance.user_id, entrance.session_key, entrance.link) == (alice.pk, key, "")
+    assert len(asked) == 3
+    with CaptureQueriesContext(connection) as asked:
+        assert _entrance(code, None) is not None
+    assert len(asked) == 1
+
+
+def test_a_flood_from_one_address_is_no_queue_before_another(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that asks the database for sockets shares one thread, so each address has one place in its queue."""
+    came: list[str] = []
+    enter = consumer_module._entrance
+
+    def entrance(code: str, key: str | None) -> Any:
+        came.append(key or "")
+        return enter(code, None)
+
+    monkeypatch.setattr(consumer_module, "_entrance", entrance)
+
+    async def scenario() -> None:
+        flood = [Socket(code, client="203.0.113.1", headers={"cookie": "session=flood"}) for _ in range(30)]
+        coming = [asyncio.create_task(socket.status()) for socket in flood]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        socket = Socket(code, client="203.0.113.2", headers={"cookie": "session=player"})
+        assert await socket.status() == 101
+        assert came.index("player") <= 3
+        await asyncio.gather(*coming)
+        for one in (socket, *flood):
+            await one.told()
+            await one.leave()
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+def test_an_address_has_only_so_many_sockets_open(code: str, settings: Settings) -> None:
+    settings.RATE_LIMITS = 3
+
+    async def scenario() -> None:
+        first = [await opened(code, client="2001:db8:1:2::1") for _ in range(3)]
+        again = Socket(code, client="2001:db8:1:2:ffff::9")  # the same /64, which one customer has
+        assert await again.status() == 429
+        assert again.refusal["retry-after"] == "60"
+        others = [await opened(code, client=client) for client in ("2001:db8:1:3::1", "203.0.113.1")]
+        await first.pop().leave()
+        others.append(await opened(code, client="2001:db8:1:2::1"))
+        for socket in (*first, *others):
+            await socket.leave()
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("proxies", "headers", "status"),
+    [
+        (0, {"X-Forwarded-For": "198.51.100.{}"}, 429),
+        (1, {"X-Forwarded-For": "198.51.100.{}"}, 101),
+        (1, {"X-Forwarded-For": "198.51.100.{}, 203.0.113.7"}, 429),
+        (1, {"X_Forwarded_For": "198.51.100.{}"}, 429),
+        (1, {"X_Forwarded_For": "198.51.100.{}", "X-Forwarded-For": "203.0.113.7"}, 429),
+    ],
+)
+def test_the_address_is_the_one_that_our_own_proxies_vouch_for(
+    code: str, settings: Settings, proxies: int, headers: dict[str, str], status: int
+) -> None:
+    settings.RATE_LIMITS, settings.TRUSTED_PROXIES = 1, proxies
+
+    async def scenario() -> None:
+        numbered = [{name: value.format(n) for name, value in headers.items()} for n in (1, 2)]
+        socket = await opened(code, headers=numbered[0])
+        another = Socket(code, headers=numbered[1])
+        assert await another.status() == status
+        await socket.leave()
+
+    run(scenario())
+
+
+def test_without_limits_there_is_no_cap(code: str) -> None:
+    async def scenario() -> None:
+        sockets = [await opened(code) for _ in range(OPEN + 20)]
+        for socket in sockets:
+            await socket.leave()
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def at(settings: Settings) -> Clock:
+    settings.RATE_LIMITS = 100
+    return Clock()
+
+
+def connects(crowd: Crowd, address: str, times: int) -> int:
+    """Of so many sockets that are opened and closed again at once, the number that was let in."""
+    let_in = 0
+    for _ in range(times):
+        try:
+            with crowd.one_more(address):
+                let_in += 1
+        except TooMany:
+            pass
+    return let_in
+
+
+def test_sockets_that_open_and_close_all_the_time_are_refused(at: Clock) -> None:
+    here = Crowd(at)
+    assert connects(here, "203.0.113.1", 1000) == AT_ONCE
+    assert connects(here, "203.0.113.2", 50) == 50
+    for _ in range(60):  # 40 a second for a minute
+        at.now += 1
+        assert connects(here, "203.0.113.1", 40) == 10
+    with pytest.raises(TooMany) as refused, here.one_more("203.0.113.1"):
+        pass
+    assert refused.value.wait == 1
+    at.now += 60
+    assert connects(here, "203.0.113.1", 1000) == AT_ONCE
+
+
+def test_legal_play_never_meets_the_limits(at: Clock) -> None:
+    """Forty people behind one address, each of whom opens another page every ten seconds."""
+    here = Crowd(at)
+    for _ in range(600):
+        at.now += 1
+        assert connects(here, "203.0.113.1", 4) == 4
+
+
+def test_addresses_that_are_gone_are_forgotten(at: Clock) -> None:
+    here = Crowd(at)
+    with here.one_more("stays"):
+        for n in range(KEPT + 10):
+            connects(here, f"first {n}", 1)
+        at.now += 30
+        connects(here, "one more", 1)
+        for n in range(KEPT + 10):
+            connects(here, f"second {n}", 1)
+        assert len(here._known) < 2 * KEPT + 20
+        at.now += 30
+        for n in range(KEPT + 20):
+            connects(here, f"third {n}", 1)
+        assert len(here._known) <= 2 * KEPT + 20
+        assert sum(one.open for one in here._known.values()) == 1
+    assert not any("stays" in key or "third" in key for key in here._known)
+
+
+@pytest.mark.parametrize("fault", ["away", "bug"])
+def test_a_socket_that_the_database_fails_is_refused(
+    code: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("nobody's business") from (
+            psycopg.OperationalError() if fault == "away" else ValueError()
+        )
+
+    monkeypatch.setattr(consumer_module, "_entrance", fail)
+
+    async def scenario() -> None:
+        if fault == "away":
+            assert await Socket(code).status() == 503
+        else:
+            with pytest.raises(ExceptionGroup):
+                await serve(code, frames=0)
+        assert nothing_is_left()
+
+    run(scenario())
+    assert not any(record.exc_info for record in caplog.records)
+
+
+def test_a_message_to_a_socket_does_not_visit_the_thread_of_the_database(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that hangs would else keep every socket from hearing of moves."""
+    visits: list[str] = []
+
+    async def visit() -> None:
+        visits.append("visit")
+
+    monkeypatch.setattr("channels.consumer.aclose_old_connections", visit)
+
+    async def scenario() -> None:
+        socket = await opened(code)
+        await layer().group_send(f"game.{code}", {"type": "game.changed", "version": 3})
+        assert (await socket.told())["version"] == 3
+        await socket.leave()
+
+    run(scenario())
+    assert visits == []
