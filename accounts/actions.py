@@ -223,7 +223,7 @@ def use_token(*, token: str, now: datetime) -> User | None:
 
 
 def use_totp_step(*, user_id: int, step: int) -> bool:
-    """Take the code of this 30-second step of the person's app, once; False if it or a later one was taken before."""
+    """Mark this 30-second step of the person's app as used. Return False if it or a later one was used before."""
     return bool(User.objects.filter(pk=user_id, last_totp_step__lt=step).update(last_totp_step=step))
 
 

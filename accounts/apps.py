@@ -38,13 +38,13 @@ def remember_log_in(*, request: HttpRequest, **rest: Any) -> None:
 
 
 def end_copies(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:
-    """Give the session of somebody who confirms that it is them another key: a copy of the cookie has not confirmed."""
+    """Give the session a new key after a confirmation, because a copy of its cookie has not confirmed anything."""
     if reauthenticated:
         request.session.renew_key()
 
 
 def address_added(*, user: Any, email_address: Any, **rest: Any) -> None:
-    """Tell the other addresses of an account that it has another one: allauth tells nobody."""
+    """Tell the other addresses of an account that one was added, which allauth does not."""
     from accounts import mails  # noqa: PLC0415  # imports models
 
     added = email_address.email
@@ -52,7 +52,7 @@ def address_added(*, user: Any, email_address: Any, **rest: Any) -> None:
 
 
 def address_removed(*, user: Any, email_address: Any, **rest: Any) -> None:
-    """Tell an address that it was removed; allauth tells only those that are left."""
+    """Tell an address that it was removed. allauth tells only the addresses that are left."""
     from accounts import mails  # noqa: PLC0415  # imports models
 
     removed, facts = email_address.email, {"deleted_email": email_address.email}

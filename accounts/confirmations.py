@@ -1,6 +1,6 @@
-"""What protects an account is changed only by somebody who has just shown the password or second factor again.
+"""Ask for the password or second factor again before a change to what protects an account.
 
-allauth raises `ReauthenticationRequired` where that is missing, and keeps when it was shown in the session.
+allauth raises `ReauthenticationRequired` where it is missing, and keeps in the session when it was shown.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOT_FOR_GUESTS: Final = frozenset({
     "mfa_reauthenticate",
     "mfa_view_recovery_codes",
 })  # fmt: skip
-"""The pages about what protects an account. A guest has nothing that protects it but the session."""
+"""The pages about what protects an account. A guest has only the session, so there is nothing to change."""
 
 
 class GuestsSignUpFirst:
@@ -57,8 +57,8 @@ class GuestsSignUpFirst:
 class ConfirmFirst:
     """Sends people to the page that asks for the password or second factor, and then back to where they were.
 
-    What they sent is dropped, unlike with allauth, which keeps it in the session and does it once they have confirmed:
-    somebody else with a copy of the cookie could leave a form there for its owner to confirm.
+    A form that was sent is dropped. allauth would keep it in the session and run it after the confirmation. A thief
+    with a copy of the cookie could leave a form there, and its owner would confirm it without seeing it.
     """
 
     def __init__(self, get_response: Handler) -> None:

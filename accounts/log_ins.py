@@ -1,9 +1,9 @@
-"""Where people are logged in: what a session keeps of its log-in, the list of them, and ending them."""
+"""The list of the browsers in which a person is logged in, and how to log out in them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.http import HttpRequest
@@ -16,12 +16,14 @@ from accounts.user_agents import UNKNOWN, browser_of
 BROWSER: Final = "browser"
 SINCE: Final = "since"
 """The keys under which a session keeps the browser of its log-in, in words, and when it was."""
+ENDING: Final = timedelta(minutes=1)
+"""A session that ends sooner is not listed: it is the old key of one that has just been given a new key."""
 SHOWN: Final = 50
 """The most log-ins that are listed."""
 
 
 def remember(request: HttpRequest, *, now: datetime) -> None:
-    """Keep in the session that this is a log-in, for the list."""
+    """Store the time and the browser of a log-in in its session."""
     request.session[SINCE] = now.isoformat()
     request.session[BROWSER] = browser_of(request.headers.get("User-Agent", ""))
 
@@ -39,7 +41,7 @@ class LogIn:
 
 def listed(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
     """Return where this person is logged in, the last used first; `here` is the key of the session that asks."""
-    rows = Session.objects.filter(user=user, expire_date__gt=now).order_by("-seen_at")[:SHOWN]
+    rows = Session.objects.filter(user=user, expire_date__gt=now + ENDING).order_by("-seen_at")[:SHOWN]
     found = [(row, row.get_decoded()) for row in rows]
     return [
         LogIn(
@@ -55,7 +57,7 @@ def listed(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
 
 
 def end(*, user_id: int, handle: str, here: str) -> bool:
-    """End the session of this person that pages call `handle`; False if there is none, or it is `here` itself."""
+    """End the session of this person with this handle. Return False if there is none, or if it is `here` itself."""
     others = Session.objects.filter(user=user_id).exclude(session_key=here)
     keys = [session.session_key for session in others if session.handle == handle]
     deleted, _ = Session.objects.filter(session_key__in=keys).delete()
@@ -63,9 +65,9 @@ def end(*, user_id: int, handle: str, here: str) -> bool:
 
 
 def end_others(*, user_id: int, here: str) -> bool:
-    """End every session of this person but the one whose key is `here`; False, and nothing is done, if that has ended.
+    """End every session of this person except `here`. If that has ended itself, do nothing and return False.
 
-    Called in a transaction, with the person locked until its end: of two sessions that end each other one stays.
+    Call it in a transaction. It locks the person, so of two sessions that end each other at once one stays.
     """
     lock_person(user_id)
     mine = Session.objects.filter(user=user_id)
@@ -76,5 +78,5 @@ def end_others(*, user_id: int, here: str) -> bool:
 
 
 def end_all(*, user_id: int, but: str | None = None) -> None:
-    """End every session of this person, but the one with this key if it is given."""
+    """End every session of this person, except the one with the key `but`."""
     Session.objects.filter(user=user_id).exclude(session_key=but or "").delete()

@@ -55,9 +55,9 @@ class SuspendedSeeOnePage:
 
 
 class GuestsFinishLogIns:
-    """Lets the browser of a guest show the second factor of the account it is logging in to.
+    """Lets a guest's browser enter the second factor of the account that it is logging in to.
 
-    allauth shows that page to visitors alone. So the guest is one there, and is kept in `request.guest`.
+    allauth shows that page only to visitors. So the request is a visitor's, and the guest is kept in `request.guest`.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -73,7 +73,7 @@ class GuestsFinishLogIns:
 
 
 class UnreadableFactor:
-    """Answers 503 with a page that says so where a page needs the secret of a second factor and cannot decrypt it.
+    """Answers 503 with an explanation where a page needs the secret of a second factor and cannot decrypt it.
 
     Forms that ask for a code show the same sentence themselves.
     """

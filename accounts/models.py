@@ -29,8 +29,8 @@ class User(AbstractUser):
     `suspended_until` and `muted_until` are what staff decided last; `FOR_GOOD` has no end. `warned`: there is a warning
     that this person has not acknowledged. `answered`: staff have settled a report of theirs, which they have not seen.
 
-    `last_totp_step` is the 30-second step of the last code of an authenticator app that was taken; no code of it or of
-    an earlier step is taken again.
+    `last_totp_step` is the 30-second step of the last code of an authenticator app that was accepted. No code of that
+    step or of an earlier one is accepted again.
     """
 
     first_name = None  # type: ignore[assignment]  # one name is enough here; Django's two are switched off
@@ -165,18 +165,18 @@ class ApiToken(models.Model):
 
 
 class Session(AbstractBaseSession):
-    """A session as Django stores it, with its user in a column, by which a person's sessions are found.
+    """A session as Django stores it, with a column for its user, so that a person's sessions can be found.
 
-    `seen_at` is when it was used last, to ten minutes. A visitor's session has no user.
+    `seen_at` is when it was last used, to ten minutes. A visitor's session has no user.
     """
 
-    # No constraint in the database: Django takes its refusal of a session for a key that is taken, and tries others.
+    # No constraint in the database: Django would take its error for a key that is taken, and try other keys for ever.
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, db_constraint=False, related_name="sessions")
     seen_at = models.DateTimeField()
 
     @property
     def handle(self) -> str:
-        """What pages call this session: its key is the cookie, and opens it."""
+        """The name of this session on pages. Its key is the cookie, so no page may show it."""
         return hashlib.sha256(f"session {self.session_key}".encode()).hexdigest()[:20]
 
     @classmethod

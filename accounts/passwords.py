@@ -1,4 +1,4 @@
-"""The forms about passwords, as allauth's views use them (ACCOUNT_FORMS): limited, and thorough about what ends."""
+"""The forms about passwords, as allauth's views use them (ACCOUNT_FORMS)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from accounts.tries import Key
 
 
 class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
-    """Asks for the password of now and a new one, logs out everywhere else, and asks what becomes of the tokens."""
+    """Changes the password, logs out everywhere else, and asks whether to revoke the API tokens."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,12 +86,12 @@ class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth shi
 
 
 class NewPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
-    """Sets the password of somebody who came by a link in a mail: what others had of the account ends."""
+    """Sets a new password after a reset by mail, and ends every session and token of the account."""
 
     @transaction.atomic
     def save(self) -> None:
         super().save()
         actions.revoke_tokens(user=self.user)
-        if context.request.user == self.user:  # else this session would be gone when the request stores it
+        if context.request.user == self.user:  # else the request could not store its session, which is deleted
             get_adapter().logout(context.request)
         log_ins.end_all(user_id=self.user.pk)

@@ -1,4 +1,4 @@
-"""The second factor: how allauth stores its secrets here, and forms that take each code of an app only once.
+"""The second factor: how its secrets are stored, and forms that accept each code of an app only once.
 
 The forms count wrong codes, and raise `TooManyTries` instead of checking more than `accounts.limits` allows.
 """
@@ -49,7 +49,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
 
 
 class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no types
-    """Activates an app. The secret that waits in the session for the first code is encrypted too."""
+    """Activates an app. Until the first code arrives, the secret is in the session, encrypted as well."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,9 +86,9 @@ def _counted(user: User, check: Callable[[], str]) -> str:
 
 
 def _clean_once(form: Any, clean: Callable[[], str]) -> str:
-    """Let allauth check the code of this form, but count a code of the app that was used before as a wrong one.
+    """Let allauth check the code of this form, but treat a code of the app that was used before as a wrong one.
 
-    allauth's own mark for used codes is in the cache, for 30 of the 90 seconds in which a code is taken.
+    allauth marks used codes in the cache, and only for 30 of the 90 seconds in which it accepts a code.
     """
     app = queries.totp_of(form.user)
     step = None if app is None else step_of(decrypt(app.data["secret"]), form.cleaned_data["code"])
@@ -104,7 +104,7 @@ def _clean_once(form: Any, clean: Callable[[], str]) -> str:
 
 
 def step_of(secret: str, code: str) -> int | None:
-    """Return the 30-second step whose code this is, of those that are taken now; None if it is the code of none."""
+    """Return the 30-second step that this code belongs to, if it is one that is accepted now, or None."""
     for step in yield_hotp_counters_from_time():
         if compare_user_code(actual=code, expected=format_hotp_value(hotp_value(secret, step))):
             return int(step)

@@ -1,4 +1,4 @@
-"""Which browser somebody uses, in words of our own: nothing that a browser sends about itself is kept or shown."""
+"""Name a browser in words from our own list, so that nothing a browser sends about itself is stored or shown."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def background_fetches(get_response: Handler) -> Handler:
 
 
 def last_seen(get_response: Handler) -> Handler:
-    """Keep when the session of somebody logged in was used last. No move writes it: a move is a POST."""
+    """Store when the session of a logged-in person was last used. A move is a POST, and never writes it."""
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if request.method in SAFE and request.user.is_authenticated:

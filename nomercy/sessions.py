@@ -15,19 +15,19 @@ from accounts.rows import columns, prepared, reader
 
 KEY: Final = re.compile(r"[a-z0-9]{8,40}")
 SEEN_GRAIN: Final = timedelta(minutes=10)
-"""How exactly it is known when a session was used last, so that most requests write nothing."""
+"""How often the last use of a session is stored, so that most requests write nothing."""
 KEY_GRACE: Final = timedelta(seconds=10)
-"""How long the old key of a session still works that was given a new one, for the second click of a double click."""
+"""How long the old key of a session works after it was given a new one, for the second click of a double click."""
 SESSION: Final = (
     f"SELECT {columns(Session, 's')} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
 )
 
 
 class SessionStore(DatabaseStore):
-    """Django's, with the user of a session in a column, and a cookie that no session could have counted as none."""
+    """Stores the user and the last use of a session in columns, and treats a cookie that cannot be a key as none."""
 
     seen_at: datetime | None = None
-    """When the session that was read had been used last."""
+    """When the session was last used, as stored. None if it was not read from the database."""
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
@@ -41,13 +41,13 @@ class SessionStore(DatabaseStore):
         return row
 
     def note_use(self, now: datetime) -> None:
-        """Store that the session is used now, unless that is known to ten minutes already."""
+        """Store that the session is used now, at most every ten minutes."""
         if self.seen_at is not None and now - self.seen_at >= SEEN_GRAIN:
             Session.objects.filter(session_key=self.session_key).update(seen_at=now)
             self.seen_at = now
 
     def renew_key(self) -> None:
-        """Go on under a new key. The old one keeps what is stored, without what this request changes, for a moment."""
+        """Continue under a new key. The old key works for a moment more, without what this request has changed."""
         old, data = self.session_key, dict(self.items())
         self.create()
         self._session_cache = data

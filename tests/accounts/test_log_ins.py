@@ -104,6 +104,13 @@ def test_a_log_in_that_ended_is_not_listed(alice: User) -> None:
     assert [one.here for one in listed(here)] == [True]
 
 
+def test_a_browser_that_has_just_confirmed_is_listed_once(alice: User) -> None:
+    browser = browser_with(FIREFOX)
+    browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    assert Session.objects.filter(user=alice).count() == 2  # the old key works for a moment
+    assert [one.here for one in listed(browser)] == [True]
+
+
 def test_one_browser_is_logged_out(alice: User) -> None:
     here, there, third = logged_in(alice), logged_in(alice), logged_in(alice)
     handle = Session.objects.get(session_key=there.session.session_key).handle

@@ -109,7 +109,7 @@ def test_no_code_is_taken_that_is_older_than_one_that_was(alice: User, clock: di
     assert not log_in(totp(SECRET, NOW - 30))
 
 
-def test_whoever_sends_a_used_code_is_told_to_wait_for_the_next_one(alice: User) -> None:
+def test_a_used_code_is_answered_with_wait_for_the_next_one(alice: User) -> None:
     TOTP.activate(alice, SECRET)
     assert log_in(totp(SECRET))
     page = logged_in(alice).post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)}).content.decode()
@@ -117,7 +117,7 @@ def test_whoever_sends_a_used_code_is_told_to_wait_for_the_next_one(alice: User)
 
 
 def test_a_used_code_counts_as_a_wrong_one(alice: User, settings: Settings) -> None:
-    """Somebody who saw a code, and has the password, does not get more tries by sending it between guesses."""
+    """Sending a used code between guesses does not give more guesses."""
     settings.RATE_LIMITS = 100
     TOTP.activate(alice, SECRET)
     code = totp(SECRET)

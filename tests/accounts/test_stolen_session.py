@@ -1,4 +1,4 @@
-"""Somebody with a copy of a session's cookie cannot keep the account: what protects it asks for the password."""
+"""A thief with a copy of a session cookie cannot keep the account: changes to what protects it need the password."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_session_alone_changes_nothing_that_protects_the_account(alice: User, 
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_who_confirms_changes_it(alice: User, addresses: None, change: str) -> None:
+def test_a_confirmation_allows_the_change(alice: User, addresses: None, change: str) -> None:
     TOTP.activate(alice, SECRET)
     RecoveryCodes.activate(alice)
     before, (page, form) = kept(alice), CHANGES[change]

@@ -1,4 +1,4 @@
-"""Whoever owns an account is told by mail of each change to what protects it, at every address they have confirmed."""
+"""Every confirmed address of an account gets a mail about each change to what protects the account."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def addresses(alice: User, settings: Settings) -> None:
 
 
 def told() -> dict[str, list[str]]:
-    """Whom each mail went to, by its subject."""
+    """The receivers of each mail, by its subject."""
     found: dict[str, list[str]] = {}
     for message in deliver_now():
         found.setdefault(message.subject, []).extend(message.to)
