@@ -84,7 +84,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         """Set a new password, with which its owner can log in at once: wrong ones before it count no more."""
         user.set_password(password)
         user.save(update_fields=["password"])  # nothing else: staff may be writing to the same row
-        tries.forgive(guards.all_of(user))
+        tries.forgive(guards.names_of(user))
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Refuse the name of somebody else at the table too. A guest may sign up by the name already gone by."""

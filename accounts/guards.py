@@ -37,7 +37,7 @@ def password_again(request: HttpRequest, user: User) -> list[Key]:
     return [Key.of(WRONG_BY_PERSON, user.pk) if browser is None else Key.of(WRONG_BY_BROWSER, browser)]
 
 
-def all_of(user: User) -> list[Key]:
-    """Return the keys under which strangers may have used up the tries at this account."""
-    names = {user.username.lower(), user.email.lower()} - {""}
-    return [Key.of(WRONG_BY_PERSON, user.pk), *(Key.of(WRONG_BY_NAME, name) for name in names)]
+def names_of(user: User) -> list[Key]:
+    """Return the keys under which strangers may have used up the tries at this account's password."""
+    # Not the count of wrong codes: a person with access to the mailbox could clear it by resetting the password.
+    return [Key.of(WRONG_BY_NAME, name) for name in {user.username.lower(), user.email.lower()} - {""}]

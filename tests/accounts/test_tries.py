@@ -10,6 +10,7 @@ from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING
 
 import pytest
+from allauth.account.adapter import get_adapter
 from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP
 from django.contrib.auth import get_user
@@ -156,6 +157,14 @@ def test_a_new_password_lets_its_owner_in_at_once(alice: User) -> None:
     form = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
     assert browser.post(CHANGE, form).status_code == 302
     assert Client(REMOTE_ADDR="203.0.113.99").post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 302
+
+
+def test_a_new_password_gives_no_more_tries_at_the_second_factor(alice: User) -> None:
+    ask = wrong_code(alice)
+    for number in range(5):
+        assert ask(number).status_code == 200
+    get_adapter().set_password(alice, "alice")
+    assert ask(5).status_code == 429
 
 
 def test_without_limits_nothing_is_counted(settings: Settings, alice: User) -> None:
