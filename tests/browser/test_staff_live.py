@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from games.actions.moderation import cases, people, tables
 from games.actions.play import play_move
-from games.models import AuditEntry, Case
+from games.models import AuditEntry, Case, Game
 from games.queries import Table
 from tests.browser.test_staff import REASON, Pages, bob_goes_to, dealt, do, staff, to_dora
 from tests.conftest import Figure
@@ -93,6 +93,15 @@ def test_an_open_page_gives_way_to_the_reason_when_its_reader_is_suspended(
     people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=timezone.now())
     player.wait_for_url("**/suspended/")
     assert player.get_by_role("link", name="Read the warning").count() == 0
+
+
+def test_an_open_page_gives_way_when_its_reader_is_removed_from_a_private_table(
+    new_page: Pages, dealt: Table, ann: User, bob: User
+) -> None:
+    Game.objects.filter(pk=dealt.game.pk).update(is_public=False)
+    player = opened(new_page(bob), dealt)
+    tables.remove(game_id=dealt.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=timezone.now())
+    expect(player.get_by_text("Staff took your seat at this table")).to_be_visible(timeout=PATIENCE * 1000)
 
 
 @pytest.mark.parametrize(("act", "label", "fill"), ACTS, ids=[act for act, _, _ in ACTS])
