@@ -68,6 +68,17 @@ def test_the_locks_name_no_address() -> None:
         assert "--hash=sha256:" in lock.read_text()
 
 
+def test_the_example_of_a_proxy_says_who_asks_for_pages_and_sockets_alike() -> None:
+    """Without that all visitors count as one, and have its limits together."""
+    page = (CHECKOUT / "docs" / "operations.md").read_text()
+    (example,) = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)
+    locations = dict(re.findall(r"location (\S+) \{(.*?)\n\}", example, re.DOTALL))
+    assert locations.keys() == {"/ws/", "/"}
+    for settings_ in locations.values():
+        for header in ("Host $host", "X-Forwarded-Proto $scheme", "X-Forwarded-For $remote_addr"):
+            assert f"proxy_set_header {header};" in settings_
+
+
 def test_every_script_is_documented_and_runs_under_a_plain_shell() -> None:
     told = (CHECKOUT / "CONTRIBUTING.md").read_text()
     for script in ("run", "test", "check", "stack", "sbom"):
