@@ -5,9 +5,12 @@ from typing import Any, Final
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import EmailVerificationMethod
+from allauth.account.models import EmailAddress
+from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -159,6 +162,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         except TooManyTries:
             if not signup and request.user.pk == address.user_id:
                 raise
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        """Confirm an address; False if another account has just confirmed it."""
+        try:
+            with transaction.atomic():
+                actions.lock_person(email_address.user_id)
+                return bool(super().confirm_email(request, email_address))
+        except IntegrityError:
+            taken = "account/messages/email_confirmation_failed.txt"
+            self.add_message(request, messages.ERROR, taken, {"email": email_address.email})
+            return False
 
     def add_message(self, request: HttpRequest, level: int, *args: Any, **kwargs: Any) -> None:
         """Give the message that a confirmation mail follows a button that sends it again."""

@@ -182,18 +182,27 @@ A later account may name the address too, and nothing shows that it counts for n
 
 def claimants(email: str) -> list[User]:
     """Return the active accounts that an address counts for, whether confirmed or not, at most `MOST_CLAIMS`."""
-    written = spellings(email.lower())
-    by_address = EmailAddress.objects.filter(email__in=written).values("user")
-    named = User.objects.filter(Q(pk__in=by_address) | Q(email__in=written), is_active=True)
-    return list(named.order_by("pk")[:MOST_CLAIMS])
+    return list(_named(email)[:MOST_CLAIMS])
 
 
 def accounts_of(email: str) -> list[User]:
-    """Return the active accounts that a mail to this address can set a new password for."""
+    """Return the active accounts that a mail to this address can set a new password for.
+
+    That is the account that has confirmed it. If none has, it is the accounts that name it and have confirmed no other
+    address: a mistyped second address must not give an account away.
+    """
     holder = holder_of(email)
-    if holder is None:
-        return claimants(email)
-    return [holder] if holder.is_active else []
+    if holder is not None:
+        return [holder] if holder.is_active else []
+    settled = EmailAddress.objects.filter(verified=True).values("user")
+    return list(_named(email).exclude(pk__in=settled)[:MOST_CLAIMS])
+
+
+def _named(email: str) -> QuerySet[User]:
+    """The active accounts that name this address, oldest first."""
+    written = spellings(email.lower())
+    by_address = EmailAddress.objects.filter(email__in=written).values("user")
+    return User.objects.filter(Q(pk__in=by_address) | Q(email__in=written), is_active=True).order_by("pk")
 
 
 def claims_in(mail: AccountMail, *, most: int) -> list[EmailAddress]:

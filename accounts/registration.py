@@ -1,4 +1,4 @@
-"""Signing up, and the mail that asks to confirm the address given there."""
+"""Signing up, the addresses of an account, and the mail that asks to confirm one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from allauth.account.internal.flows.email_verification import (
 )
 from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
 from allauth.account.stages import EmailVerificationStage, LoginStageController
-from allauth.account.views import SignupView
+from allauth.account.views import EmailView, SignupView
 from django.contrib.auth import logout
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -63,6 +63,16 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
         if pending is not None and self.request.user.is_authenticated:
             logout(self.request)
             self.request.session[LOGIN_SESSION_KEY] = pending
+
+
+class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types
+    """The page where people manage their mail addresses. Changes sent at once are made one after the other."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        with transaction.atomic():
+            actions.lock_person(cast("int", request.user.pk))
+            answer: HttpResponse = super().post(request, *args, **kwargs)
+        return answer
 
 
 @require_POST

@@ -1,4 +1,4 @@
-"""The tokens of the account page, and three of allauth's pages changed; the rest of /accounts/ is allauth's own.
+"""The tokens of the account page, and four of allauth's pages changed; the rest of /accounts/ is allauth's own.
 
 The account page itself belongs to `games`.
 """
@@ -12,6 +12,7 @@ urlpatterns = [
     path("me/tokens/<int:token_id>/revoke/", views.revoke_token, name="me-token-revoke"),
     path("email/again/", registration.confirm_again, name="confirm-again"),
     # The same addresses as in allauth.account.urls, which come after these.
+    path("email/", registration.Addresses.as_view(), name="account_email"),
     path("signup/", registration.SignUp.as_view(), name="account_signup"),
     re_path(r"^confirm-email/(?P<key>[-:\w]+)/$", views.ConfirmAddress.as_view(), name="account_confirm_email"),
     re_path(

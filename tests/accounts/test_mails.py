@@ -235,6 +235,17 @@ def test_a_reset_mail_of_a_confirmed_address_is_for_its_account_alone(alice: Use
     assert "bob" not in text
 
 
+def test_an_unconfirmed_second_address_sets_no_password(alice: User) -> None:
+    """Its owner may be somebody else: people mistype addresses."""
+    confirmed(alice)
+    EmailAddress.objects.create(user=alice, email="alcie@example.org")
+    ask_reset("alcie@example.org")
+    assert deliver() == []
+    EmailAddress.objects.filter(email=alice.email).update(verified=False)
+    ask_reset("alcie@example.org")
+    assert deliver() == ["alcie@example.org"]
+
+
 def test_an_address_without_an_account_gets_no_mail() -> None:
     ask_reset("nobody@example.org")
     assert deliver() == []
@@ -336,7 +347,7 @@ def test_a_person_who_asks_too_often_is_told_when_to_ask_again(limits: None, ali
         refused = browser.post(path, form)
         assert refused.status_code == 429
         assert 3500 < int(refused.headers["Retry-After"]) <= 3600
-        assert "Too many such emails to this address. Try again in 60 minutes." in refused.content.decode()
+        assert "Too many emails of this kind to this address. Try again in 60 minutes." in refused.content.decode()
     assert AccountMail.objects.count() == 3
 
 
@@ -384,7 +395,7 @@ def test_one_account_asks_for_ten_confirmations_an_hour_to_any_addresses(limits:
     for n in range(9, 12):
         answer = browser.post("/accounts/email/", {"action_add": "", "email": f"n{n}@example.org"})
         assert answer.status_code == (302 if n < 10 else 200), n
-    assert "Too many such emails for this account. Try again in 60 minutes." in answer.content.decode()
+    assert "Too many emails of this kind for this account. Try again in 60 minutes." in answer.content.decode()
     assert not EmailAddress.objects.filter(email="n11@example.org").exists()
     assert AccountMail.objects.filter(kind=mails.CONFIRM).count() == MAILS_BY_PERSON.most == 10
 

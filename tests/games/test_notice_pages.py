@@ -374,7 +374,7 @@ def test_an_address_can_be_tried_three_times_an_hour(alice: User, as_alice: Clie
         refused = as_alice.post("/notices/settings/works/")
     assert refused.status_code == 429
     assert 3500 < int(refused.headers["Retry-After"]) <= 3600
-    assert "Too many such emails to this address. Try again in 60 minutes." in text_of(refused)
+    assert "Too many emails of this kind to this address. Try again in 60 minutes." in text_of(refused)
     assert len(deliver_now()) == 3
 
 

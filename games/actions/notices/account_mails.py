@@ -78,14 +78,14 @@ def _judge(row: AccountMail, sent: Sent, under_way: set[tuple[str, str]], now: d
         return Verdict("late")
     if (row.kind, row.address) in under_way:
         return Verdict("merged")
+    times, allowed = sent[row.kind, row.mailbox], scaled(MAILS_TO_MAILBOX.most)
+    if allowed is not None and len(times) >= allowed:
+        # A confirmation waits for its turn: others may have used the limit up, and it is the only mail to the person
+        # who asked. A reset mail is for all accounts of its address, and its mailbox has just had three of them.
+        return Verdict("enough", times[-allowed] + mails.HOUR if row.kind == mails.CONFIRM else None)
     if (_reader(row) is None) if row.kind == mails.WORKS else not mails.anything_to_say(row):
         return Verdict("nothing")
-    times, allowed = sent[row.kind, row.mailbox], scaled(MAILS_TO_MAILBOX.most)
-    if allowed is None or len(times) < allowed:
-        return Verdict()
-    # A confirmation waits for its turn: others may have used the limit up, and it is the only mail to the person who
-    # asked. A reset mail is for all accounts of its address, and its mailbox has just had three of them.
-    return Verdict("enough", times[-allowed] + mails.HOUR if row.kind == mails.CONFIRM else None)
+    return Verdict()
 
 
 def compose(rows: Sequence[AccountMail], *, now: datetime) -> list[Letter[AccountMail]]:

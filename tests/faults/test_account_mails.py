@@ -1,0 +1,137 @@
+"""Mails about accounts over real SMTP: the sender treats them as it does notices."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.mail.backends.smtp import EmailBackend
+from django.utils import timezone
+
+from accounts import mails
+from accounts.models import AccountMail, User
+from games.actions.notices import account_mails, outbox, postman, tell
+from games.models import Notice, NoticeSettings
+from tests.conftest import person
+from tests.support.mail import MailServer
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+
+
+class Killed(BaseException):
+    """The sender died here."""
+
+
+def ask(user: User) -> None:
+    mails.queue(kind=mails.RESET, address=user.email, user=None, now=NOON)
+
+
+def deliver(minutes: int = 0) -> None:
+    outbox.deliver(clock=lambda: NOON + minutes * MINUTE)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "after", "sent", "state"),
+    [
+        (account_mails, "compose", False, 1, "sent"),
+        (EmailBackend, "open", False, 1, "sent"),
+        (postman, "_hand_over", False, 1, "sent"),
+        (EmailBackend, "send_messages", False, 0, "failed"),
+        (EmailBackend, "send_messages", True, 1, "failed"),
+        (postman, "_move", False, 1, "failed"),
+    ],
+)
+def test_a_sender_that_dies_makes_no_second_mail(
+    server: MailServer, alice: User, monkeypatch: pytest.MonkeyPatch,
+    place: Any, name: str, after: bool, sent: int, state: str,
+) -> None:  # fmt: skip
+    real = getattr(place, name)
+
+    def dies(*args: Any, **options: Any) -> None:
+        monkeypatch.setattr(place, name, real)
+        if after:
+            real(*args, **options)
+        raise Killed
+
+    ask(alice)
+    monkeypatch.setattr(place, name, dies)
+    with pytest.raises(Killed):
+        deliver()
+    for minutes in (1, 6, 60):
+        deliver(minutes)
+    assert len(server.mails) == sent
+    assert AccountMail.objects.get().state == state
+
+
+def test_a_mail_that_is_tried_again_is_the_same_mail_with_a_link_that_works(server: MailServer, alice: User) -> None:
+    answers = iter(["451 Try again later", "250 OK"])
+    seen: list[bytes] = []
+
+    def answer(envelope: Any) -> str:
+        seen.append(envelope.original_content)
+        return next(answers)
+
+    server.answer = answer
+    ask(alice)
+    deliver()
+    assert AccountMail.objects.get().tries == 1
+    deliver(1)
+    ids = [next(line for line in mail.splitlines() if line.startswith(b"Message-ID")) for mail in seen]
+    assert ids[0] == ids[1]
+    assert len(server.mails) == 1
+
+
+def test_an_address_that_is_no_good_is_marked_and_keeps_no_other(server: MailServer, alice: User, bob: User) -> None:
+    server.refuses[alice.email] = "550 No such user"
+    ask(alice)
+    ask(bob)
+    deliver()
+    assert [mail["To"] for mail in server.mails] == [bob.email]
+    row = AccountMail.objects.get(address=alice.email)
+    assert (row.state, row.reason) == ("failed", "refused")
+    assert NoticeSettings.objects.get(user=alice).bounced == alice.email
+
+
+def test_a_mail_about_an_account_goes_to_an_address_that_mails_came_back_from(server: MailServer, alice: User) -> None:
+    NoticeSettings.objects.create(user=alice, bounced=alice.email, bounced_at=NOON)
+    ask(alice)
+    deliver()
+    assert [mail["To"] for mail in server.mails] == [alice.email]
+
+
+def test_any_number_of_mails_about_accounts_leave_time_for_notices(server: MailServer, alice: User, bob: User) -> None:
+    """Each look at the clock costs a second, as with a slow mail server."""
+    for n in range(80):
+        ask(person(f"dora{n}"))
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(days=1))
+    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
+    seconds = itertools.count()
+    outbox.deliver(clock=lambda: NOON + timedelta(seconds=next(seconds)))
+    assert Notice.objects.get(channel="email").state == "sent"
+    assert 0 < AccountMail.objects.filter(state="sent").count() < 20
+    assert not AccountMail.objects.filter(state="sending").exists()
+
+
+def test_a_mail_server_that_is_away_is_left_alone_by_both_kinds(server: MailServer, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(days=1))
+    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
+    ask(bob)
+    tried: list[int] = []
+    real = EmailBackend.open
+
+    def away(self: EmailBackend) -> None:
+        tried.append(1)
+        raise ConnectionRefusedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EmailBackend, "open", away)
+        deliver()
+        deliver()
+    assert (len(tried), real) == (1, EmailBackend.open)
+    deliver(1)
+    assert sorted(mail["To"] for mail in server.mails) == [alice.email, bob.email]
