@@ -71,6 +71,8 @@ CASES = (
     case("LEAVE-1", "leaving under a stack", "g5 / g2 g3 / y1 y2", "0 leave", discard_pile="r+4", pending=(6, 4)),
     case("LEAVE-1", "leaving out of turn", "g5 / g2 g3 / y1 y2", "1 leave"),
     case("END-2", "the last draw card is drawn", "r+4 / g2 g3", "0 play r+4", options=DRAWN),
+    case("SCORE-1", "a round that is worth one point", "r5 / g1", "0 play r5"),
+    case("SCORE-1", "a round that is worth nothing", "r5 / g0", "0 play r5"),
     case("SEVEN-1", "no such swap", "r7 r6 / g2 g3", "0 play r7 swap 4", pending=None),
 )
 

@@ -32,6 +32,12 @@ def test_it_is_the_shuffle_of_the_notation(seed: str, stream: str) -> None:
     assert Shuffler(key).shuffle(cards, stream) == by_the_book(key, cards, stream)
 
 
+@pytest.mark.parametrize("length", [0, 63, 64, 65, 200])
+def test_a_key_may_have_any_length(length: int) -> None:
+    key, cards = b"k" * length, list(DECKS["nomercy168"].cards)
+    assert Shuffler(key).shuffle(cards, DEAL) == by_the_book(key, cards, DEAL)
+
+
 def test_it_leaves_what_it_is_given_as_it_is() -> None:
     cards = ["r1", "r2", "r3"]
     Shuffler(b"k").shuffle(cards, DEAL)
