@@ -31,13 +31,15 @@ def everything_in(mail: Any) -> str:
 
 
 def cards_in(text: str) -> list[str]:
-    """The cards that a text names, by name or as the notation writes them."""
+    """Return the cards that a text names, by name or as the notation writes them."""
+    text = re.sub(r"/mail/\w+/[\w.:=-]+", "", text)  # a signed link may spell anything, "wild" too
     named = [card for card in FACES if rules.card_name(card).lower() in text.lower()]
     return named + re.findall(r"\b(?:play|draw|take) [rgbyW][0-9A-Z+]\w*\b", text)
 
 
 def test_the_scan_finds_a_card() -> None:
     assert cards_in("You drew Red 5.") == ["r5"]
+    assert cards_in("http://127.0.0.1/mail/open/WzIsIndiLd/ You drew Red 5.") == ["r5"]
     assert cards_in("play r5 uno") == ["play r5"]
 
 
