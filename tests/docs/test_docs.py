@@ -50,6 +50,17 @@ def test_every_setting_is_documented(page: str) -> None:
     assert len(settings.environment.names) > 10
 
 
+def test_every_promise_of_the_security_page_names_tests_that_exist() -> None:
+    page = (CHECKOUT / "SECURITY.md").read_text()
+    promises = page[page.index("\n## What is promised") : page.index("\n## What is not")]
+    rows = re.findall(r"^\| [A-Z].*\| (.+) \|$", promises, re.MULTILINE)
+    assert len(rows) > 15
+    for shown_by in rows:
+        named = re.findall(r"`((?:tests|bench)/[^`]+)`", shown_by)
+        assert named, shown_by
+        assert [path for path in named if not (CHECKOUT / path).exists()] == []
+
+
 def test_every_dependency_says_why_it_is_here() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
     wanted = [
