@@ -82,7 +82,8 @@ def test_every_mail_leads_to_the_site(settings: Settings, alice: User, bob: User
         head = "\n".join(f"{name}: {value}" for name, value in sent.items() if name != "From")
         html = text_of(sent, "html") if sent.get_body(("html",)) else ""
         text = "\n".join([head, text_of(sent), html])
-        assert not re.search(r"6666|evil|other\.example", text), text
+        without_tokens = re.sub(r"/(?:mail/\w+|confirm-email|password/reset/key)/\S+", "", text)  # these are random
+        assert not re.search(r"6666|evil|other\.example", without_tokens), text
         found = re.findall(r"https?://[^/\s\"<>]+", text)
         seen += len(found)
         assert set(found) <= {site}, text

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from accounts.models import User
 from games import announce
@@ -69,6 +70,17 @@ def first_choice(page: Page) -> Locator:
     return page.locator("#draw")
 
 
+def press(page: Page) -> None:
+    """Press the first choice. Choose again if the page was renewed between the look and the click."""
+    for _ in range(10):
+        try:
+            first_choice(page).click(timeout=6_000)
+        except PlaywrightTimeout:
+            continue
+        return
+    raise AssertionError("There was nothing to press for a minute.")
+
+
 def after(page: Page, do: Callable[[], object]) -> None:
     """Do something, and wait until the page shows what came of it: a new version, or a chooser."""
     before, chose = version(page), page.locator("#chooser").count()
@@ -97,7 +109,7 @@ def test_a_person_plays_a_whole_game_by_mouse(new_page: NewPage, alice: User) ->
     open_game(page, game)
 
     def click(page: Page) -> None:
-        after(page, first_choice(page).click)
+        after(page, lambda: press(page))
         assert focused(page) != "BODY"
 
     assert play_to_the_end(page, click)
@@ -207,7 +219,7 @@ def test_another_s_move_steals_no_focus_and_closes_nothing(new_page: NewPage, al
         each.wait_for_load_state("networkidle")
     other.locator("#table-options > summary").click()
     other.locator("#card-1").focus()
-    after(page, first_choice(page).click)
+    after(page, lambda: press(page))
     expect(my_turn(other)).to_be_visible(timeout=SOON)
     assert focused(other) == "card-1"
     assert other.locator("#table-options").get_attribute("open") is not None
@@ -303,7 +315,7 @@ def test_a_page_that_lost_its_socket_finds_the_move_by_itself(new_page: NewPage,
     deaf.clock.install()
     for each in (page, deaf):
         open_game(each, table.game)
-    after(page, first_choice(page).click)
+    after(page, lambda: press(page))
     assert version(deaf) == 0
     deaf.clock.run_for(15_000)
     expect(my_turn(deaf)).to_be_visible()

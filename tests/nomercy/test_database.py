@@ -7,7 +7,7 @@ from typing import Any, LiteralString
 
 import psycopg
 import pytest
-from django.db import InternalError, connection, connections, transaction
+from django.db import InternalError, OperationalError, connection, connections, transaction
 from psycopg.errors import IdleInTransactionSessionTimeout
 
 from accounts.models import User
@@ -105,11 +105,12 @@ def hang() -> None:
 
 
 def test_what_postgresql_says_of_a_hang_is_a_fault_that_passes(transactional_db: None) -> None:
-    with pytest.raises(InternalError) as caught:
+    with pytest.raises((InternalError, OperationalError)) as caught:
         hang()
     denied = passing(caught.value)
     assert denied is not None
-    assert denied.code == "busy"
+    # On a busy machine the connection may be cut before PostgreSQL's last words are read.
+    assert denied.code == ("busy" if isinstance(caught.value, InternalError) else "unavailable")
     connection.close_if_unusable_or_obsolete()  # as at the end of a request
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
