@@ -6,7 +6,7 @@ site that the dump was taken from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -101,6 +101,8 @@ def _of_the_database(error: Exception) -> bool:
     return isinstance(error, Error) and not isinstance(error, DataError | IntegrityError)
 
 
-def _playing(**which: Any) -> Iterator[int]:
+def _playing(**which: Any) -> list[int]:
     running = Game.objects.filter(status=Game.Status.PLAYING, **which).order_by("pk")
-    return running.values_list("pk", flat=True).iterator()
+    # A list: an iterator that a fault leaves unfinished is closed by the garbage collector, maybe in the middle of the
+    # next statement, which then waits for the connection that it holds itself.
+    return list(running.values_list("pk", flat=True))
