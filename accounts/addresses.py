@@ -37,7 +37,12 @@ def validate_address(value: str) -> None:
 
 
 def spellings(address: str) -> list[str]:
-    """An address as it is given, and with its domain in letters and in what stands for them on the wire (IDNA)."""
+    """Return an address as it is given, and with its domain in letters and in IDNA's ASCII form.
+
+    What is no address, because it has no @ or is longer than any address, has no spelling.
+    """
+    if not _may_be_address(address):
+        return []
     before, at, domain = address.rpartition("@")
     domains = [domain]
     with suppress(UnicodeError):  # no domain: then there is one spelling
@@ -50,13 +55,21 @@ def spellings(address: str) -> list[str]:
 def canonical(address: str) -> str:
     """Return the one spelling of an address that stands for all that mail servers take for the same.
 
-    A domain can be written in many ways, as in capitals, in full-width letters or as `xn--…`.
+    A domain can be written in many ways, as in capitals, in full-width letters or as `xn--…`. What is no address is
+    returned in small letters.
     """
+    if not _may_be_address(address):
+        return address.lower()
     before, at, domain = address.lower().rpartition("@")
     with suppress(UnicodeError):  # no domain: it stays as it is
         domain = domain.encode("idna").decode("ascii")
         domain = domain.encode("ascii").decode("idna")
     return before + at + domain
+
+
+def _may_be_address(text: str) -> bool:
+    # The time that IDNA takes grows with the square of the length: seconds for 60,000 characters.
+    return "@" in text and len(text) <= LONGEST_ADDRESS
 
 
 def mailbox_of(address: str) -> str:

@@ -73,8 +73,13 @@ def take_addresses(form: forms.Form) -> None:
     """
     email = form.fields["email"]
     email.validators = [validate_address if check is validate_email else check for check in email.validators]
-    email.validators.append(MaxLengthValidator(LONGEST_ADDRESS))
-    email.widget.attrs["maxlength"] = str(LONGEST_ADDRESS)
+    limit_length(email, LONGEST_ADDRESS)
+
+
+def limit_length(field: forms.Field, most: int) -> None:
+    """Refuse more than `most` characters in a field that a library has made without a limit."""
+    field.validators.append(MaxLengthValidator(most))
+    field.widget.attrs["maxlength"] = str(most)
 
 
 def _choose_from(form: forms.Form, stored: str) -> None:

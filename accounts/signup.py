@@ -15,7 +15,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts import mails, tries
-from accounts.forms import take_addresses
+from accounts.addresses import LONGEST_ADDRESS
+from accounts.forms import limit_length, take_addresses
 from accounts.limits import SIGN_UPS, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
@@ -23,7 +24,7 @@ from accounts.tries import Key
 
 
 class LogInByEither(LoginForm):  # type: ignore[misc]  # allauth ships no types
-    """Says above its first field what goes there, where allauth's says it only inside, until one types."""
+    """Asks for the username or the address in a label; allauth has it only as a placeholder."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -31,6 +32,7 @@ class LogInByEither(LoginForm):  # type: ignore[misc]  # allauth ships no types
         login.label = "Username or email"
         del login.widget.attrs["placeholder"]
         login.widget.attrs["autocomplete"] = "username"
+        limit_length(login, LONGEST_ADDRESS)
 
 
 class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships no types

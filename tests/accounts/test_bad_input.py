@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from encodings import idna
+
 import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth import get_user
 from django.test import Client
 
+from accounts import addresses, queries
 from accounts.models import AccountMail, User
 from tests.conftest import logged_in
 from tests.support.codes import confirmed_browser
@@ -85,3 +88,57 @@ def test_a_log_in_by_what_is_no_name_is_refused(alice: User, login: str) -> None
     browser = Client()
     assert browser.post("/accounts/login/", {"login": login, "password": "alice"}).status_code == 200
     assert not get_user(browser).is_authenticated
+
+
+@pytest.fixture
+def labels(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every label of a domain that IDNA has worked on. Its time grows with the square of the length of a domain."""
+    found: list[str] = []
+    convert = idna.ToASCII
+
+    def count(label: str) -> bytes:
+        found.append(label)
+        return convert(label)
+
+    monkeypatch.setattr(idna, "ToASCII", count)
+    return found
+
+
+TOO_LONG = "a@" + "\u00e9." * 2000 + "com"
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/accounts/login/", {"login": TOO_LONG, "password": "alice"}),
+        ("/accounts/login/", {"login": TOO_LONG.replace("@", ""), "password": "alice"}),
+        ("/accounts/signup/", {"username": "dora", "email": TOO_LONG, "password1": WORD, "password2": WORD}),
+        ("/accounts/password/reset/", {"email": TOO_LONG}),
+        ("/accounts/email/", {"action_add": "", "email": TOO_LONG}),
+        ("/accounts/email/", {"action_send": "", "email": TOO_LONG}),
+        ("/accounts/email/", {"action_remove": "", "email": TOO_LONG}),
+        ("/accounts/email/", {"action_primary": "", "email": TOO_LONG}),
+    ],
+)
+def test_a_text_that_is_too_long_for_an_address_is_refused_cheaply(
+    alice: User, labels: list[str], path: str, form: dict[str, str]
+) -> None:
+    browser = confirmed_browser(alice) if path == "/accounts/email/" else Client()
+    # A browser that is known to its owner asks whom the name may log in before anything is counted.
+    browser.cookies["known"] = "1.x"
+    labels.clear()
+    answer = browser.post(path, form)
+    assert answer.status_code == (302 if path == "/accounts/email/" and "action_add" not in form else 200)
+    assert labels == []
+    if answer.status_code == 200:
+        assert "at most 254 characters" in answer.content.decode()
+
+
+@pytest.mark.parametrize("text", [TOO_LONG, "\u00e9." * 2000, "alice", ""])
+def test_what_is_no_address_has_no_spelling(alice: User, labels: list[str], text: str) -> None:
+    User.objects.filter(pk=alice.pk).update(email="")
+    assert addresses.spellings(text) == []
+    assert addresses.canonical(text.upper()) == text.upper().lower()
+    assert queries.holder_of(text) is None
+    assert queries.claimants(text) == queries.accounts_of(text) == []
+    assert labels == []
