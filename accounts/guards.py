@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
-from accounts import browsers
+from accounts import browsers, queries
+from accounts.addresses import canonical
 from accounts.backends import people_called
 from accounts.limits import WRONG_BY_ADDRESS, WRONG_BY_BROWSER, WRONG_BY_NAME, WRONG_BY_PERSON
 from accounts.models import User
@@ -20,7 +21,7 @@ def log_in(request: HttpRequest, login: str) -> list[Key]:
         browser = browsers.known_as(request, people[0]) if len(people) == 1 else None
         if browser is not None:
             return [Key.of(WRONG_BY_BROWSER, browser)]
-    return [Key.of(WRONG_BY_ADDRESS, address_of(request)), Key.of(WRONG_BY_NAME, login.lower())]
+    return [Key.of(WRONG_BY_ADDRESS, address_of(request)), _name(login)]
 
 
 def second_factor(request: HttpRequest, user: User) -> list[Key]:
@@ -38,6 +39,15 @@ def password_again(request: HttpRequest, user: User) -> list[Key]:
 
 
 def names_of(user: User) -> list[Key]:
-    """Return the keys under which strangers may have used up the tries at this account's password."""
+    """Return the keys under which strangers may have used up the tries at this account's password.
+
+    That is the username and the confirmed addresses. Anybody can claim an address, which must not clear its count.
+    """
     # Not the count of wrong codes: a person with access to the mailbox could clear it by resetting the password.
-    return [Key.of(WRONG_BY_NAME, name) for name in {user.username.lower(), user.email.lower()} - {""}]
+    return [_name(name) for name in (user.username, *queries.confirmed_addresses(user))]
+
+
+def _name(login: str) -> Key:
+    # One key for all that the look-up takes for the same (`backends.people_called`): a username in any case, and an
+    # address in any spelling of its domain.
+    return Key.of(WRONG_BY_NAME, canonical(login))

@@ -167,10 +167,14 @@ def addresses_of(user: User) -> list[str]:
     return list(named) or [user.email] * bool(user.email)
 
 
+def confirmed_addresses(user: User) -> list[str]:
+    """Return the mail addresses that this person has confirmed."""
+    return list(EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True))
+
+
 def has_confirmed(user: User | None, email: str) -> bool:
     """Return True if this person has confirmed this mail address."""
-    confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
-    return user is not None and canonical(email) in map(canonical, confirmed)
+    return user is not None and canonical(email) in map(canonical, confirmed_addresses(user))
 
 
 MOST_CLAIMS: Final = 5

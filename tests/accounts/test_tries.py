@@ -23,6 +23,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from accounts import browsers, tries
+from accounts.backends import people_called
 from accounts.limits import TooManyTries, TryLimit
 from accounts.models import CountedTry, User
 from accounts.tries import Key
@@ -122,6 +123,47 @@ def test_an_address_may_be_wrong_ten_times_a_minute(db: None) -> None:
 def test_a_name_written_differently_has_the_same_count(alice: User, login: str) -> None:
     lock_out("alice")
     assert guess(9, login=login).status_code == 429
+
+
+SPELLINGS = (
+    "alice@b\u00fccher.example",
+    "ALICE@B\u00dcCHER.EXAMPLE",
+    "alice@xn--bcher-kva.example",
+    "alice@b\u00fc\u00adcher.example",  # a soft hyphen
+    "alice@\uff42\u00fccher.example",  # a full-width b
+    "alice@bu\u0308cher.example",
+    "alice@b\u00fccher\u3002example",
+)
+"""Ways to write one address, all of which the look-up takes for the same."""
+
+
+@pytest.mark.parametrize("login", SPELLINGS)
+def test_an_address_spelled_differently_has_the_same_count(settings: Settings, alice: User, login: str) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    EmailAddress.objects.create(user=alice, email=SPELLINGS[0], verified=True, primary=True)
+    assert people_called(login) == [alice]
+    lock_out(SPELLINGS[0])
+    assert guess(9, login=login).status_code == 429
+
+
+@pytest.mark.parametrize("verification", ["optional", "none"])
+def test_a_claim_to_an_address_clears_no_count_of_it(settings: Settings, alice: User, verification: str) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = verification
+    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    eve = User.objects.create_user(username="eve", password="eve", email=alice.email)
+    EmailAddress.objects.create(user=eve, email=alice.email, verified=False, primary=True)
+    lock_out(alice.email)
+    form = {"oldpassword": "eve", "password1": WORD, "password2": WORD}
+    assert logged_in(eve).post(CHANGE, form).status_code == 302
+    assert guess(9, login=alice.email).status_code == 429
+
+
+def test_a_new_password_clears_the_count_of_every_confirmed_address(settings: Settings, alice: User) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    EmailAddress.objects.create(user=alice, email=SPELLINGS[0], verified=True, primary=False)
+    lock_out(SPELLINGS[1])
+    get_adapter().set_password(alice, WORD)
+    assert Client(REMOTE_ADDR="203.0.113.99").post(LOG_IN, {"login": SPELLINGS[2], "password": WORD}).status_code == 302
 
 
 def test_a_right_password_writes_nothing_and_refused_tries_lengthen_no_wait(alice: User) -> None:
