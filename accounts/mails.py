@@ -73,6 +73,7 @@ RESET: Final = "account/email/password_reset_key"
 ADDED: Final = "account/email/email_added"
 DELETED: Final = "account/email/email_deleted"
 TOKEN_MADE: Final = "account/email/token_made"  # noqa: S105  # the name of a kind
+PASSWORD_CHANGED: Final = "account/email/password_changed"  # noqa: S105  # the name of a kind
 WORKS: Final = "works"
 """Whether mail arrives again at an address that mails came back from; its text is made in `games`."""
 
@@ -82,7 +83,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(CONFIRM, "Confirm your email address", limited=True, anyone=True),
         Kind(RESET, "Choose a new password", limited=True, anyone=True),
         Kind(WORKS, "Does this address work again?", limited=True),
-        Kind("account/email/password_changed", "Your password was changed", "Your password was changed."),
+        Kind(PASSWORD_CHANGED, "Your password was changed", "Your password was changed."),
         Kind("account/email/password_set", "A password was set", "A password was set for your account."),
         Kind(
             "account/email/password_reset",

@@ -22,6 +22,14 @@ from accounts.origin import address_of
 from accounts.tries import Key
 
 
+@transaction.atomic
+def replace(*, user: User, password: str) -> None:
+    """Set a password for somebody who has not shown the old one, and end every session and API token of the account."""
+    get_adapter().set_password(user, password)
+    actions.revoke_tokens(user=user)
+    log_ins.end_all(user_id=user.pk)
+
+
 class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
     """Changes the password, logs out everywhere else, and asks whether to revoke the API tokens."""
 
@@ -90,8 +98,6 @@ class NewPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships 
 
     @transaction.atomic
     def save(self) -> None:
-        super().save()
-        actions.revoke_tokens(user=self.user)
         if context.request.user == self.user:  # else the request could not store its session, which is deleted
             get_adapter().logout(context.request)
-        log_ins.end_all(user_id=self.user.pk)
+        replace(user=self.user, password=self.cleaned_data["password1"])

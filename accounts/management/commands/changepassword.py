@@ -1,0 +1,52 @@
+"""`manage.py changepassword USERNAME`: a new password, which ends every session and API token of the account."""
+
+from __future__ import annotations
+
+import getpass
+from argparse import ArgumentParser
+from typing import Any, Final
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import mails, passwords, queries
+from accounts.models import User
+
+TRIES: Final = 3
+
+
+class Command(BaseCommand):
+    """Takes the place of Django's, which leaves API tokens, and saves the whole row as it was before somebody typed."""
+
+    help = "Set a password, and end every session and API token of the account."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username", nargs="?", help="whose; by default the name you have on this machine")
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        user = queries.person_named(options["username"] or getpass.getuser())
+        if user is None or user.is_guest:
+            raise CommandError("There is no person of this username.")
+        self.stdout.write(f"Changing the password of {user.username}.")
+        password = self._typed_password(user)
+        with transaction.atomic():
+            passwords.replace(user=user, password=password)
+            mails.tell(kind=mails.PASSWORD_CHANGED, user=user, now=timezone.now())
+        return f"{user.username} has a new password. Their sessions and API tokens are ended."
+
+    def _typed_password(self, user: User) -> str:
+        for _ in range(TRIES):
+            password = getpass.getpass()
+            if password != getpass.getpass("Password (again): "):
+                self.stderr.write("The passwords differ. Try again.")
+                continue
+            try:
+                validate_password(password, user)
+            except ValidationError as refused:
+                self.stderr.write("\n".join(refused.messages))
+                continue
+            return password
+        raise CommandError(f"The password is not changed: {TRIES} tries were refused.")
