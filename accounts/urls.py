@@ -1,4 +1,4 @@
-"""The tokens of the account page, and four of allauth's pages changed; the rest of /accounts/ is allauth's own.
+"""The tokens of the account page, and five of allauth's pages changed; the rest of /accounts/ is allauth's own.
 
 The account page itself belongs to `games`.
 """
@@ -15,6 +15,7 @@ urlpatterns = [
     path("email/", registration.Addresses.as_view(), name="account_email"),
     path("signup/", registration.SignUp.as_view(), name="account_signup"),
     re_path(r"^confirm-email/(?P<key>[-:\w]+)/$", views.ConfirmAddress.as_view(), name="account_confirm_email"),
+    path("password/change/", views.ChangeOwnPassword.as_view(), name="account_change_password"),
     re_path(
         r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
         views.SetNewPassword.as_view(),

@@ -1,9 +1,9 @@
 """The account page, and the pages of links in mails about accounts."""
 
-from typing import cast
+from typing import Any, Final, cast
 
 from allauth.account.decorators import reauthentication_required
-from allauth.account.views import ConfirmEmailView, PasswordResetFromKeyView
+from allauth.account.views import ConfirmEmailView, PasswordChangeView, PasswordResetFromKeyView
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
@@ -17,6 +17,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts import actions, mails, queries
 from accounts.forms import ProfileForm, TokenForm
 from accounts.models import User
+
+JUST_CHANGED: Final = (
+    "This password has just been changed, by another click or tab or in another browser. Log in with the new one. If"
+    " that was not you, ask for a new password by mail."
+)
 
 
 @login_required
@@ -74,7 +79,29 @@ class ConfirmAddress(_KeepsOthersLoggedIn, ConfirmEmailView):  # type: ignore[mi
     """Confirm a mail address by the link sent to it."""
 
 
-class SetNewPassword(_KeepsOthersLoggedIn, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
+class _OneAfterTheOther:
+    """Let a form set a password only if it is still the one that the request has read.
+
+    The old password, or the link, was checked before this request could lock the account. Of several requests at once
+    that show the same one, the first sets its password, and the others are refused.
+    """
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        view = cast("Any", super())
+        with transaction.atomic():
+            if actions.lock_person(form.user.pk).password == form.user.password:
+                answer: HttpResponse = view.form_valid(form)
+                return answer
+        form.add_error(None, JUST_CHANGED)
+        refused: HttpResponse = cast("Any", self).form_invalid(form)
+        return refused
+
+
+class ChangeOwnPassword(_OneAfterTheOther, PasswordChangeView):  # type: ignore[misc]  # allauth ships no types
+    """Change the password of the person who is logged in, who gives the old one."""
+
+
+class SetNewPassword(_OneAfterTheOther, _KeepsOthersLoggedIn, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
     """Choose a new password by the link sent to the account's address."""
 
 

@@ -1,0 +1,74 @@
+"""Several new passwords at one instant, on real connections: one is set, and the others are told."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.test import Client
+
+from accounts.models import User
+from accounts.passwords import ChangePassword, NewPassword
+from accounts.views import JUST_CHANGED
+from tests.accounts.test_stolen_session import reset_link
+from tests.conftest import logged_in, person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORDS = [f"a long way to Bergen {n}" for n in range(4)]
+
+
+def at_once(browsers: list[Client], path: str, **form: str) -> list[tuple[int, str]]:
+    """Set a new password in each of these browsers at the same instant; gives the status and the page of each."""
+    answers: list[tuple[int, str]] = []
+
+    def post(browser: Client, word: str) -> None:
+        try:
+            answer: Any = browser.post(path, {**form, "password1": word, "password2": word})
+            answers.append((answer.status_code, answer.content.decode()))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=post, args=one) for one in zip(browsers, WORDS, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def check_together(monkeypatch: pytest.MonkeyPatch, form: type[Any]) -> None:
+    """Let nobody go on before all have been checked."""
+    barrier, clean = threading.Barrier(len(WORDS), timeout=20), form.clean
+
+    def wait(self: Any) -> Any:
+        cleaned = clean(self)
+        barrier.wait()
+        return cleaned
+
+    monkeypatch.setattr(form, "clean", wait)
+
+
+def one_was_set(user: User, answers: list[tuple[int, str]]) -> None:
+    assert sorted(status for status, _ in answers) == [200, 200, 200, 302]
+    assert all(JUST_CHANGED in page for status, page in answers if status == 200)
+    user.refresh_from_db()
+    assert sum(user.check_password(word) for word in WORDS) == 1
+
+
+def test_of_changes_that_show_one_old_password_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = person("alice")
+    browsers = [logged_in(alice) for _ in WORDS]
+    check_together(monkeypatch, ChangePassword)
+    one_was_set(alice, at_once(browsers, "/accounts/password/change/", oldpassword="alice"))
+
+
+def test_of_resets_by_one_link_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = person("alice")
+    link = reset_link(alice)
+    browsers = [Client() for _ in WORDS]
+    (page,) = {browser.get(link).headers["Location"] for browser in browsers}
+    check_together(monkeypatch, NewPassword)
+    one_was_set(alice, at_once(browsers, page))
