@@ -6,8 +6,8 @@ Three figures, each a count or a ratio against a baseline of the same run, on da
 
 - statements of a whole move request, session and user included (BEGIN, COMMIT and savepoints not counted);
 - `play_move` against the very same statements sent by bare psycopg to a copy of the database;
-- moves a second over HTTP under gunicorn with 2 workers, logged in, page fragment included, against the transactions a
-  second of pgbench doing seven statements of the same shape (2 clients both).
+- moves a second over HTTP from 2 processes of the server for pages, logged in, page fragment included, against the
+  transactions a second of pgbench doing seven statements of the same shape (2 clients both).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from psycopg import sql
 
 from nomercy.launcher.place import DATABASE, PORT, ROLE, binaries_for, place_for
 from nomercy.launcher.postgres import running
+from nomercy.launcher.processes import COMMANDS
 
 BENCH, COPY = f"{DATABASE}_bench", f"{DATABASE}_bench_copy"
 CLIENTS = 2
@@ -233,23 +234,17 @@ def pgbench(games: int, seconds: int) -> float:
 
 
 def serve_and_load(replicas: list[Replica], seconds: int) -> float:
-    """Moves a second that gunicorn with 2 workers answers to clients playing their games as fast as they can."""
+    """Return the moves a second that the server for pages answers to clients playing as fast as they can."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "nomercy.wsgi",
-        "-w",
-        "2",
-        "-b",
-        f"127.0.0.1:{port}",
-        "--log-level",
-        "error",
-    ]
-    environment = os.environ | {"LOG_LEVEL": "WARNING", "PORT": str(port), "RATE_LIMITS": "1000000"}
+    command = [sys.executable, *COMMANDS["web"][1:], "--bind", f"127.0.0.1:{port}"]
+    environment = os.environ | {
+        "LOG_LEVEL": "WARNING",
+        "PORT": str(port),
+        "RATE_LIMITS": "1000000",
+        "WEB_CONCURRENCY": "2",
+    }
     server = subprocess.Popen(command, env=environment)
     try:
         wait_for(port)
@@ -275,7 +270,7 @@ def wait_for(port: int) -> None:
                 return
         except ConnectionError:
             time.sleep(0.05)
-    raise SystemExit("gunicorn did not answer within 20 seconds")
+    raise SystemExit("the server did not answer within 20 seconds")
 
 
 def exchange(port: int, request: bytes) -> bytes:

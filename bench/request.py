@@ -25,7 +25,7 @@ from bench.moves import CSRF, Replica, bench_database, cookies_of, move_request,
 
 
 def environ_of(path: str, body: bytes, cookies: str) -> dict[str, Any]:
-    """What gunicorn hands to the application."""
+    """What the server hands to the application."""
     return {
         "REQUEST_METHOD": "POST",
         "PATH_INFO": path,

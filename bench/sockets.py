@@ -4,11 +4,11 @@
 
 Starts `script/stack` on a database of its own and opens so many sockets, four at each table of two people. Each does
 what an open page does: it fetches the table when told of a newer version, comes back with jitter when its socket
-closes, and polls while it is away. Then, one after another, Redis is killed, Redis hangs, uvicorn and then gunicorn are
-killed, while people go on moving. For each it prints when the last socket was back (at most 30 s), when every page
-showed the newest version (at most 15 s after the last move), how many pages then differ from a fresh fetch (0), and how
-often a move had to be sent again (never but for gunicorn). Exits 1 if a figure is missed. `--sockets 2000` is the
-nightly form.
+closes, and polls while it is away. Then, one after another, Redis is killed, Redis hangs, and the servers for sockets
+and for pages are killed, while people go on moving. For each it prints when the last socket was back (at most 30 s),
+when every page showed the newest version (at most 15 s after the last move), how many pages then differ from a fresh
+fetch (0), and how often a move had to be sent again (only when the server for pages was killed). Exits 1 if a figure is
+missed. `--sockets 2000` is the nightly form.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Fault:
 FAULTS: Final = (
     Fault("Redis killed", "redis-server", signal.SIGKILL, again=False),
     Fault("Redis hangs", "redis-server", signal.SIGSTOP, again=False, end=signal.SIGCONT),
-    Fault("uvicorn killed", "uvicorn", signal.SIGKILL, again=False),
-    Fault("gunicorn killed", "gunicorn", signal.SIGKILL, again=True),
+    Fault("sockets killed", "nomercy.server sockets", signal.SIGKILL, again=False),
+    Fault("pages killed", "nomercy.server pages", signal.SIGKILL, again=True),
 )
 
 

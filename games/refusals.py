@@ -30,6 +30,7 @@ STATUSES: Final[dict[str, int]] = {
     "unauthorized": 401,
     "suspended": 403,
     "malformed": 400,
+    "timed_out": 408,
     "too_large": 413,
     "not_found": 404,
     "method_not_allowed": 405,

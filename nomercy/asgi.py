@@ -1,9 +1,6 @@
-"""Websockets, and HTTP handed on to the WSGI app: pages are plain synchronous code with a thread each."""
+"""Pages and the API as plain synchronous code in threads, and websockets."""
 
-from typing import cast
-
-from a2wsgi import WSGIMiddleware
-from a2wsgi.wsgi_typing import WSGIApp
+import gc
 
 from nomercy.wsgi import application as wsgi_application  # sets Django up before consumers import models
 
@@ -11,13 +8,19 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # isort: skip
 from django.conf import settings  # isort: skip
 from games.live.door import Door  # isort: skip
 from games.live.routing import websocket_urlpatterns  # isort: skip
+from nomercy.server.admission import Admission  # isort: skip
+from nomercy.server.bridge import Bridge  # isort: skip
 
 HTTP_THREADS = 10
 websockets = URLRouter(websocket_urlpatterns)  # type: ignore[arg-type]  # the stub wants a private pattern class
 
 application = ProtocolTypeRouter(
     {
-        "http": WSGIMiddleware(cast("WSGIApp", wsgi_application), workers=HTTP_THREADS),
+        "http": Admission(Bridge(wsgi_application, threads=HTTP_THREADS)),
         "websocket": Door(websockets, hosts=settings.ALLOWED_HOSTS),
     }
 )
+
+# What is loaded now stays. Looking at it again takes the garbage collector a tenth of a second, in which nothing moves.
+gc.collect()
+gc.freeze()

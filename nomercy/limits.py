@@ -21,8 +21,9 @@ from accounts.limits import HOUR, MINUTE, TooManyTries, refusal, scaled
 from accounts.origin import address_of, counted_as
 from games.api.auth import bearer_token, owner_of
 from games.refusals import Denied
+from nomercy.answers import API, error_object
 from nomercy.counting import Limiter
-from nomercy.middleware import API, SAFE, error_object
+from nomercy.middleware import SAFE
 
 log = structlog.get_logger(__name__)
 limiter = Limiter()

@@ -21,7 +21,8 @@ QUIET = {
     "uvicorn.error": "WARNING",  # below that it repeats addresses
     "uvicorn.access": "WARNING",
 }
-SERVERS = ("gunicorn.error", "uvicorn", "uvicorn.error", "uvicorn.access")
+FILTERS = ["refusals", "faults", "storms"]
+SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
 def as_a_refusal(record: logging.LogRecord) -> bool:
@@ -61,10 +62,9 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         "filters": {
             "refusals": {"()": lambda: as_a_refusal},
             "faults": {"()": "nomercy.faults.filter_of_passing_faults"},
+            "storms": {"()": "nomercy.storms.StormFilter"},
         },
-        "handlers": {
-            "stderr": {"class": "logging.StreamHandler", "formatter": "lines", "filters": ["refusals", "faults"]}
-        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines", "filters": FILTERS}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"level": quiet} for name, quiet in QUIET.items()},

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import structlog
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template import loader
 from django.utils import timezone
@@ -17,10 +17,10 @@ from django.views.defaults import bad_request, server_error
 from django_htmx.middleware import HtmxDetails
 
 from games.refusals import RETRY_SECONDS, Denied, passing
+from nomercy.answers import API, error_object
 from nomercy.sessions import SessionStore
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
-API = "/api/"
 SAFE = ("GET", "HEAD")
 CODE = re.compile(r"[a-z0-9]{10}")
 OF_A_GAME = ("games/<slug:code>/", "api/v1/games/")
@@ -132,10 +132,6 @@ def bad(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(API):
         return error_object(Denied("malformed", "This request is not one that the site takes."))
     return bad_request(request, exception)
-
-
-def error_object(denied: Denied) -> HttpResponse:
-    return JsonResponse(denied.to_json(), status=denied.status)
 
 
 def try_again(request: HttpRequest, denied: Denied) -> HttpResponse:

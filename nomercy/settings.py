@@ -20,6 +20,7 @@ from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, plac
 from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
 from nomercy.logs import logging_settings
+from nomercy.server.limits import LIMITS
 
 environment = Environment()
 
@@ -31,6 +32,7 @@ SITE_URL = f"{SITE.scheme}://{SITE.netloc}"
 HTTPS = SITE.scheme == "https"
 TRUSTED_PROXIES = environment.number("BEHIND_PROXY", 0, highest=5)
 BEHIND_PROXY = TRUSTED_PROXIES > 0
+WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, lowest=1, highest=64)  # processes of nomercy.server
 DEBUG = environment.flag("DEBUG")
 check_debug(debug=DEBUG, site=SITE)
 ALLOWED_HOSTS = [host_of(SITE), *environment.words("ALLOWED_HOSTS")]
@@ -205,6 +207,9 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": STATIC_BACKEND},
 }
+
+# Forms
+DATA_UPLOAD_MAX_MEMORY_SIZE = LIMITS.body_bytes
 
 # People
 AUTH_USER_MODEL = "accounts.User"

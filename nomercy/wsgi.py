@@ -1,4 +1,4 @@
-"""Pages and the API, for gunicorn and for the embedded server's bridge."""
+"""Pages and the API, as `nomercy.server.bridge` runs them."""
 
 import os
 from importlib import import_module

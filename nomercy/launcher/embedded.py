@@ -20,6 +20,7 @@ from channels.layers import InMemoryChannelLayer
 
 from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable
+from nomercy.launcher.listening import listen, raise_file_limit
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for
 from nomercy.launcher.processes import QUEUES
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from celery.worker import WorkController
     from uvicorn import Server
 
-FRAME_BYTES = 64 * 1024
-BACKLOG = 2048
 GOODBYE_SECONDS = 3
 
 
@@ -108,6 +107,7 @@ def _worker(queue: str, name: str) -> "WorkController":
 
 def main() -> None:
     """Serve until a signal says stop; every refusal to start is one sentence on standard error."""
+    raise_file_limit()
     try:
         _main()
     except SystemExit as leaving:
@@ -188,9 +188,8 @@ def _only_one(address: str) -> IO[str]:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        return listen(host, port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise EmbeddedError(
@@ -215,26 +214,19 @@ def _migrate() -> None:
 
 
 def _server(application: Any, *, ready: Callable[[], None]) -> "Server":
-    from uvicorn import Config, Server
+    from uvicorn import Server
+
+    from nomercy.server.config import config
+    from nomercy.server.front import accept
 
     class AnnouncedServer(Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
+            await super().startup(sockets=[])
+            accept(self, sockets or [])
             if self.started:
                 ready()
 
-    return AnnouncedServer(
-        Config(
-            application,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            proxy_headers=False,
-            server_header=False,
-            ws_max_size=FRAME_BYTES,
-            timeout_graceful_shutdown=GOODBYE_SECONDS,
-        )
-    )
+    return AnnouncedServer(config(application, stop_seconds=GOODBYE_SECONDS))
 
 
 async def _run(server: "Server", listening: socket.socket) -> None:

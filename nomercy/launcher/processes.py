@@ -19,12 +19,8 @@ def _worker(queue: str) -> tuple[str, ...]:
 
 
 COMMANDS: Final[dict[str, tuple[str, ...]]] = {
-    "web": ("gunicorn", "--config", "python:nomercy.gunicorn", "nomercy.wsgi"),
-    "ws": (
-        "uvicorn", "nomercy.asgi:application", "--lifespan", "off", "--ws-max-size", "65536", "--no-access-log",
-        "--log-level", "warning", "--no-server-header", "--no-proxy-headers", "--timeout-graceful-shutdown", "10",
-        "--workers", "1",  # uvicorn would take WEB_CONCURRENCY for its own, which is gunicorn's here
-    ),
+    "web": ("python", "-m", "nomercy.server", "pages"),
+    "ws": ("python", "-m", "nomercy.server", "sockets"),
     "clock": _worker(CLOCK),
     "worker": _worker(WORK),
     "mail": _worker(MAIL),

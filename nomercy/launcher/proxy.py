@@ -1,7 +1,8 @@
-"""The one address of `script/stack`: `/ws/` goes to uvicorn, everything else to gunicorn.
+"""The one address of `script/stack`: `/ws/` goes to the server for websockets, everything else to the one for pages.
 
 As little of a reverse proxy as that takes, for plain HTTP on this machine; docs/operations.md names real ones. Each
-connection carries one request, so its first lines decide where all of it goes, and the rest is passed on unread.
+connection carries one request, so its headers decide where all of it goes, and the rest is passed on unread. Bodies and
+open requests are limited by the servers; what is limited here is what they do not see.
 """
 
 import asyncio
@@ -9,58 +10,117 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from accounts.origin import address_of_scope
+from nomercy.launcher.listening import Acceptor, cut_off, listen
+from nomercy.server.limits import LIMITS, Limits
+from nomercy.server.waiting import Waiting
+
 HEAD_BYTES: Final = 32 * 1024
-HEAD_SECONDS: Final = 15
 CHUNK: Final = 64 * 1024
 OURS: Final = (b"connection", b"keep-alive", b"x-forwarded-for", b"x-forwarded-proto")
+SENTENCES: Final = {
+    "400 Bad Request": "This is not a request in HTTP/1.1.",
+    "408 Request Timeout": "The request did not arrive in time. Send it again.",
+    "431 Request Header Fields Too Large": "The headers are too long. Send less, or delete this site's cookies.",
+    "502 Bad Gateway": "The site is being started. Try again in a few seconds.",
+}
+
+
+def address_of(peer: tuple[str, int]) -> str:
+    """Return the address that is counted for a client."""
+    return address_of_scope({"headers": (), "client": peer})
+
+
+@dataclass(eq=False)
+class Client:
+    """A client's connection."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    @property
+    def peer(self) -> tuple[str, int]:
+        peer: tuple[str, int] | None = self.writer.get_extra_info("peername")
+        return peer or ("", 0)  # it hung up at once
+
+    @property
+    def address(self) -> str:
+        return address_of(self.peer)
+
+    def evict(self) -> None:
+        cut_off(self.writer.transport)
 
 
 @dataclass(frozen=True)
 class Proxy:
-    """Where the two servers listen: Unix sockets."""
+    """Where the two servers listen: Unix sockets. `waiting` has the connections that are not being answered."""
 
     web: Path
     ws: Path
+    waiting: Waiting
+    limits: Limits = LIMITS
 
-    async def listen(self, host: str, port: int) -> asyncio.Server:
-        """Raises OSError when the address cannot be had."""
-        return await asyncio.start_server(self._serve, host, port, limit=HEAD_BYTES)
+    def listen(self, host: str, port: int) -> Acceptor:
+        """Accept clients there. Raises OSError when the address cannot be had."""
+        return Acceptor(listen(host, port), self._protocol, lambda peer: self.waiting.has_room(address_of(peer)))
+
+    def _protocol(self) -> asyncio.StreamReaderProtocol:
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(limit=HEAD_BYTES), self._serve)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        client = Client(reader, writer)
+        self.waiting.add(client.address, client)
         try:
-            answer = await self._pass_on(reader, writer)
+            answer = await self._pass_on(client)
             if answer:
                 writer.write(plain_answer(answer))
-                await writer.drain()
-        except OSError:
-            pass  # a browser that went away, or a server that was stopped in the middle
-        finally:
+            if not writer.is_closing():
+                self.waiting.add(client.address, client)  # until the client has read it all
             writer.close()
+            async with asyncio.timeout(self.limits.write_seconds):
+                await writer.wait_closed()
+        except (OSError, asyncio.CancelledError):
+            # The client went away or does not read, a server was stopped in the middle, or all is being stopped.
+            cut_off(writer.transport)
+        finally:
+            self.waiting.remove(client.address, client)
 
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str | None:
+    async def _pass_on(self, client: Client) -> str | None:
         """Carry one request and its answer; gives the status line to answer instead where that is not possible."""
+        head = b""
         try:
-            async with asyncio.timeout(HEAD_SECONDS):
-                head = await reader.readuntil(b"\r\n\r\n")
+            async with asyncio.timeout(self.limits.head_seconds):
+                head = await client.reader.read(1)
+                head += await client.reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:
             return "431 Request Header Fields Too Large"
-        except (asyncio.IncompleteReadError, TimeoutError):
-            return None  # most often a connection opened on suspicion
-        upstream = self.ws if target_of(head).startswith(b"/ws/") else self.web
+        except asyncio.IncompleteReadError:
+            return None
+        except TimeoutError:
+            return "408 Request Timeout" if head else None  # most often a connection opened on suspicion
+        if has_bare_line_ends(head):
+            return "400 Bad Request"
+        self.waiting.remove(client.address, client)
         try:
-            there = await asyncio.open_unix_connection(upstream)
+            there = await asyncio.open_unix_connection(self.ws if target_of(head).startswith(b"/ws/") else self.web)
         except OSError:
             return "502 Bad Gateway"
-        there[1].write(rewritten(head, client=writer.get_extra_info("peername")[0]))
-        asking = asyncio.create_task(_ask(reader, there[1]))
+        there[1].write(rewritten(head, client=client.peer[0]))
+        asking = asyncio.create_task(_ask(client.reader, there[1]))
         try:
-            if not await _carry(there[0], writer) and not reader.at_eof():
+            if not await _carry(there[0], client.writer, self.limits.write_seconds) and not client.reader.at_eof():
                 return "502 Bad Gateway"  # it was stopped before it had said anything
         finally:
             there[1].close()
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
         return None
+
+
+def has_bare_line_ends(head: bytes) -> bool:
+    """Return True if a line ends in anything but CR LF. The servers might then read other headers than we do."""
+    rest = head.replace(b"\r\n", b"")
+    return b"\n" in rest or b"\r" in rest
 
 
 def target_of(head: bytes) -> bytes:
@@ -80,7 +140,12 @@ def rewritten(head: bytes, *, client: str) -> bytes:
 
 
 def plain_answer(status: str) -> bytes:
-    return f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: 2\r\n\r\n".encode()
+    """Return an answer of our own, with a sentence that says what to do."""
+    body = SENTENCES[status].encode()
+    headers = (
+        f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\nConnection: close\r\nRetry-After: 2"
+    )
+    return f"HTTP/1.1 {status}\r\n{headers}\r\n\r\n".encode() + body
 
 
 async def _ask(reader: asyncio.StreamReader, server: asyncio.StreamWriter) -> None:
@@ -92,13 +157,17 @@ async def _ask(reader: asyncio.StreamReader, server: asyncio.StreamWriter) -> No
         server.close()
 
 
-async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-    """Carry bytes until their source has said all or is gone; gives whether there were any."""
+async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, patience: float | None = None) -> bool:
+    """Carry bytes until their source has said all or is gone; gives whether there were any.
+
+    :raises TimeoutError: the reader of `writer` took none for `patience` seconds.
+    """
     anything = False
     while data := await _read(reader):
         anything = True
         writer.write(data)
-        await writer.drain()
+        async with asyncio.timeout(patience):
+            await writer.drain()
     return anything
 
 

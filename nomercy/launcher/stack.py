@@ -5,6 +5,7 @@ that ends is started again, and if that does not help all is stopped with one se
 """
 
 import asyncio
+import logging.config
 import os
 import shutil
 import signal
@@ -19,12 +20,17 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
 from nomercy.checks import refuse
 from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable
+from nomercy.launcher.listening import raise_file_limit
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
 from nomercy.launcher.processes import COMMANDS, STOP_SECONDS, redis_command
 from nomercy.launcher.proxy import Proxy
+from nomercy.server.limits import LIMITS, widened
+from nomercy.server.waiting import Waiting
 
 READY_SECONDS: Final = 120
 PREPARATIONS: Final = (
@@ -105,6 +111,7 @@ def say(sentence: str) -> None:
 def main() -> None:
     """Run the stack until a signal says stop; every refusal is one sentence on standard error."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
+    raise_file_limit()
     stack = Stack()
     for number in STOP_SIGNALS:
         # nohup's wish is kept. A shell's background jobs ignore SIGINT too, but whoever sends it there means it.
@@ -114,6 +121,7 @@ def main() -> None:
         with ExitStack() as things:
             try:
                 environment = prepare(things)
+                logging.config.dictConfig(settings.LOGGING)
                 folder = Path(things.enter_context(tempfile.TemporaryDirectory(prefix="nomercy-")))
                 asyncio.run(stack.run(environment, folder))
             finally:
@@ -163,7 +171,8 @@ class Stack:
     async def run(self, environment: dict[str, str], folder: Path) -> None:
         """Start everything, say so, and stop everything when told to. Raises StackError."""
         self._loop = asyncio.get_running_loop()
-        proxy = Proxy(web=folder / "web.sock", ws=folder / "ws.sock")
+        waiting = Waiting(each=widened(LIMITS.waiting_connections))
+        proxy = Proxy(web=folder / "web.sock", ws=folder / "ws.sock", waiting=waiting)
         async with AsyncExitStack() as things:
             await things.enter_async_context(_listening(proxy, environment["HOST"], int(environment["PORT"])))
             things.push_async_callback(self._stop)
@@ -191,7 +200,7 @@ class Stack:
             self._watched.remove(watched)
 
     async def _start_site(self, environment: dict[str, str], proxy: Proxy) -> None:
-        listening = {"web": ("--bind", f"unix:{proxy.web}"), "ws": ("--uds", str(proxy.ws))}
+        listening = {"web": ("--bind", f"unix:{proxy.web}"), "ws": ("--bind", f"unix:{proxy.ws}")}
         for name, (program, *arguments) in COMMANDS.items():
             path = str(Path(sys.executable).with_name(program))
             await self._start(Watched(name, [path, *arguments, *listening.get(name, ())], environment))
@@ -230,7 +239,7 @@ class Stack:
 @asynccontextmanager
 async def _listening(proxy: Proxy, host: str, port: int) -> AsyncIterator[None]:
     try:
-        server = await proxy.listen(host, port)
+        server = proxy.listen(host, port)
     except OSError as error:
         raise StackError(f"it cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}.") from None
     async with server:

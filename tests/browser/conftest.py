@@ -1,6 +1,6 @@
 """A real site and a real browser: the embedded server with sockets and bots, on the test database, and Chromium.
 
-With `NOMERCY_STACK=1` the site is `script/stack`: gunicorn, uvicorn, worker, beat and Redis as processes of their own.
+With `NOMERCY_STACK=1` the site is `script/stack`: the two servers, worker, beat and Redis as processes of their own.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def test_the_example_of_a_proxy_says_who_asks_for_pages_and_sockets_alike() -> N
     """Without that all visitors count as one, and have its limits together."""
     page = (CHECKOUT / "docs" / "operations.md").read_text()
     (example,) = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)
-    locations = dict(re.findall(r"location (\S+) \{(.*?)\n\}", example, re.DOTALL))
+    locations = dict(re.findall(r"location (/\S*) \{(.*?)\n    \}", example, re.DOTALL))
     assert locations.keys() == {"/ws/", "/"}
     for settings_ in locations.values():
         for header in ("Host $host", "X-Forwarded-Proto $scheme", "X-Forwarded-For $remote_addr"):

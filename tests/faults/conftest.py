@@ -1,4 +1,4 @@
-"""The site under gunicorn, a PostgreSQL of its own and a mail server, for tests that need real ones."""
+"""The site's server for pages, a PostgreSQL of its own and a mail server, for tests that need real ones."""
 
 from __future__ import annotations
 

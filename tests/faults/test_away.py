@@ -78,11 +78,11 @@ def post(running: RunningStack, path: str, browser: Client, **form: object) -> t
 until = partial(waiting.until, patience=PATIENCE)
 
 
-def test_pages_come_back_and_show_the_newest_when_redis_or_uvicorn_is_killed(
+def test_pages_come_back_and_show_the_newest_when_redis_or_the_server_for_sockets_is_killed(
     running: RunningStack, figure: Figure
 ) -> None:
     seated = seat_people(5)
-    some = [fault for fault in FAULTS if fault.name in ("Redis killed", "uvicorn killed")]
+    some = [fault for fault in FAULTS if fault.name in ("Redis killed", "sockets killed")]
 
     found = asyncio.run(measure(running.url, seated, moves=5, kill=running.kill, faults=some))
 

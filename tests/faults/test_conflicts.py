@@ -1,7 +1,7 @@
 """Conflicting moves at one instant, through every door at once: exactly one gets in, and the others see how it stands.
 
 Each round makes 32 moves on one version of a game: by the page, by its fragments and by the API over real HTTP, to
-gunicorn with processes and threads; by bots; and by the clock, whose deadline often passes just then.
+the server for pages with processes and threads; by bots; and by the clock, whose deadline often passes just then.
 `CONFLICT_ROUNDS=500` is the long form.
 """
 

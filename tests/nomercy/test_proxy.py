@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
 from nomercy.launcher.proxy import HEAD_BYTES, Proxy, rewritten, target_of
+from nomercy.server.limits import LIMITS, Limits
+from nomercy.server.waiting import Waiting
 
 T = TypeVar("T")
 
@@ -38,6 +41,10 @@ def test_the_target_is_the_second_word(line: bytes, target: bytes) -> None:
     assert target_of(line + b"\r\n\r\n") == target
 
 
+def proxy_at(folder: Path, limits: Limits = LIMITS, *, each: int | None = None) -> Proxy:
+    return Proxy(web=folder / "web", ws=folder / "ws", waiting=Waiting(each=each), limits=limits)
+
+
 def run(scenario: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(asyncio.wait_for(scenario, 10))
 
@@ -64,11 +71,11 @@ async def ask(port: int, request: bytes) -> bytes:
 
 def test_websockets_go_to_one_server_and_all_else_to_the_other(tmp_path: Path) -> None:
     async def scenario() -> list[bytes]:
-        proxy = Proxy(web=tmp_path / "web", ws=tmp_path / "ws")
+        proxy = proxy_at(tmp_path)
         async with (
             await named(b"web", proxy.web),
             await named(b"ws", proxy.ws),
-            await proxy.listen("127.0.0.1", 0) as s,
+            proxy.listen("127.0.0.1", 0) as s,
         ):
             port = s.sockets[0].getsockname()[1]
             return [
@@ -86,7 +93,7 @@ def test_websockets_go_to_one_server_and_all_else_to_the_other(tmp_path: Path) -
 
 def test_a_server_that_is_away_is_answered_for(tmp_path: Path) -> None:
     async def scenario() -> list[bytes]:
-        async with await Proxy(web=tmp_path / "web", ws=tmp_path / "ws").listen("127.0.0.1", 0) as server:
+        async with proxy_at(tmp_path).listen("127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
             return [
                 await ask(port, b"GET / HTTP/1.1\r\n\r\n"),
@@ -103,8 +110,8 @@ def test_a_server_that_is_stopped_before_it_answers_is_answered_for(tmp_path: Pa
         async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.transport.abort()
 
-        proxy = Proxy(web=tmp_path / "web", ws=tmp_path / "ws")
-        async with await asyncio.start_unix_server(hang_up, proxy.web), await proxy.listen("127.0.0.1", 0) as server:
+        proxy = proxy_at(tmp_path)
+        async with await asyncio.start_unix_server(hang_up, proxy.web), proxy.listen("127.0.0.1", 0) as server:
             return await ask(server.sockets[0].getsockname()[1], b"GET / HTTP/1.1\r\n\r\n")
 
     assert run(scenario()).startswith(b"HTTP/1.1 502 ")
@@ -119,8 +126,8 @@ def test_a_client_that_hangs_up_is_forgotten(tmp_path: Path) -> None:
             writer.close()
             gone.set()
 
-        proxy = Proxy(web=tmp_path / "web", ws=tmp_path / "ws")
-        async with await asyncio.start_unix_server(wait_for_the_end, proxy.ws), await proxy.listen("127.0.0.1", 0) as s:
+        proxy = proxy_at(tmp_path)
+        async with await asyncio.start_unix_server(wait_for_the_end, proxy.ws), proxy.listen("127.0.0.1", 0) as s:
             _, writer = await asyncio.open_connection("127.0.0.1", s.sockets[0].getsockname()[1])
             writer.write(b"GET /ws/games/a/ HTTP/1.1\r\n\r\n")
             await writer.drain()
@@ -128,3 +135,74 @@ def test_a_client_that_hangs_up_is_forgotten(tmp_path: Path) -> None:
             await gone.wait()
 
     run(scenario())
+
+
+SHORT = Limits(head_seconds=0.1, write_seconds=0.1)
+
+
+def test_headers_that_do_not_end_are_refused_and_silence_is_not_answered(tmp_path: Path) -> None:
+    async def scenario() -> list[bytes]:
+        async with proxy_at(tmp_path, SHORT).listen("127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            return [await ask(port, b"GET / HTTP/1.1\r\nX: "), await ask(port, b"")]
+
+    half, silent = run(scenario())
+    assert half.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+    assert half.endswith(b"Send it again.")
+    assert silent == b""
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r"])
+def test_lines_that_the_servers_could_read_differently_are_refused(tmp_path: Path, end: bytes) -> None:
+    async def scenario() -> bytes:
+        async with proxy_at(tmp_path).listen("127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            return await ask(port, b"GET / HTTP/1.1\r\nX: y" + end + b"X-Forwarded-For: 192.0.2.1\r\n\r\n")
+
+    assert run(scenario()).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+
+
+def test_an_address_with_too_many_waiting_connections_is_refused(tmp_path: Path) -> None:
+    async def scenario() -> tuple[bytes, bytes]:
+        proxy = proxy_at(tmp_path, each=2)
+        async with await named(b"web", proxy.web), proxy.listen("127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+            while len(proxy.waiting) < 2:  # noqa: ASYNC110 (no event tells)
+                await asyncio.sleep(0)
+            refused = await ask(port, b"")
+            held[0][1].write(b"GET / HTTP/1.1\r\n\r\n")
+            answer = await held[0][0].read()
+            for _, writer in held:
+                writer.close()
+            return refused, answer
+
+    refused, answer = run(scenario())
+    assert refused.startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_an_answer_that_is_not_read_does_not_stay_open(tmp_path: Path) -> None:
+    async def scenario() -> int:
+        done = asyncio.Event()
+
+        async def answer_much(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"x" * 20_000_000)
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+            done.set()
+
+        proxy = proxy_at(tmp_path, SHORT)
+        async with await asyncio.start_unix_server(answer_much, proxy.web), proxy.listen("127.0.0.1", 0) as s:
+            reader, writer = await asyncio.open_connection("127.0.0.1", s.sockets[0].getsockname()[1], limit=1)
+            writer.write(b"GET / HTTP/1.1\r\n\r\n")  # with this limit asyncio soon stops reading
+            await done.wait()
+            try:
+                return len(await reader.read())
+            except ConnectionResetError:
+                return 0
+            finally:
+                writer.transport.abort()
+
+    assert run(scenario()) < 20_000_000

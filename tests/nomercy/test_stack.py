@@ -18,8 +18,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
-from uvicorn.config import Config
-from uvicorn.main import main as uvicorn_main
 from websockets.asyncio.client import connect
 from websockets.typing import Origin
 
@@ -33,6 +31,7 @@ from tests.support.stack import RunningStack, database_url, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
 PATIENCE = 30.0
+PAGES = "nomercy.server pages"
 
 
 def status_of(url: str) -> int:
@@ -66,7 +65,7 @@ def test_the_processes_serve_and_what_is_killed_comes_back(alice: User, bob: Use
     cookie = f"{settings.SESSION_COOKIE_NAME}={logged_in(alice).cookies[settings.SESSION_COOKIE_NAME].value}"
     page = f"/games/{table.game.code}/"
     with stack() as running:
-        seen = {name: running.pids(program) for name, (program, *_) in COMMANDS.items()}
+        seen = {name: running.pids(" ".join(command[1:])) for name, command in COMMANDS.items()}
         assert all(seen.values()), seen
         assert status_of(f"{running.url}/healthz") == 200
         assert status_of(f"{running.url}{page}") == 404
@@ -77,9 +76,9 @@ def test_the_processes_serve_and_what_is_killed_comes_back(alice: User, bob: Use
         assert played == 200
         until("the bot has moved", lambda: now_of(table).game.version > 1)
 
-        master, *_ = running.pids("gunicorn")
+        master, *_ = running.pids(PAGES)
         os.kill(master, signal.SIGKILL)
-        until("gunicorn gone", lambda: master not in running.pids("gunicorn"))
+        until("the server gone", lambda: master not in running.pids(PAGES))
         until("the site back", lambda: status_of(f"{running.url}/healthz") == 200)
         assert "stack: web ended with -9; it is started again.\n" in running.said
         everything = running.pids("")
@@ -128,18 +127,8 @@ def test_a_taken_port_is_said(db: None) -> None:
     assert said == f"No Mercy stops: it cannot listen on 127.0.0.1 port {port}: Address already in use.\n"
 
 
-def test_uvicorn_does_not_take_gunicorns_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WEB_CONCURRENCY", "7")
-    given = uvicorn_main.make_context("uvicorn", list(COMMANDS["ws"][1:])).params
-    assert Config(given["app"], workers=given["workers"]).workers == 1
-    assert Config(given["app"]).workers == 7
-
-
 def test_the_compose_file_runs_the_same_commands() -> None:
     text = (CHECKOUT / "docker" / "compose.yaml").read_text() + (CHECKOUT / "docker" / "Dockerfile").read_text()
-    written = [
-        tuple(json.loads(found))
-        for found in re.findall(r'(?:command:|CMD) (\["(?:gunicorn|uvicorn|celery)".*\])', text)
-    ]
+    written = [tuple(json.loads(found)) for found in re.findall(r'(?:command:|CMD) (\["(?:python|celery)".*\])', text)]
     for name, command in COMMANDS.items():
         assert any(found[: len(command)] == command for found in written), name

@@ -18,7 +18,7 @@ from tests.support import waiting
 from tests.support.stack import RunningStack, descendants
 
 PROGRAMS: Final = {
-    "web": "gunicorn",
+    "web": "nomercy.server pages",
     "clock": "--queues clock",
     "worker": "--queues work",
     "mail": "--queues mail",
@@ -88,7 +88,10 @@ class Crashes:
         self.killed[victim] += 1
 
     def _pids(self, victim: str) -> list[int]:
-        return self.postgres.processes() if victim == POSTGRESQL else self.stack.pids(PROGRAMS[victim])
+        if victim == POSTGRESQL:
+            return self.postgres.processes()
+        found = self.stack.pids(PROGRAMS[victim])
+        return found + [child for child in descendants(found[0]) if child not in found] if found else []
 
     def ended(self) -> dict[str, int]:
         """How often script/stack found each of its processes ended."""

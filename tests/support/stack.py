@@ -62,7 +62,7 @@ class RunningStack:
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:
-        for pid in self.pids("nomercy"):
+        for pid in self.pids(""):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 

@@ -1,4 +1,4 @@
-"""The site as gunicorn serves it, on the test's own database, and requests that arrive at one instant."""
+"""The site's server for pages, on the test's own database, and requests that arrive at one instant."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from email.message import Message
 from http.client import HTTPResponse
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -20,13 +21,14 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 
-WORKERS, THREADS = 2, 8
+from nomercy.launcher.processes import COMMANDS
+
 CSRF = "b" * 32
 
 
 @dataclass
 class Site:
-    """A running gunicorn: processes and threads of its own, as in production."""
+    """The running server: two processes with threads, as in production."""
 
     port: int
     process: subprocess.Popen[bytes]
@@ -44,13 +46,13 @@ class Site:
     def _wait(self) -> None:
         until = time.monotonic() + 60
         while time.monotonic() < until:
-            assert self.process.poll() is None, "gunicorn has ended"
+            assert self.process.poll() is None, "the server has ended"
             try:
                 if self.send(Request("GET", "/healthz")).status == 200:
                     return
             except OSError:
                 time.sleep(0.05)
-        raise AssertionError("gunicorn did not answer within 60 seconds")
+        raise AssertionError("the server did not answer within 60 seconds")
 
     def send(self, request: Request, when: Callable[[], object] = lambda: None) -> Answer:
         return exchange(self.port, request, when)
@@ -78,7 +80,7 @@ def exchange(
         line.sendall(sent[-1:])
         response = HTTPResponse(line, method=request.method)
         response.begin()
-        return Answer(response.status, dict(response.getheaders()), response.read())
+        return Answer(response.status, response.headers, response.read())
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Request:
 @dataclass(frozen=True)
 class Answer:
     status: int
-    headers: Mapping[str, str]
+    headers: Message
     body: bytes
 
     def json(self) -> Any:
@@ -126,10 +128,7 @@ def _start(port: int) -> subprocess.Popen[bytes]:
         "DATABASE_URL": f"postgres://{at['USER']}:{at['PASSWORD']}@{host}:{at['PORT']}/{at['NAME']}",
         "DJANGO_SETTINGS_MODULE": "tests.settings",
     }
-    command = [
-        sys.executable, "-m", "gunicorn", "nomercy.wsgi", "--log-level", "warning", "--bind", f"127.0.0.1:{port}",
-        "--workers", str(WORKERS), "--threads", str(THREADS),
-    ]  # fmt: skip
+    command = [sys.executable, *COMMANDS["web"][1:], "--bind", f"127.0.0.1:{port}"]
     return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
 
 

@@ -1,0 +1,137 @@
+"""Sockets that listen, and what their connections take: file descriptors and memory of the kernel."""
+
+import asyncio
+import resource
+import socket
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, Self
+
+import structlog
+
+from nomercy.storms import warn
+
+log = structlog.get_logger(__name__)
+Peer = Any
+"""The address of a client, as `socket.accept` tells it: a tuple whose form depends on the family."""
+
+BACKLOG: Final = 2048
+"""Connections that the kernel keeps until they are accepted."""
+ACCEPTED_AT_ONCE: Final = 50
+"""Connections that are accepted in one go. Then those that are open have their turn."""
+WITHOUT_FILES: Final = 1.0
+"""Seconds until the next try after the file descriptors have run out."""
+SENTENCE: Final = b"Your address has too many connections open. Try again in ten seconds."
+REFUSED: Final = b"\r\n".join(
+    (
+        b"HTTP/1.1 429 Too Many Requests",
+        b"Content-Type: text/plain; charset=utf-8",
+        b"Content-Length: %d" % len(SENTENCE),
+        b"Connection: close",
+        b"Retry-After: 10",
+        b"",
+        SENTENCE,
+    )
+)
+AT_ONCE: Final = struct.pack("ii", 1, 0)
+"""The value of `SO_LINGER` with which closing a socket drops what is not sent yet."""
+ENOUGH_FILES: Final = 65_536
+"""More is of no use here, and slows down programs that look at every descriptor they could have."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens there. Raises OSError."""
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+
+
+class Acceptor:
+    """Accepts connections in an event loop, for front doors that everybody can reach.
+
+    asyncio's own server makes a transport and a task of each connection before anybody can see whose it is, accepts any
+    number in one go, and logs a traceback for each try when the file descriptors have run out. Here a connection of an
+    address without room takes a tenth of that time.
+    """
+
+    def __init__(
+        self, listening: socket.socket, serve: Callable[[], asyncio.BaseProtocol], admits: Callable[[Peer], bool]
+    ) -> None:
+        """Serve the connections of clients that `admits` admits by the protocols that `serve` makes."""
+        self.sockets = [listening]
+        self._serve = serve
+        self._admits = admits
+        self._opening: set[asyncio.Task[object]] = set()
+        self._loop = asyncio.get_running_loop()
+        listening.setblocking(False)
+        listening.listen(BACKLOG)
+        self._loop.add_reader(listening, self._accept)
+
+    def close(self) -> None:
+        """Accept no more."""
+        for listening in self.sockets:
+            self._loop.remove_reader(listening)
+            listening.close()
+        self.sockets = []
+
+    async def wait_closed(self) -> None:
+        """Do nothing: connections that are open are not this one's."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def _accept(self) -> None:
+        for _ in range(ACCEPTED_AT_ONCE):
+            if not self.sockets:
+                return
+            try:
+                connection, peer = self.sockets[0].accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                warn(log, "no connection accepted", error=error.strerror)
+                self._pause()
+                return
+            if self._admits(peer):
+                self._open(connection)
+            else:
+                self._refuse(connection)
+
+    def _open(self, connection: socket.socket) -> None:
+        opening = self._loop.create_task(self._loop.connect_accepted_socket(self._serve, connection))
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
+
+    def _refuse(self, connection: socket.socket) -> None:
+        warn(log, "connection refused", reason="too many of one address")
+        with connection, suppress(OSError):  # a client that is gone misses nothing
+            connection.setblocking(False)
+            connection.send(REFUSED)
+
+    def _pause(self) -> None:
+        listening = self.sockets[0]
+        self._loop.remove_reader(listening)
+        self._loop.call_later(WITHOUT_FILES, lambda: self.sockets and self._loop.add_reader(listening, self._accept))
+
+
+def raise_file_limit() -> None:
+    """Raise this process's limit of open files as far as it may, up to `ENOUGH_FILES`. Its children inherit it.
+
+    The usual limit of 1,024 is soon used up by connections.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def cut_off(transport: asyncio.Transport | asyncio.WriteTransport) -> None:
+    """Close a connection whose client does not read.
+
+    Without this option the kernel would go on for minutes trying to send what it has taken.
+    """
+    with suppress(OSError):  # it is closed already
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+    transport.abort()

@@ -1,0 +1,150 @@
+"""The ASGI app for pages and the API: reads each request whole, within limits, before it takes a thread.
+
+Requests are counted by address (`accounts.origin`), so that no address can use up what the others need. One that has
+too many requests open is refused, and only some requests of an address are in threads at once, while the rest wait.
+"""
+
+import asyncio
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
+
+import structlog
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
+
+from accounts.origin import address_of_scope
+from nomercy.server.bridge import Answer, Bridge
+from nomercy.server.limits import LIMITS, Limits, widened
+from nomercy.server.refusals import refusal
+from nomercy.storms import warn
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class Address:
+    """What one address has open now."""
+
+    threads: asyncio.Semaphore | None
+    requests: int = 0
+    held: int = 0
+
+
+class RefusedError(Exception):
+    """The request is over a limit."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+
+class GoneError(Exception):
+    """The client hung up."""
+
+
+@dataclass
+class Admission:
+    """Hands complete requests to the bridge, and answers 408, 413 or 429 to the others."""
+
+    bridge: Bridge
+    limits: Limits = LIMITS
+    addresses: dict[str, Address] = field(default_factory=dict)
+
+    async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        name = address_of_scope(scope)
+        address = self.addresses.get(name)
+        if address is None:
+            address = self.addresses[name] = Address(_semaphore(widened(self.limits.in_threads)))
+        address.requests += 1
+        try:
+            await self._serve(scope, receive, send, address)
+        finally:
+            address.requests -= 1
+            if not address.requests:
+                del self.addresses[name]
+
+    async def _serve(
+        self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable, address: Address
+    ) -> None:
+        parts: list[bytes] = []
+        try:
+            _check(address.requests, self.limits.open_requests)
+            await self._read(scope, receive, address, parts)
+            async with address.threads or nullcontext():
+                answer = await self.bridge.answer(scope, b"".join(parts))
+            await _send(send, answer)
+        except RefusedError as refused:
+            await self._refuse(refused.status, scope, receive, send)
+        except GoneError:
+            pass
+        finally:
+            address.held -= sum(map(len, parts))
+
+    async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable, address: Address, parts: list[bytes]) -> None:
+        """Read the body into `parts`. Raises RefusedError or GoneError."""
+        left = self.limits.body_bytes
+        if _declared(scope) > left:
+            raise RefusedError(413)
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                more = True
+                while more:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        raise GoneError
+                    part, more = message.get("body", b""), message.get("more_body", False)
+                    parts.append(part)
+                    address.held += len(part)
+                    left -= len(part)
+                    if left < 0:
+                        raise RefusedError(413)
+                    _check(address.held, self.limits.held_bytes)
+        except TimeoutError:
+            raise RefusedError(408) from None
+
+    async def _refuse(
+        self, status: int, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
+    ) -> None:
+        warn(log, "request refused", status=status)
+        answer = refusal(status, path=scope["path"], htmx=(b"hx-request", b"true") in scope["headers"])
+        await _start(send, answer)
+        if status == 413:
+            # A client that still sends would lose the answer if the connection was closed now.
+            await send({"type": "http.response.body", "body": answer.body, "more_body": True})
+            answer = answer._replace(body=b"")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.limits.body_seconds):
+                    await _discard(receive, self.limits.held_bytes)
+        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+def _semaphore(most: int | None) -> asyncio.Semaphore | None:
+    return None if most is None else asyncio.Semaphore(most)
+
+
+def _check(count: int, limit: int) -> None:
+    """Raise RefusedError if this count is over a limit of one address."""
+    most = widened(limit)
+    if most is not None and count > most:
+        raise RefusedError(429)
+
+
+def _declared(scope: HTTPScope) -> int:
+    """Return the `Content-Length`, which the server has checked, or 0."""
+    return int(dict(scope["headers"]).get(b"content-length", 0))
+
+
+async def _discard(receive: ASGIReceiveCallable, most: int) -> None:
+    """Read on until the end of the body, the end of the connection, or `most` bytes."""
+    while most > 0:
+        message = await receive()
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return
+        most -= len(message.get("body", b""))
+
+
+async def _start(send: ASGISendCallable, answer: Answer) -> None:
+    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers, "trailers": False})
+
+
+async def _send(send: ASGISendCallable, answer: Answer) -> None:
+    await _start(send, answer)
+    await send({"type": "http.response.body", "body": answer.body, "more_body": False})

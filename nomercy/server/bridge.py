@@ -1,0 +1,93 @@
+"""Runs the WSGI app for complete requests, in threads that never wait for a client.
+
+A thread gets the whole body, and returns the whole answer. A bridge that streams would hold its thread while a client
+sends slowly or does not read, and passes every part through the event loop.
+"""
+
+import asyncio
+import io
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+from urllib.parse import unquote_to_bytes
+from wsgiref.types import WSGIApplication
+
+from asgiref.typing import HTTPScope
+
+FROM_THE_BODY = frozenset({b"content-length", b"transfer-encoding"})
+"""Headers that described the body on its way, and are replaced by the length of what arrived."""
+UNPREFIXED = {b"content-type": "CONTENT_TYPE"}
+
+
+class Answer(NamedTuple):
+    """A complete response."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+class Bridge:
+    """The WSGI app behind a pool of threads, each with a database connection of its own."""
+
+    def __init__(self, app: WSGIApplication, *, threads: int) -> None:
+        self._app = app
+        self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="page")
+
+    async def answer(self, scope: HTTPScope, body: bytes) -> Answer:
+        """Return the app's response to this request."""
+        environ = environ_of(scope, body)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, environ)
+
+    def _run(self, environ: dict[str, Any]) -> Answer:
+        status, headers, parts = "", list[tuple[str, str]](), list[bytes]()
+
+        def start_response(line: str, fields: list[tuple[str, str]], exc_info: object = None) -> Any:
+            nonlocal status, headers
+            status, headers = line, fields
+            return parts.append
+
+        chunks = self._app(environ, start_response)
+        try:
+            parts.extend(chunks)
+        finally:
+            if hasattr(chunks, "close"):
+                chunks.close()  # Django ends the request here
+        encoded = [(name.lower().encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers]
+        return Answer(int(status.split(" ", 1)[0]), encoded, b"".join(parts))
+
+
+def environ_of(scope: HTTPScope, body: bytes) -> dict[str, Any]:
+    """Return the WSGI environment (PEP 3333) of a request with this body.
+
+    A header name with an underscore is left out: WSGI would make it the same as the name with a hyphen, so that
+    `X_Forwarded_For` would pass for the `X-Forwarded-For` that a proxy sets.
+    """
+    server, client = scope["server"] or ("", None), scope["client"]
+    environ = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1] or ""),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "REMOTE_ADDR": client[0] if client else "",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    for name, value in scope["headers"]:
+        if b"_" in name or name in FROM_THE_BODY:
+            continue
+        key = UNPREFIXED.get(name) or "HTTP_" + name.decode("latin-1").upper().replace("-", "_")
+        text = value.decode("latin-1")
+        if key in environ:  # sent more than once
+            text = f"{environ[key]}{'; ' if name == b'cookie' else ','}{text}"
+        environ[key] = text
+    return environ

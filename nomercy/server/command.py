@@ -1,0 +1,90 @@
+"""Starts the server for pages and the API, or the one for websockets.
+
+    python -m nomercy.server pages|sockets [--bind 127.0.0.1:8000 | --bind unix:/run/nomercy/web.sock]
+
+Pages are served by `WEB_CONCURRENCY` processes, websockets by one.
+"""
+
+import argparse
+import logging.config
+import multiprocessing
+import os
+import signal
+import socket
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from django.conf import settings
+from uvicorn import Config, Server
+from uvicorn.supervisors import Multiprocess
+
+from nomercy.checks import HIGHEST_PORT
+from nomercy.launcher import listening
+from nomercy.server.config import config
+
+APPLICATION = "nomercy.asgi:application"
+
+
+def main() -> None:
+    """Serve until a signal says stop."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
+    parser = argparse.ArgumentParser(prog="python -m nomercy.server")
+    parser.add_argument("kind", choices=("pages", "sockets"))
+    parser.add_argument("--bind", default="127.0.0.1:8000", help="host:port or unix:path")
+    arguments = parser.parse_args()
+    listening.raise_file_limit()
+    logging.config.dictConfig(settings.LOGGING)
+    sockets = [bound_to(arguments.bind)]
+    if arguments.kind == "sockets":
+        Server(config(APPLICATION, stop_seconds=10)).run(sockets)
+    elif settings.WEB_CONCURRENCY == 1:
+        Server(pages_config()).run(sockets)
+    else:
+        Multiprocess(pages_config(), sockets=sockets).run()
+
+
+def pages_config() -> Config:
+    """Return the configuration of the processes for pages."""
+    return config(
+        APPLICATION,
+        ws="none",
+        stop_seconds=20,
+        workers=settings.WEB_CONCURRENCY,
+        timeout_worker_healthcheck=30,  # seconds without a sign of life until a process is replaced
+        callback_notify=end_with_parent,
+        timeout_notify=1,
+    )
+
+
+async def end_with_parent() -> None:
+    """Stop this process if its parent was killed. It would go on serving old code at the same address."""
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():
+        signal.raise_signal(signal.SIGTERM)
+
+
+def bound_to(address: str) -> socket.socket:
+    """Return a socket bound to `host:port`, `[IPv6]:port` or `unix:path`. Raises SystemExit if that is not possible."""
+    try:
+        if address.startswith("unix:"):
+            return _at_path(Path(address.removeprefix("unix:")))
+        host, _, port = address.rpartition(":")
+        if port.isdecimal() and int(port) <= HIGHEST_PORT:
+            return listening.listen(host.strip("[]"), int(port))
+    except OSError as error:
+        raise SystemExit(f"No Mercy cannot listen on {address}: {error.strerror}.") from None
+    raise SystemExit(f"No Mercy cannot listen on {address}: it must look like 127.0.0.1:8000 or unix:/path/to/socket.")
+
+
+def _at_path(path: Path) -> socket.socket:
+    with suppress(FileNotFoundError):
+        if stat.S_ISSOCK(path.stat().st_mode):
+            path.unlink()  # left by a process that was killed
+    bound = socket.socket(socket.AF_UNIX)
+    try:
+        bound.bind(os.fspath(path))
+    except OSError:
+        bound.close()
+        raise
+    return bound

@@ -1,0 +1,39 @@
+"""The limits of the HTTP server, all in one place. docs/operations.md tells operators."""
+
+from dataclasses import dataclass
+
+from accounts.limits import scaled
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one process, in seconds, bytes and counts. Those of one address go through `widened`."""
+
+    head_seconds: float = 10.0
+    """From the first byte of a request, or the start of its connection, to the end of its headers."""
+    body_seconds: float = 10.0
+    """From the end of the headers to the end of the body."""
+    body_bytes: int = 2_621_440
+    """The longest body, which is also the most that Django reads into memory (`DATA_UPLOAD_MAX_MEMORY_SIZE`)."""
+    write_seconds: float = 30.0
+    """How long a client may leave an answer unread before its connection is closed."""
+    waiting_connections: int = 300
+    """Connections of one address that have no request, only a part of one, or an unread answer."""
+    open_requests: int = 100
+    """Requests of one address that are being read, waiting or being answered. A browser has 6 connections."""
+    held_bytes: int = 4 * body_bytes
+    """Bytes of the bodies of those requests."""
+    in_threads: int = 4
+    """Requests of one address that are in threads at once."""
+
+
+LIMITS = Limits()
+
+
+def widened(most: int) -> int | None:
+    """Return a limit of one address as `RATE_LIMITS` above 100 widens it; None for no limit.
+
+    It is not narrowed: a browser needs a few connections at once, however seldom it may ask.
+    """
+    wide = scaled(most)
+    return None if wide is None else max(most, wide)

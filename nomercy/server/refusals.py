@@ -1,0 +1,72 @@
+"""What the server itself answers: the error object of the API, or a page, made once and kept."""
+
+import io
+from functools import cache
+from http import HTTPStatus
+from typing import Final
+
+from csp.middleware import CSPMiddleware
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpResponse
+from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.security import SecurityMiddleware
+from django.template import loader
+from django_htmx.http import reswap
+
+from games.refusals import Denied
+from nomercy.answers import API, error_object
+from nomercy.server.bridge import Answer
+from nomercy.server.limits import LIMITS
+
+RETRY_SECONDS: Final = 5
+DENIED: Final = {
+    400: Denied("malformed", "This is not a request that the site takes. Nothing was done."),
+    408: Denied("timed_out", f"The request did not arrive within {LIMITS.body_seconds:.0f} seconds: send it again."),
+    413: Denied("too_large", f"The body is longer than {LIMITS.body_bytes:,} bytes: send less. Nothing was done."),
+    429: Denied("too_many_requests", f"Your address has too many requests open: try again in {RETRY_SECONDS} seconds."),
+}
+CLOSE: Final = (b"connection", b"close")
+HEADERS: Final = (SecurityMiddleware, XFrameOptionsMiddleware, CSPMiddleware)
+"""The middleware that gives every answer of the site its headers."""
+
+
+def refusal(status: int, *, path: str, htmx: bool = False) -> Answer:
+    """Return the answer with this status for a request to this path. It ends the connection."""
+    return _made(status, path.startswith(API), htmx)
+
+
+def as_bytes(answer: Answer) -> bytes:
+    """Return an answer as it is sent where there is no request that the server could answer."""
+    lines = [f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}".encode()]
+    lines += [name + b": " + value for name, value in answer.headers]
+    return b"\r\n".join([*lines, b"", answer.body])
+
+
+@cache
+def _made(status: int, api: bool, htmx: bool) -> Answer:
+    denied = DENIED[status]
+    if api:
+        response = error_object(denied)
+    elif htmx and status == HTTPStatus.TOO_MANY_REQUESTS:
+        response = reswap(HttpResponse(status=status), "none")  # the page stays as it is, like in nomercy/limits.py
+    else:
+        said = {"limits": LIMITS, "what": "requests at once", "wait": f"{RETRY_SECONDS} seconds"}
+        page = loader.get_template(f"{status}.html").render(said)
+        response = HttpResponse(page, status=status)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        response["Retry-After"] = str(RETRY_SECONDS)
+    response["Cache-Control"] = "no-store"
+    response["Content-Length"] = str(len(response.content))
+    headers = [(name.lower().encode(), value.encode()) for name, value in _with_headers(response).items()]
+    return Answer(status, [*headers, CLOSE], response.content)
+
+
+def _with_headers(response: HttpResponse) -> HttpResponse:
+    """Add the headers that every answer of the site has."""
+    request = WSGIRequest(
+        {"REQUEST_METHOD": "GET", "wsgi.input": io.BytesIO(), "wsgi.url_scheme": settings.SITE.scheme}
+    )
+    for middleware in HEADERS:
+        middleware(lambda _: response).process_response(request, response)
+    return response

@@ -1,0 +1,65 @@
+"""Counts connections that wait for their client, by address.
+
+Each address has room for so many. When there are too many in all, the oldest is closed and not the newest refused: an
+honest request arrives in milliseconds, so it comes through while others hold all connections that they can.
+"""
+
+import resource
+from collections import defaultdict
+from typing import Final, Protocol
+
+RESERVED_FILES: Final = 400
+"""File descriptors kept for everything else: requests, database connections, and one burst of new connections."""
+
+
+class Evictable(Protocol):
+    """A connection."""
+
+    def evict(self) -> None:
+        """Close it now."""
+
+
+class Waiting:
+    """The waiting connections of one process, by address and oldest first."""
+
+    def __init__(self, *, each: int | None, total: int | None = None) -> None:
+        """Leave room for `each` address, None for any number, and `total` in all: by default what open files allow."""
+        self._each = each
+        self._total = files_for_waiting() if total is None else total
+        self._by_address: defaultdict[str, dict[Evictable, None]] = defaultdict(dict)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def has_room(self, address: str) -> bool:
+        """Return False if this address has as many as it may. A proxy of ours, which has no address, has no limit."""
+        return not address or self._each is None or len(self._by_address.get(address, ())) < self._each
+
+    def add(self, address: str, connection: Evictable) -> None:
+        """Count a connection as waiting. `address` is empty where a proxy of ours is the client."""
+        connections = self._by_address[address]
+        if connection in connections:
+            return
+        connections[connection] = None
+        self._count += 1
+        if self._count > self._total:
+            crowded = max(self._by_address, key=lambda one: len(self._by_address[one]))
+            oldest = next(iter(self._by_address[crowded]))
+            self.remove(crowded, oldest)
+            oldest.evict()
+
+    def remove(self, address: str, connection: Evictable) -> None:
+        """Forget a connection that waits no more; safe to repeat."""
+        connections = self._by_address.get(address, {})
+        if connection in connections:
+            del connections[connection]
+            self._count -= 1
+            if not connections:
+                del self._by_address[address]
+
+
+def files_for_waiting() -> int:
+    """Return how many file descriptors waiting connections may use."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(64, soft - RESERVED_FILES)

@@ -1,0 +1,76 @@
+"""Keeps what any client can cause thousands of times a minute from filling the log, and from taking time to log.
+
+Of the records that are alike one a minute is logged, with the number of those that were left out since the last one.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import Any, Final
+
+SECONDS: Final = 60.0
+KINDS: Final = 1_000
+"""Kinds of records that are remembered; after that all are forgotten."""
+LOGGERS: Final = ("asyncio", "uvicorn.error")
+"""The loggers of libraries whose records come from connections."""
+
+
+class OnceAMinute:
+    """Says which records are logged."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._seen: dict[Hashable, tuple[float, int]] = {}
+
+    def left_out(self, kind: Hashable) -> int | None:
+        """Count a record. Return how many of its kind were left out if it is to be logged now, else None."""
+        now = self._clock()
+        with self._lock:
+            next_at, number = self._seen.get(kind, (now, 0))
+            if now < next_at:
+                self._seen[kind] = next_at, number + 1
+                return None
+            if len(self._seen) >= KINDS:
+                self._seen.clear()
+            self._seen[kind] = now + SECONDS, 0
+            return number
+
+
+class StormFilter(logging.Filter):
+    """Leaves records of `LOGGERS` out of the log. A filter of its handler."""
+
+    def __init__(self, once: OnceAMinute | None = None) -> None:
+        super().__init__()
+        self._once = once or OnceAMinute()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return False to drop the record."""
+        if record.name not in LOGGERS:
+            return True
+        left_out = self._once.left_out(kind_of(record))
+        if left_out:
+            record.msg = f"{record.msg} ({left_out} more like this were not logged)"
+        return left_out is not None
+
+
+def kind_of(record: logging.LogRecord) -> Hashable:
+    """Return what makes records alike: the message without its details, and where an exception was raised."""
+    error = record.exc_info[1] if record.exc_info else None
+    trace = error.__traceback__ if error else None
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    where = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace else None
+    # The further lines of a message of asyncio name the connection.
+    return record.name, str(record.msg).partition("\n")[0], type(error), where
+
+
+_once = OnceAMinute()
+
+
+def warn(log: Any, event: str, **details: Any) -> None:
+    """Log a warning to this structlog logger, unless the same one was logged within a minute."""
+    left_out = _once.left_out((event, *details.items()))
+    if left_out is not None:
+        log.warning(event, **details, left_out=left_out)

@@ -1,0 +1,202 @@
+"""Point 2 of the siege: bodies are read whole before a thread is taken, and no address uses up what others need."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import ExitStack
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from nomercy.server.limits import LIMITS, Limits
+from tests.support.server import App, Line, Reply, half_a_body, request, serving_app
+
+OTHER = "127.0.0.2"
+SHORT = Limits(body_seconds=0.2, body_bytes=1000, open_requests=3, held_bytes=1500, in_threads=1)
+
+
+@pytest.fixture(autouse=True)
+def limited(settings: Settings) -> None:
+    settings.RATE_LIMITS = 100
+
+
+def ask(port: int, data: bytes, *, source: str = "127.0.0.1") -> Reply:
+    with Line(port, source) as line:
+        return line.send(data).answer()
+
+
+def test_slow_bodies_take_no_thread() -> None:
+    app = App()
+    with serving_app(app, LIMITS, threads=1) as port, ExitStack() as slow:
+        for _ in range(20):
+            slow.enter_context(Line(port)).send(half_a_body())
+        assert ask(port, request(body=b"quick")).body == b"quick"
+        assert len(app.environs) == 1
+
+
+@pytest.mark.parametrize("path", ["/games/abc/move/", "/api/v1/games"])
+def test_a_body_that_does_not_arrive_is_refused_and_reaches_no_page(path: str) -> None:
+    app = App()
+    with serving_app(app, SHORT) as port, Line(port) as line:
+        answer = line.send(half_a_body(path)).answer()
+        assert line.closed() == b""
+    assert answer.status == 408
+    assert_says_what_to_do(answer, path, "timed_out", "send it again")
+    assert app.environs == []
+
+
+def test_a_body_that_trickles_in_is_refused_as_well() -> None:
+    app = App()
+    with serving_app(app, SHORT) as port, Line(port) as line:
+        line.send(request("POST", "/", Content_Length="1000"))
+        stop = threading.Event()
+        trickle = threading.Thread(target=drip, args=(line, stop))
+        trickle.start()
+        answer = line.answer()
+        stop.set()
+        trickle.join()
+    assert answer.status == 408
+    assert app.environs == []
+
+
+def drip(line: Line, stop: threading.Event) -> None:
+    while not stop.wait(0.02):
+        try:
+            line.send(b"a")
+        except OSError:
+            return
+
+
+@pytest.mark.parametrize("path", ["/games/abc/move/", "/api/v1/games"])
+def test_a_body_that_says_it_is_too_long_is_refused_before_it_is_sent(path: str) -> None:
+    app = App()
+    with serving_app(app, SHORT) as port:
+        answer = ask(port, request("POST", path, Content_Length="1001"))
+    assert answer.status == 413
+    assert_says_what_to_do(answer, path, "too_large", "send less")
+    assert app.environs == []
+
+
+def test_a_chunked_body_is_counted_as_it_comes() -> None:
+    app = App()
+    with serving_app(app, SHORT) as port:
+        chunks = b"".join(b"%x\r\n%s\r\n" % (100, b"a" * 100) for _ in range(11))
+        answer = ask(port, request("POST", "/", Transfer_Encoding="chunked") + chunks)
+    assert answer.status == 413
+    assert app.environs == []
+
+
+def test_a_client_that_sends_all_before_it_reads_gets_the_refusal() -> None:
+    with serving_app(App(), Limits(body_bytes=1000)) as port, Line(port) as line:
+        line.send(request("POST", "/", body=b"a" * 3_000_000))
+        assert line.answer().status == 413
+
+
+def test_a_chunked_body_arrives_whole_with_its_length() -> None:
+    app = App()
+    with serving_app(app, LIMITS) as port:
+        data = request("POST", "/", Transfer_Encoding="chunked") + b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+        assert ask(port, data).body == b"abcde"
+    assert app.environs[0]["CONTENT_LENGTH"] == "5"
+    assert "HTTP_TRANSFER_ENCODING" not in app.environs[0]
+
+
+def test_a_body_is_asked_for_unless_it_is_too_long() -> None:
+    with serving_app(App(), SHORT) as port:
+        with Line(port) as line:
+            line.send(request("POST", "/", Content_Length="3", Expect="100-continue"))
+            assert line.interim() == 100
+            assert line.send(b"abc").answer().body == b"abc"
+        assert ask(port, request("POST", "/", Content_Length="1001", Expect="100-continue")).status == 413
+
+
+def test_an_address_with_too_many_open_requests_is_refused_and_no_other() -> None:
+    app = App()
+    with serving_app(app, SHORT) as port, ExitStack() as stack:
+        held = [stack.enter_context(Line(port)).send(request(path="/hold")) for _ in range(SHORT.open_requests)]
+        app.wait_for_open(SHORT.open_requests)
+        for path in ("/", "/api/v1/me"):
+            refused = ask(port, request(path=path))
+            assert refused.status == 429
+            assert refused.headers["retry-after"] == "5"
+            assert_says_what_to_do(refused, path, "too_many_requests", "try again")
+        htmx = ask(port, request(HX_Request="true"))
+        assert (htmx.status, htmx.body, htmx.headers["hx-reswap"]) == (429, b"", "none")
+        assert ask(port, request(body=b"theirs"), source=OTHER).body == b"theirs"
+        app.hold.set()
+        assert [line.answer().status for line in held] == [200, 200, 200]
+        assert ask(port, request(body=b"again")).body == b"again"
+
+
+def test_requests_of_one_address_leave_threads_to_the_others() -> None:
+    app = App()
+    with serving_app(app, SHORT, threads=2) as port, ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(Line(port)).send(request(path="/hold"))
+        app.entered.acquire()
+        assert ask(port, request(body=b"theirs"), source=OTHER).body == b"theirs"
+        assert [environ["PATH_INFO"] for environ in app.environs] == ["/hold", "/"]
+
+
+def test_the_bodies_of_one_address_take_only_so_much_memory() -> None:
+    app = App()
+    with serving_app(app, SHORT, threads=2) as port, Line(port) as first:
+        first.send(request("POST", "/hold", body=b"a" * 1000))
+        app.entered.acquire()
+        assert ask(port, request("POST", "/", body=b"a" * 501)).status == 429
+        assert ask(port, request("POST", "/", body=b"a" * 501), source=OTHER).status == 200
+        app.hold.set()
+        assert first.answer().status == 200
+        assert ask(port, request("POST", "/", body=b"a" * 1000)).status == 200
+
+
+def test_behind_a_proxy_the_address_it_tells_is_counted(settings: Settings) -> None:
+    settings.TRUSTED_PROXIES = 1
+    app = App()
+    with serving_app(app, SHORT, threads=2) as port, ExitStack() as stack:
+        for number in range(SHORT.open_requests):
+            data = request(path="/hold", X_Forwarded_For=f"2001:db8::{number}")
+            stack.enter_context(Line(port)).send(data)
+        app.wait_for_open(SHORT.open_requests, "2001:db8::/64")
+        assert ask(port, request(X_Forwarded_For="2001:db8::ffff")).status == 429
+        assert ask(port, request(X_Forwarded_For="2001:db8:0:1::1")).status == 200
+
+
+@pytest.mark.parametrize(("percent", "most"), [(100, 3), (200, 6), (50, 3), (0, None)])
+def test_the_limits_of_an_address_can_be_widened_and_lifted(settings: Settings, percent: int, most: int | None) -> None:
+    settings.RATE_LIMITS = percent
+    app = App()
+    with serving_app(app, SHORT, threads=8) as port, ExitStack() as stack:
+        for _ in range(most or 10):
+            stack.enter_context(Line(port)).send(request(path="/hold"))
+        app.wait_for_open(most or 10)
+        with Line(port) as line:
+            line.send(request())
+            if most is None:
+                app.hold.set()
+            assert line.answer().status == (200 if most is None else 429)
+
+
+def test_a_client_that_hangs_up_in_its_body_leaves_nothing() -> None:
+    app = App()
+    with serving_app(app, SHORT) as port:
+        with ExitStack() as stack:
+            for _ in range(SHORT.open_requests):
+                stack.enter_context(Line(port)).send(half_a_body())
+            app.wait_for_open(SHORT.open_requests)
+        app.wait_for_open(0)
+        assert ask(port, request(body=b"here")).body == b"here"
+    assert len(app.environs) == 1
+
+
+def assert_says_what_to_do(answer: Reply, path: str, code: str, hint: str) -> None:
+    """An error object in the API, and a page elsewhere."""
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["connection"] == "close"
+    if path.startswith("/api/"):
+        assert json.loads(answer.body)["error"] == code
+        assert hint in json.loads(answer.body)["message"]
+    else:
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert b"so nothing was done" in answer.body or b"Nothing was changed" in answer.body

@@ -1,0 +1,204 @@
+"""What a client can hold without a complete request: connections, headers that do not end, answers it does not read."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from nomercy.server import connections
+from nomercy.server.limits import LIMITS, Limits
+from nomercy.server.waiting import Waiting
+from tests.support.server import App, Line, request, serving_app
+
+OTHER = "127.0.0.2"
+SHORT = Limits(head_seconds=0.2, write_seconds=0.2)
+
+
+@pytest.fixture(autouse=True)
+def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.RATE_LIMITS = 100
+    monkeypatch.setattr(connections, "CHECK_SECONDS", 0.02)
+
+
+def test_headers_that_do_not_end_are_refused() -> None:
+    with serving_app(App(), SHORT) as port, Line(port) as line:
+        answer = line.send(b"GET / HTTP/1.1\r\nHost: x\r\n").answer()
+        assert line.closed() == b""
+    assert answer.status == 408
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert b"so nothing was done" in answer.body
+
+
+def test_headers_that_trickle_in_are_refused() -> None:
+    stop = threading.Event()
+    with serving_app(App(), SHORT) as port, Line(port) as line:
+        trickle = threading.Thread(target=drip, args=(line, stop))
+        trickle.start()
+        assert line.closed().startswith(b"HTTP/1.1 408 ")
+        stop.set()
+        trickle.join()
+
+
+def drip(line: Line, stop: threading.Event) -> None:
+    for byte in b"GET / HTTP/1.1\r\nX: " + b"x" * 10_000:
+        try:
+            line.send(bytes((byte,)))
+        except OSError:
+            return
+        if stop.wait(0.02):
+            return
+
+
+def test_a_connection_that_says_nothing_is_closed_in_silence() -> None:
+    with serving_app(App(), SHORT) as port, Line(port) as line:
+        assert line.closed() == b""
+
+
+def test_the_time_limit_begins_again_with_each_request_on_a_connection() -> None:
+    with serving_app(App(), SHORT) as port, Line(port) as line:
+        line.send(request(body=b"one"))
+        assert line.answer().body == b"one"
+        line.send(b"GET / HT")
+        assert line.answer().status == 408
+
+
+def test_part_of_a_request_sent_behind_another_one_has_the_same_time_limit() -> None:
+    with serving_app(App(), SHORT) as port, Line(port) as line:
+        line.send(request(body=b"one") + b"GET / HT")
+        assert line.answer().body == b"one"
+        assert line.answer().status == 408
+
+
+def test_requests_sent_at_once_are_answered_in_order() -> None:
+    with serving_app(App(), LIMITS) as port, Line(port) as line:
+        line.send(request(body=b"one") + request(body=b"two") + request(body=b"three"))
+        assert [line.answer().body for _ in range(3)] == [b"one", b"two", b"three"]
+
+
+def test_an_answer_that_is_not_read_takes_no_thread_and_not_for_ever() -> None:
+    app = App(answer=b"x" * 20_000_000)
+    with serving_app(app, SHORT, threads=1) as port, Line(port) as line:
+        line.send(request())
+        assert app.entered.acquire(timeout=10)
+        app.answer = b"quick"
+        with Line(port) as other:
+            assert other.send(request()).answer().body == b"quick"
+        app.wait_for_open(0)
+        assert len(line.cut_off()) < 20_000_000
+
+
+def test_a_client_that_sends_no_more_gets_its_answer() -> None:
+    with serving_app(App(), LIMITS) as port, Line(port) as line:
+        assert line.send(request(body=b"all")).say_no_more().closed().endswith(b"\r\n\r\nall")
+
+
+def test_an_address_with_too_many_waiting_connections_is_refused_and_no_other() -> None:
+    with serving_app(App(), Limits(waiting_connections=3)) as port, ExitStack() as stack:
+        held = [stack.enter_context(Line(port)).send(b"GET / HT") for _ in range(3)]
+        stack.enter_context(Line(port, OTHER)).send(request(body=b"here")).answer()  # those before it are counted
+        with Line(port) as line:
+            said = line.closed()
+        assert said.startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+        assert said.endswith(b"Try again in ten seconds.")
+        assert held[0].send(b"TP/1.1\r\nHost: x\r\n\r\n").answer().status == 200
+
+
+def test_a_connection_with_an_unread_answer_is_counted_too() -> None:
+    app = App(answer=b"x" * 20_000_000)
+    with serving_app(app, Limits(waiting_connections=2)) as port, ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(Line(port)).send(request(Connection="close"))
+            assert app.entered.acquire(timeout=10)
+        app.wait_for_open(0)
+        with Line(port) as line:
+            assert line.closed().startswith(b"HTTP/1.1 429 ")
+
+
+def test_requests_that_are_answered_are_not_counted() -> None:
+    app = App()
+    with serving_app(app, Limits(waiting_connections=1), threads=8) as port, ExitStack() as stack:
+        lines = []
+        for number in range(4):
+            lines.append(stack.enter_context(Line(port)).send(request(path="/hold")))
+            app.wait_for_open(number + 1)
+        app.hold.set()
+        assert [line.answer().status for line in lines] == [200] * 4
+
+
+def test_without_limits_an_address_may_have_any_number(settings: Settings) -> None:
+    settings.RATE_LIMITS = 0
+    with serving_app(App(), Limits(waiting_connections=3)) as port, ExitStack() as stack:
+        lines = [stack.enter_context(Line(port)) for _ in range(10)]
+        assert [line.send(request()).answer().status for line in lines] == [200] * 10
+
+
+def test_behind_a_proxy_its_connections_are_not_limited(settings: Settings) -> None:
+    settings.BEHIND_PROXY = True
+    with serving_app(App(), Limits(waiting_connections=3)) as port, ExitStack() as stack:
+        lines = [stack.enter_context(Line(port)) for _ in range(10)]
+        assert [line.send(request()).answer().status for line in lines] == [200] * 10
+
+
+class Idle:
+    """A connection that notes its end."""
+
+    def __init__(self) -> None:
+        self.evicted = False
+
+    def evict(self) -> None:
+        self.evicted = True
+
+
+def test_when_there_are_too_many_in_all_the_address_with_the_most_loses_its_oldest() -> None:
+    waiting = Waiting(each=None, total=4)
+    theirs, alone = [Idle() for _ in range(4)], Idle()
+    waiting.add("192.0.2.1", alone)
+    for one in theirs:
+        waiting.add("192.0.2.2", one)
+    assert [one.evicted for one in (alone, *theirs)] == [False, True, False, False, False]
+
+
+def test_a_connection_that_waits_no_more_leaves_room() -> None:
+    waiting = Waiting(each=2, total=10)
+    first, second = Idle(), Idle()
+    for one in (first, second, second):
+        waiting.add("192.0.2.1", one)
+    assert (waiting.has_room("192.0.2.1"), waiting.has_room("192.0.2.2"), waiting.has_room("")) == (False, True, True)
+    for _ in range(2):
+        waiting.remove("192.0.2.1", first)
+    assert waiting.has_room("192.0.2.1")
+    assert len(waiting) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GARBAGE\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100) + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 20_000,
+        request("POST", "/", Content_Length="3") + b"abc" + b"GARBAGE\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For : 192.0.2.9\r\n\r\n",
+    ],
+    ids=["garbage", "tls", "endless head", "garbage behind", "two lengths", "negative", "chunk", "space in a name"],
+)
+def test_what_is_not_http_is_refused_without_a_traceback(data: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    with serving_app(App(), LIMITS) as port, Line(port) as line:
+        said = line.send(data).closed()
+    assert b"HTTP/1.1 400 " in said
+    assert said.rstrip().endswith(b"</html>")
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_garbage_in_a_body_whose_refusal_has_begun_is_not_mixed_up_with_it(caplog: pytest.LogCaptureFixture) -> None:
+    limits = Limits(body_bytes=10)
+    with serving_app(App(), limits) as port, Line(port) as line:
+        line.send(request("POST", "/", Transfer_Encoding="chunked") + b"b\r\n" + b"a" * 11 + b"\r\n")
+        assert line.answer().status == 413
+        assert line.send(b"ZZ\r\n").closed() == b""
+    assert not [record for record in caplog.records if record.exc_info]

@@ -1,0 +1,56 @@
+"""The limits of the proxies in front are those of the servers behind them, and the docs say the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nomercy.launcher.listening import ENOUGH_FILES
+from nomercy.launcher.place import CHECKOUT
+from nomercy.server.limits import LIMITS
+
+CADDY = (CHECKOUT / "docker" / "Caddyfile").read_text()
+OPERATIONS = (CHECKOUT / "docs" / "operations.md").read_text()
+NGINX = OPERATIONS.partition("```nginx")[2].partition("```")[0]
+
+
+def number(pattern: str, text: str) -> int:
+    """The one number that the pattern finds, however often."""
+    (found,) = set(re.findall(pattern, text))
+    return int(found)
+
+
+def test_they_take_bodies_of_the_same_length() -> None:
+    assert number(r"max_size (\d+)", CADDY) == LIMITS.body_bytes
+    assert number(r"int\(\{header\.Content-Length\}\) > (\d+)", CADDY) == LIMITS.body_bytes
+    assert number(r"client_max_body_size (\d+)k;", NGINX) * 1024 == LIMITS.body_bytes
+
+
+def test_they_wait_for_headers_as_long() -> None:
+    assert number(r"read_header (\d+)s", CADDY) == LIMITS.head_seconds
+    assert number(r"client_header_timeout (\d+)s;", NGINX) == LIMITS.head_seconds
+
+
+@pytest.mark.parametrize("waits", [number(r"read_body (\d+)s", CADDY), number(r"client_body_timeout (\d+)s;", NGINX)])
+def test_the_servers_behind_them_refuse_a_slow_body_first(waits: int) -> None:
+    assert LIMITS.body_seconds < waits <= 2 * LIMITS.body_seconds
+    assert "proxy_request_buffering off;" in NGINX
+
+
+def test_nginx_counts_connections_as_the_servers_do() -> None:
+    assert number(r"limit_conn address (\d+);", NGINX) == LIMITS.waiting_connections
+
+
+def test_the_docs_have_the_numbers() -> None:
+    table = OPERATIONS.partition("### Slow and large requests")[2].partition("## ")[0]
+    for said in (
+        f"{LIMITS.head_seconds:.0f} s from its first byte",
+        f"{LIMITS.body_seconds:.0f} s more; 2.5 MB ({LIMITS.body_bytes:,} bytes)",
+        f"{LIMITS.write_seconds:.0f} s |",
+        f"{LIMITS.open_requests} in each process",
+        f"{LIMITS.in_threads} of 10",
+        f"{LIMITS.waiting_connections}, at",
+        f"{ENOUGH_FILES:,}",
+    ):
+        assert said in table, said

@@ -1,0 +1,95 @@
+"""What any client can cause a thousand times is one line of the log a minute."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from nomercy import storms
+from nomercy.logs import FILTERS
+from nomercy.storms import KINDS, SECONDS, OnceAMinute, StormFilter
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def record(message: object, name: str = "uvicorn.error", error: Exception | None = None) -> logging.LogRecord:
+    told = (type(error), error, error.__traceback__) if error else None
+    return logging.LogRecord(name, logging.WARNING, __file__, 1, message, None, told)
+
+
+def test_the_first_of_a_kind_is_logged_and_after_a_minute_the_number_of_the_others(clock: Clock) -> None:
+    storm = StormFilter(OnceAMinute(clock))
+    passed = []
+    for _ in range(3 * 1000):
+        one = record("Invalid HTTP request received.")
+        if storm.filter(one):
+            passed.append(one.getMessage())
+        clock.now += SECONDS / 1000
+    assert passed == [
+        "Invalid HTTP request received.",
+        "Invalid HTTP request received. (999 more like this were not logged)",
+        "Invalid HTTP request received. (999 more like this were not logged)",
+    ]
+
+
+def test_lines_of_ours_count_by_what_they_say(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storms, "_once", OnceAMinute(clock))
+    log = structlog.get_logger("nomercy.server")
+    with capture_logs() as logs:
+        for status in (408, 429, 408, 408):
+            storms.warn(log, "request refused", status=status)
+        clock.now = SECONDS
+        storms.warn(log, "request refused", status=408)
+    assert [(line["status"], line["left_out"]) for line in logs] == [(408, 0), (429, 0), (408, 2)]
+
+
+def test_the_lines_of_asyncio_are_alike_whatever_connection_they_name(clock: Clock) -> None:
+    storm = StormFilter(OnceAMinute(clock))
+    lines = [f"socket.accept() out of system resource\nsocket: <fd={number}>" for number in range(2)]
+    assert [storm.filter(record(line, "asyncio")) for line in lines] == [True, False]
+
+
+def test_errors_from_different_places_are_different(clock: Clock) -> None:
+    def one() -> None:
+        raise ValueError
+
+    def other() -> None:
+        raise ValueError
+
+    storm = StormFilter(OnceAMinute(clock))
+    passed = []
+    for fail in (one, other, one):
+        try:
+            fail()
+        except ValueError as error:
+            passed.append(storm.filter(record("Exception in ASGI application\n", error=error)))
+    assert passed == [True, True, False]
+
+
+def test_no_line_of_the_pages_is_dropped(clock: Clock) -> None:
+    storm = StormFilter(OnceAMinute(clock))
+    assert all(storm.filter(record("request", name)) for name in ("nomercy.request", "django.request") * 2)
+
+
+def test_it_remembers_only_so_many_kinds(clock: Clock) -> None:
+    once = OnceAMinute(clock)
+    for number in range(3 * KINDS):
+        assert once.left_out(number) == 0
+    assert len(once._seen) <= KINDS
+
+
+def test_the_logs_of_the_site_have_it() -> None:
+    assert "storms" in FILTERS

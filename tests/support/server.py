@@ -1,0 +1,164 @@
+"""A server of `nomercy.server` in a thread of the test, and clients that write HTTP by hand."""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPResponse
+from typing import Any, Self
+from wsgiref.types import WSGIEnvironment
+
+from uvicorn import Server
+
+from nomercy.server.admission import Admission
+from nomercy.server.bridge import Bridge
+from nomercy.server.config import config
+from nomercy.server.connections import Connection
+from nomercy.server.front import accept
+from nomercy.server.limits import Limits
+from tests.support.waiting import until
+
+PATIENCE = 20.0
+
+
+@dataclass
+class App:
+    """A WSGI app that answers with what it was sent. `hold` makes requests to `/hold` wait for it in their thread."""
+
+    hold: threading.Event = field(default_factory=threading.Event)
+    entered: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    environs: list[WSGIEnvironment] = field(default_factory=list)
+    answer: bytes | None = None
+    admission: Admission = field(init=False)
+
+    def wait_for_open(self, number: int, address: str = "127.0.0.1") -> None:
+        """Wait until the server has so many requests of an address open."""
+        addresses = self.admission.addresses
+        until("counted", lambda: (addresses[address].requests if address in addresses else 0) == number)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: Callable[..., Any]) -> list[bytes]:
+        self.environs.append(environ)
+        self.entered.release()
+        if environ["PATH_INFO"] == "/hold":
+            assert self.hold.wait(PATIENCE)
+        body = environ["wsgi.input"].read() if self.answer is None else self.answer
+        start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
+        return [body]
+
+
+class FrontDoor(Server):
+    """uvicorn, accepting connections as `script/run` does."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=[])
+        accept(self, sockets or [])
+
+
+@contextmanager
+def serving(application: Any, limits: Limits) -> Iterator[int]:
+    """Serve an ASGI app at a port of this machine until the end of the block."""
+    with socket.create_server(("0.0.0.0", 0)) as listening:  # noqa: S104  # clients come from 127.0.0.2 as well
+        port = listening.getsockname()[1]
+        configuration = config(application, stop_seconds=1)
+        configuration.http = type("TestConnection", (Connection,), {"limits": limits})
+        server = FrontDoor(configuration)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield port
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def serving_app(app: App, limits: Limits, *, threads: int = 4) -> Iterator[int]:
+    """Serve a WSGI app the same way."""
+    app.admission = Admission(Bridge(app, threads=threads), limits)
+    try:
+        with serving(app.admission, limits) as port:
+            yield port
+    finally:
+        app.hold.set()
+
+
+@dataclass
+class Line:
+    """One connection. It is closed at the end of a `with` block."""
+
+    port: int
+    source: str = "127.0.0.1"
+    _socket: socket.socket = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._socket = socket.create_connection(
+            ("127.0.0.1", self.port), timeout=PATIENCE, source_address=(self.source, 0)
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def send(self, data: bytes) -> Self:
+        self._socket.sendall(data)
+        return self
+
+    def say_no_more(self) -> Self:
+        self._socket.shutdown(socket.SHUT_WR)
+        return self
+
+    def answer(self, method: str = "GET") -> Reply:
+        """Read one answer."""
+        response = HTTPResponse(self._socket, method=method)
+        response.begin()
+        return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+
+    def interim(self) -> int:
+        """Read an interim answer, which has no headers, and return its status."""
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += self._socket.recv(1)
+        return int(head.split()[1])
+
+    def closed(self) -> bytes:
+        """Wait until the server closes the connection, and return what it sent before."""
+        parts = []
+        try:
+            while part := self._socket.recv(65_536):
+                parts.append(part)
+        except ConnectionResetError:
+            pass
+        return b"".join(parts)
+
+    def cut_off(self) -> bytes:
+        """Wait, without reading, until the server cuts the connection off, and return what had come by then."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLERR | select.POLLHUP)
+        assert poll.poll(PATIENCE * 1000), "not cut off"
+        return self.closed()
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def request(method: str = "GET", path: str = "/", body: bytes | None = None, **headers: str) -> bytes:
+    """Return a request's bytes. A header `X_Y=…` is written with hyphens; `body` brings its Content-Length."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    lines += [f"Content-Length: {len(body)}"] if body is not None else []
+    return "\r\n".join([*lines, "", ""]).encode() + (body or b"")
+
+
+def half_a_body(path: str = "/") -> bytes:
+    """Return a request that promises 100 bytes and sends two."""
+    return request("POST", path, Content_Length="100") + b"ab"
