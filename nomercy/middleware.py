@@ -9,16 +9,20 @@ from typing import Any, cast
 
 import structlog
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.template import loader
 from django.utils import timezone
-from django.views.defaults import bad_request, server_error
+from django.views.defaults import server_error
 from django_htmx.middleware import HtmxDetails
 
 from games.refusals import RETRY_SECONDS, Denied, passing
 from nomercy.answers import API, error_object
+from nomercy.server.limits import LIMITS
 from nomercy.sessions import SessionStore
+from nomercy.uploads import FileRefused
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 SAFE = ("GET", "HEAD")
@@ -102,6 +106,24 @@ def last_seen(get_response: Handler) -> Handler:
     return handle
 
 
+def readable_forms(get_response: Handler) -> Handler:
+    """Refuse a form that cannot be read, or that brings a file, before any page looks at it.
+
+    Django reads a form when somebody asks for a field. That can be its page for an unknown address, and what is wrong
+    with the form would then be an error of the site. The API refuses what it cannot read by itself.
+    """
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        if request.method == "POST" and not request.path.startswith(API):
+            try:
+                request.POST  # noqa: B018  # read here for its errors
+            except (MultiPartParserError, SuspiciousOperation) as error:
+                return bad(request, error)
+        return get_response(request)
+
+    return handle
+
+
 class Busy:
     """Answer 503 where a view met a fault of the database that passes: see `refusals.passing`."""
 
@@ -128,10 +150,16 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 def bad(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The site's `handler400`: what Django itself refuses, as a host of some other name."""
+    """Answer what Django itself refuses, like a host of some other name. The site's `handler400`."""
+    denied = Denied("malformed", "This request is not one that the site takes.")
+    if isinstance(exception, RequestDataTooBig):
+        denied = Denied("too_large", "The body is too long: send less. Nothing was done.")
+    elif isinstance(exception, FileRefused):
+        denied = Denied("malformed", str(exception))
     if request.path.startswith(API):
-        return error_object(Denied("malformed", "This request is not one that the site takes."))
-    return bad_request(request, exception)
+        return error_object(denied)
+    context = {"sentence": denied.message if isinstance(exception, FileRefused) else "", "limits": LIMITS}
+    return HttpResponse(loader.get_template(f"{denied.status}.html").render(context), status=denied.status)
 
 
 def try_again(request: HttpRequest, denied: Denied) -> HttpResponse:

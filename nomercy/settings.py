@@ -164,6 +164,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "nomercy.middleware.readable_forms",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "nomercy.limits.Limits",
@@ -210,6 +211,7 @@ STORAGES = {
 
 # Forms
 DATA_UPLOAD_MAX_MEMORY_SIZE = LIMITS.body_bytes
+FILE_UPLOAD_HANDLERS = ["nomercy.uploads.NoFiles"]
 
 # People
 AUTH_USER_MODEL = "accounts.User"

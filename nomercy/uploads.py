@@ -1,0 +1,19 @@
+"""No page and no call takes files: a form that brings one is refused before anything of it is kept."""
+
+from typing import NoReturn
+
+from django.core.files.uploadhandler import FileUploadHandler
+from django.http.multipartparser import MultiPartParserError
+
+SENTENCE = "No page here takes files, so nothing was done. Send the form without them."
+
+
+class FileRefused(MultiPartParserError):
+    """A request brought a file. Django answers 400, whoever reads the form first."""
+
+
+class NoFiles(FileUploadHandler):
+    """The only handler of uploads."""
+
+    def new_file(self, *file: object, **more: object) -> NoReturn:
+        raise FileRefused(SENTENCE)

@@ -1,0 +1,96 @@
+"""No page takes files, and nothing of one is written anywhere."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.files import uploadhandler
+from django.test import Client
+
+from accounts.models import User
+from nomercy.uploads import SENTENCE
+from tests.conftest import api_token
+from tests.security.headers import faults
+from tests.support.web import CSRF
+
+pytestmark = pytest.mark.django_db
+PAGES = ("/accounts/login/", "/games/new/", "/admin/login/", "/no-such-page/")
+LARGE = 3_000_000
+FIELD = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The files that Django opened for uploads, in memory or in the temporary folder."""
+    kept: list[object] = []
+    for handler in (uploadhandler.TemporaryFileUploadHandler, uploadhandler.MemoryFileUploadHandler):
+        monkeypatch.setattr(handler, "new_file", lambda self, *values, **more: kept.append(self))
+    return kept
+
+
+def a_file(size: int) -> io.BytesIO:
+    file = io.BytesIO(bytes(size))
+    file.name = "x.bin"
+    return file
+
+
+def browser(*, with_cookie: bool) -> Client:
+    client = Client(enforce_csrf_checks=True)
+    if with_cookie:
+        client.cookies["csrf"] = CSRF
+    return client
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("with_cookie", [False, True])
+def test_a_form_with_a_file_is_refused_before_any_of_it_is_kept(
+    path: str, with_cookie: bool, written: list[object]
+) -> None:
+    for size in (1, LARGE):
+        answer = browser(with_cookie=with_cookie).post(path, {"file": a_file(size)})
+        assert answer.status_code == 400
+        assert faults(answer) == []
+        assert written == []
+
+
+def test_the_refusal_says_what_to_do(client: Client) -> None:
+    form = {"login": "x", "file": a_file(1)}
+    answer = client.post("/accounts/login/", form)
+    assert answer.status_code == 400
+    assert SENTENCE in answer.content.decode()
+
+
+def test_the_api_refuses_files_too(alice: User, as_alice: Client, written: list[object]) -> None:
+    token = api_token(alice)
+    for headers in ({"Authorization": f"Bearer {token}"}, {}):
+        answer = as_alice.post("/api/v1/games", {"file": a_file(1)}, headers=headers)
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "malformed"
+    assert written == []
+
+
+def test_a_form_without_a_file_may_come_in_parts(client: Client) -> None:
+    answer = client.post("/accounts/login/", {"login": "nobody", "password": "wrong"})
+    assert answer.status_code == 200
+    assert b"password you specified" in answer.content or b"not correct" in answer.content
+
+
+BROKEN = {
+    "no boundary": ("multipart/form-data", b"x", 400),
+    "a wrong boundary": ("multipart/form-data; boundary=\xff", b"x", 400),
+    "too many fields": ("application/x-www-form-urlencoded", b"a=1&" * 1001, 400),
+    "too many fields in parts": ("multipart/form-data; boundary=x", b"--x\r\n" + FIELD * 1001, 400),
+    "too long a field": ("multipart/form-data; boundary=x", FIELD.replace(b"1", b"1" * LARGE), 413),
+    "too long": ("application/x-www-form-urlencoded", b"a=" + b"1" * LARGE, 413),
+}
+
+
+@pytest.mark.parametrize(("kind", "body", "status"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("path", PAGES)
+def test_a_form_that_cannot_be_read_is_refused_wherever_it_is_sent(
+    path: str, kind: str, body: bytes, status: int
+) -> None:
+    answer = browser(with_cookie=True).post(path, body, content_type=kind)
+    assert answer.status_code == status
+    assert faults(answer) == []
