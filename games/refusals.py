@@ -31,6 +31,7 @@ STATUSES: Final[dict[str, int]] = {
     "suspended": 403,
     "malformed": 400,
     "timed_out": 408,
+    "length_required": 411,
     "too_large": 413,
     "not_found": 404,
     "method_not_allowed": 405,

@@ -6,7 +6,7 @@ open requests are limited by the servers; what is limited here is what they do n
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -59,13 +59,21 @@ class Proxy:
     ws: Path
     waiting: Waiting
     limits: Limits = LIMITS
+    _serving: set[asyncio.Task[None]] = field(default_factory=set)
+    """A reference to each connection's task. Without it a task whose client has hung up could be garbage collected
+    while it waits for a server, because asyncio's streams then forget it."""
 
     def listen(self, host: str, port: int) -> Acceptor:
         """Accept clients there. Raises OSError when the address cannot be had."""
         return Acceptor(listen(host, port), self._protocol, lambda peer: self.waiting.has_room(address_of(peer)))
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
-        return asyncio.StreamReaderProtocol(asyncio.StreamReader(limit=HEAD_BYTES), self._serve)
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(limit=HEAD_BYTES), self._connected)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = Client(reader, writer)

@@ -5,6 +5,8 @@ for one address. Here all connections of a process are checked once a second, wh
 """
 
 import asyncio
+import re
+from http import HTTPStatus
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -22,6 +24,8 @@ from nomercy.storms import warn
 
 log = get_logger(__name__)
 
+END_OF_HEAD: Final = re.compile(rb"\n\r?\n")
+"""As h11 finds it."""
 CHECK_SECONDS: Final = 1.0
 """How often every connection is checked."""
 AT_ONCE: Final = 100
@@ -79,7 +83,12 @@ def address_of(peer: Any) -> str:
 
 
 class Connection(H11Protocol):
-    """One HTTP connection. It is waiting while no request is being answered, also while an answer is not read yet."""
+    """One HTTP connection. It is waiting while no request is being answered, also while an answer is not read yet.
+
+    h11 is given one head or one piece of a body at a time. It would parse everything that it has in one go, and 250 kB
+    can be 40,000 chunks of a body, during which nothing else moves. So bodies in chunks are refused, which only
+    programs send, and the next request stays here until the one before it is answered.
+    """
 
     limits: Limits = LIMITS
     address: str = ""
@@ -88,9 +97,12 @@ class Connection(H11Protocol):
     """When the request that is arriving began, or the connection; None while a request is answered, and when idle."""
     _unread_since: float | None = None
     """When it was first seen that the client has not read all that was sent."""
+    _body_left: int = 0
+    """Bytes of the body that are still to come."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
+        self._pending = bytearray()
         self.address = address_of(self.client)
         self._connections = connections(self.limits)
         self._connections.add(self)
@@ -98,16 +110,16 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._arriving_since = None
+        self._pending.clear()
         self._connections.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._arriving_since is None and not self._answering:
+        self._unset_keepalive_if_required()
+        self._pending += data
+        self._feed()
+        if self._pending and self._arriving_since is None and not self._answering:
             self._arriving_since = self.loop.time()
-        super().data_received(data)
-        if self._answering:
-            self._arriving_since = None
-            self._connections.waiting.remove(self.address, self)
 
     def eof_received(self) -> bool | None:  # type: ignore[override]  # asyncio reads the answer; uvicorn's is None
         """Answer a complete request although its client sends nothing more. Returning None closes the connection."""
@@ -118,19 +130,20 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self._feed()
         if not self._answering:  # else the next request was here already
-            unfinished = self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]
-            self._arriving_since = self.loop.time() if unfinished else None
+            self._arriving_since = self.loop.time() if self._pending else None
             self._connections.waiting.add(self.address, self)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._pending.clear()
         self._connections.remove(self)
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, unless the answer to this request has begun already."""
         if not self._answering or not self.cycle.response_started:
-            self._refuse(400)
+            self._refuse(HTTPStatus.BAD_REQUEST)
         self.transport.close()
 
     def check(self, now: float) -> None:
@@ -144,7 +157,7 @@ class Connection(H11Protocol):
             cut_off(self.transport)
         if self._arriving_since is not None and now - self._arriving_since > self.limits.head_seconds:
             self._arriving_since = None
-            self._refuse_a_part(408)
+            self._refuse_a_part(HTTPStatus.REQUEST_TIMEOUT)
             self.transport.close()
 
     def evict(self) -> None:
@@ -152,7 +165,7 @@ class Connection(H11Protocol):
         if self.transport.get_write_buffer_size():
             cut_off(self.transport)
         else:
-            self._refuse_a_part(429)
+            self._refuse_a_part(HTTPStatus.TOO_MANY_REQUESTS)
             self.transport.abort()
 
     @property
@@ -160,11 +173,54 @@ class Connection(H11Protocol):
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is not None and not cycle.response_complete
 
-    def _refuse_a_part(self, status: int) -> None:
+    def _feed(self) -> None:
+        """Give h11 what has come of the current request."""
+        while self._pending and not self.transport.is_closing():
+            size = self._next_piece()
+            if not size:
+                return
+            piece = bytes(self._pending[:size])
+            del self._pending[:size]
+            if self._body_left:
+                self._body_left -= size
+                super().data_received(piece)
+            else:
+                super().data_received(piece)
+                self._begin_to_answer()
+
+    def _next_piece(self) -> int:
+        """Return how many bytes h11 is given now: of the body, or the whole head of the next request."""
+        if self._body_left:
+            return min(self._body_left, len(self._pending))
+        most = self.limits.head_bytes
+        if self._answering:
+            if len(self._pending) > most:
+                self.flow.pause_reading()  # uvicorn resumes it after the answer
+            return 0
+        end = END_OF_HEAD.search(self._pending)
+        if (end.end() if end else len(self._pending)) > most:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            self.transport.close()
+            return 0
+        return end.end() if end else 0
+
+    def _begin_to_answer(self) -> None:
+        """Look at the head that h11 has read, unless it was refused or began a websocket."""
+        if not self._answering or self.transport.is_closing():
+            return
+        self._arriving_since = None
+        self._connections.waiting.remove(self.address, self)
+        headers = dict(self.headers)
+        self._body_left = int(headers.get(b"content-length", 0))
+        if b"transfer-encoding" in headers:
+            self._refuse(HTTPStatus.LENGTH_REQUIRED, self.scope["path"])
+            self.transport.close()
+
+    def _refuse_a_part(self, status: HTTPStatus) -> None:
         """Answer the part of a request that has come, if there is one. Nothing is said on an idle connection."""
-        if self.conn.trailing_data[0]:
+        if self._pending:
             self._refuse(status)
 
-    def _refuse(self, status: int) -> None:
-        warn(log, "request refused", status=status)
-        self.transport.write(as_bytes(refusal(status, path="")))
+    def _refuse(self, status: HTTPStatus, path: str = "") -> None:
+        warn(log, "request refused", status=int(status))
+        self.transport.write(as_bytes(refusal(status, path=path)))

@@ -11,6 +11,8 @@ class Limits:
 
     head_seconds: float = 10.0
     """From the first byte of a request, or the start of its connection, to the end of its headers."""
+    head_bytes: int = 16_384
+    """The longest headers."""
     body_seconds: float = 10.0
     """From the end of the headers to the end of the body."""
     body_bytes: int = 2_621_440

@@ -23,9 +23,13 @@ RETRY_SECONDS: Final = 5
 DENIED: Final = {
     400: Denied("malformed", "This is not a request that the site takes. Nothing was done."),
     408: Denied("timed_out", f"The request did not arrive within {LIMITS.body_seconds:.0f} seconds: send it again."),
+    411: Denied("length_required", "Send the body with its Content-Length, and not in chunks. Nothing was done."),
     413: Denied("too_large", f"The body is longer than {LIMITS.body_bytes:,} bytes: send less. Nothing was done."),
     429: Denied("too_many_requests", f"Your address has too many requests open: try again in {RETRY_SECONDS} seconds."),
+    431: Denied("malformed", "The headers are too long. Delete this site's cookies and try again. Nothing was done."),
 }
+PAGES: Final = {408, 413, 429}
+"""The statuses with a page of their own. The others share that of 400."""
 CLOSE: Final = (b"connection", b"close")
 HEADERS: Final = (SecurityMiddleware, XFrameOptionsMiddleware, CSPMiddleware)
 """The middleware that gives every answer of the site its headers."""
@@ -52,8 +56,8 @@ def _made(status: int, api: bool, htmx: bool) -> Answer:
         response = reswap(HttpResponse(status=status), "none")  # the page stays as it is, like in nomercy/limits.py
     else:
         said = {"limits": LIMITS, "what": "requests at once", "wait": f"{RETRY_SECONDS} seconds"}
-        page = loader.get_template(f"{status}.html").render(said)
-        response = HttpResponse(page, status=status)
+        page = loader.get_template(f"{status if status in PAGES else 400}.html")
+        response = HttpResponse(page.render(said | {"sentence": denied.message}), status=status)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         response["Retry-After"] = str(RETRY_SECONDS)
     response["Cache-Control"] = "no-store"

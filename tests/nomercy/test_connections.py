@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from pytest_django.fixtures import Settings
+from websockets.sync.client import connect
 
 from nomercy.server import connections
 from nomercy.server.limits import LIMITS, Limits
 from nomercy.server.waiting import Waiting
-from tests.support.server import App, Line, request, serving_app
+from tests.support.server import App, Line, request, serving, serving_app
 
 OTHER = "127.0.0.2"
 SHORT = Limits(head_seconds=0.2, write_seconds=0.2)
@@ -173,32 +175,77 @@ def test_a_connection_that_waits_no_more_leaves_room() -> None:
     assert len(waiting) == 1
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"GARBAGE\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100) + b"\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 20_000,
-        request("POST", "/", Content_Length="3") + b"abc" + b"GARBAGE\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For : 192.0.2.9\r\n\r\n",
-    ],
-    ids=["garbage", "tls", "endless head", "garbage behind", "two lengths", "negative", "chunk", "space in a name"],
-)
-def test_what_is_not_http_is_refused_without_a_traceback(data: bytes, caplog: pytest.LogCaptureFixture) -> None:
+BROKEN = {
+    "garbage": (b"GARBAGE\r\n\r\n", 400),
+    "tls": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100) + b"\r\n\r\n", 400),
+    "endless head": (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 20_000, 431),
+    "long head": (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 4_000 + b"\r\n", 431),
+    "garbage behind": (request("POST", "/", body=b"abc") + b"GARBAGE\r\n\r\n", 400),
+    "two lengths": (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nbody", 400),
+    "negative": (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+    "chunks behind": (request(body=b"abc") + b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+    "space in a name": (b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For : 192.0.2.9\r\n\r\n", 400),
+    "two hosts": (b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
+}
+
+
+@pytest.mark.parametrize(("data", "status"), BROKEN.values(), ids=BROKEN)
+def test_what_is_not_http_is_refused_without_a_traceback(
+    data: bytes, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         said = line.send(data).closed()
-    assert b"HTTP/1.1 400 " in said
+    assert said.count(b"HTTP/1.1 ") == (2 if b"abc" in data else 1)
+    assert b"HTTP/1.1 %d " % status in said
     assert said.rstrip().endswith(b"</html>")
     assert not [record for record in caplog.records if record.exc_info]
 
 
-def test_garbage_in_a_body_whose_refusal_has_begun_is_not_mixed_up_with_it(caplog: pytest.LogCaptureFixture) -> None:
-    limits = Limits(body_bytes=10)
-    with serving_app(App(), limits) as port, Line(port) as line:
-        line.send(request("POST", "/", Transfer_Encoding="chunked") + b"b\r\n" + b"a" * 11 + b"\r\n")
+def test_what_follows_a_refused_body_is_not_answered(caplog: pytest.LogCaptureFixture) -> None:
+    with serving_app(App(), Limits(body_bytes=10)) as port, Line(port) as line:
+        line.send(request("POST", "/", body=b"a" * 11))
         assert line.answer().status == 413
-        assert line.send(b"ZZ\r\n").closed() == b""
+        assert line.send(b"GARBAGE\r\n\r\n").closed() == b""
     assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_many_requests_sent_at_once_wait_for_their_turn() -> None:
+    app = App()
+    many = 2_000
+    with serving_app(app, LIMITS) as port, Line(port) as line:
+        line.send(request(path="/hold"))
+        app.wait_for_open(1)
+        sender = threading.Thread(target=line.send, args=(request(body=b"next") * many,))
+        sender.start()
+        with Line(port) as other:
+            assert other.send(request(body=b"quick")).answer().body == b"quick"
+        app.hold.set()
+        assert line.answer().status == 200
+        assert {line.answer().body for _ in range(many)} == {b"next"}
+        sender.join()
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_a_request_that_comes_in_pieces_is_one(size: int) -> None:
+    data = request("POST", "/", body=b"all of it") + request(body=b"and more")
+    with serving_app(App(), LIMITS) as port, Line(port) as line:
+        for start in range(0, len(data), size):
+            line.send(data[start : start + size])
+        assert [line.answer().body for _ in range(2)] == [b"all of it", b"and more"]
+
+
+def test_a_websocket_is_no_waiting_connection_any_more() -> None:
+    async def echo(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        message = await receive()
+        await send({"type": "websocket.send", "text": message["text"]})
+        await send({"type": "websocket.close"})
+
+    limits = Limits(head_seconds=0.1, waiting_connections=1)
+    with serving(echo, limits) as port:
+        for _ in range(2):
+            with connect(f"ws://127.0.0.1:{port}/") as page:
+                threading.Event().wait(0.3)  # longer than a request may take to arrive
+                page.send("still here")
+                assert page.recv() == "still here"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -135,6 +136,33 @@ def test_a_client_that_hangs_up_is_forgotten(tmp_path: Path) -> None:
             await gone.wait()
 
     run(scenario())
+
+
+def test_a_request_whose_client_hung_up_is_not_garbage_collected(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        asked, gone, go_on = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        async def answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            asked.set()
+            await reader.read()
+            gone.set()
+            await go_on.wait()
+            writer.close()
+
+        proxy = proxy_at(tmp_path)
+        async with await asyncio.start_unix_server(answer_late, proxy.web), proxy.listen("127.0.0.1", 0) as server:
+            _, writer = await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1])
+            writer.write(b"GET / HTTP/1.1\r\n\r\n")
+            await asked.wait()
+            writer.transport.abort()
+            await gone.wait()
+            gc.collect()
+            go_on.set()
+
+    run(scenario())
+    assert "Task was destroyed" not in caplog.text
 
 
 SHORT = Limits(head_seconds=0.1, write_seconds=0.1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPResponse
+from http.client import parse_headers
 from typing import Any, Self
 from wsgiref.types import WSGIEnvironment
 
@@ -93,16 +94,19 @@ class Line:
     port: int
     source: str = "127.0.0.1"
     _socket: socket.socket = field(init=False)
+    _file: io.BufferedReader = field(init=False)
 
     def __post_init__(self) -> None:
         self._socket = socket.create_connection(
             ("127.0.0.1", self.port), timeout=PATIENCE, source_address=(self.source, 0)
         )
+        self._file = self._socket.makefile("rb")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._file.close()
         self._socket.close()
 
     def send(self, data: bytes) -> Self:
@@ -113,24 +117,23 @@ class Line:
         self._socket.shutdown(socket.SHUT_WR)
         return self
 
-    def answer(self, method: str = "GET") -> Reply:
-        """Read one answer."""
-        response = HTTPResponse(self._socket, method=method)
-        response.begin()
-        return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+    def answer(self) -> Reply:
+        """Read one answer, which says its length."""
+        status = int(self._file.readline().split()[1])
+        headers = {name.lower(): value for name, value in parse_headers(self._file).items()}
+        return Reply(status, headers, self._file.read(int(headers["content-length"])))
 
     def interim(self) -> int:
         """Read an interim answer, which has no headers, and return its status."""
-        head = b""
-        while not head.endswith(b"\r\n\r\n"):
-            head += self._socket.recv(1)
-        return int(head.split()[1])
+        status = int(self._file.readline().split()[1])
+        assert self._file.readline() == b"\r\n"
+        return status
 
     def closed(self) -> bytes:
         """Wait until the server closes the connection, and return what it sent before."""
         parts = []
         try:
-            while part := self._socket.recv(65_536):
+            while part := self._file.read1():
                 parts.append(part)
         except ConnectionResetError:
             pass
