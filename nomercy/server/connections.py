@@ -122,10 +122,14 @@ class Connection(H11Protocol):
             self._arriving_since = self.loop.time()
 
     def eof_received(self) -> bool | None:  # type: ignore[override]  # asyncio reads the answer; uvicorn's is None
-        """Answer a complete request although its client sends nothing more. Returning None closes the connection."""
-        if self._answering and not self.cycle.more_body:
+        """Answer although the client sends nothing more. Returning None closes the connection."""
+        if not self._answering:
+            return None
+        if not self.cycle.more_body:
             self.cycle.keep_alive = False
             return True
+        if not self.cycle.response_started:
+            self._refuse(HTTPStatus.BAD_REQUEST, self.scope["path"])
         return None
 
     def on_response_complete(self) -> None:

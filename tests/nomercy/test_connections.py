@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 from nomercy.server import connections
 from nomercy.server.limits import LIMITS, Limits
 from nomercy.server.waiting import Waiting
-from tests.support.server import App, Line, request, serving, serving_app
+from tests.support.server import App, Line, half_a_body, request, serving, serving_app
 
 OTHER = "127.0.0.2"
 SHORT = Limits(head_seconds=0.2, write_seconds=0.2)
@@ -95,6 +95,13 @@ def test_an_answer_that_is_not_read_takes_no_thread_and_not_for_ever() -> None:
 def test_a_client_that_sends_no_more_gets_its_answer() -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         assert line.send(request(body=b"all")).say_no_more().closed().endswith(b"\r\n\r\nall")
+
+
+def test_a_client_that_stops_within_its_body_is_refused() -> None:
+    app = App()
+    with serving_app(app, LIMITS) as port, Line(port) as line:
+        assert line.send(half_a_body("/api/v1/games")).say_no_more().closed().startswith(b"HTTP/1.1 400 ")
+    assert app.environs == []
 
 
 def test_an_address_with_too_many_waiting_connections_is_refused_and_no_other() -> None:
