@@ -6,23 +6,21 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
+from itertools import combinations
 from typing import Final, NamedTuple
 from zoneinfo import available_timezones
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
+from accounts import staff_words
 from accounts.lookalikes import INVISIBLE, mixes_scripts, plain_letters, skeleton, stacks_marks, words
 
 DISPLAY_NAME_LENGTH = 30
 GUEST_USERNAME_PREFIX = "guest-"
 BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana", "Ivo", "June")
 
-RESERVED_IN_WORDS: Final = ("admin", "moderator", "nomercy")
-"""No word of a name starts or ends with one of these."""
-RESERVED_WORDS: Final = ("bot", "clock", "mattel", "mod", "moderation", "official", "staff", "support", "system")
-"""No word of a name is one of these, or its plural."""
 RESERVED_NAMES: Final = (
     *BOT_NAMES,
     "a former player", "everybody", "free seat", "host", "nobody", "no mercy", "operator", "root", "somebody",
@@ -30,11 +28,18 @@ RESERVED_NAMES: Final = (
 )  # fmt: skip
 """No name, and no part of one beside or in brackets, is one of these. As words they are fine, as in Ada Lovelace."""
 
-_DIGITS_AS_LETTERS: Final = str.maketrans("01345789", "oleastbg")
-_SIGNS_AS_LETTERS: Final = str.maketrans("01345789@$!", "oleastbgasl")
+_DIGITS_AS_LETTERS: Final = dict(zip("01345789", "oleastbg", strict=True))
+_SIGNS_AS_LETTERS: Final = _DIGITS_AS_LETTERS | {"@": "a", "$": "s", "!": "l"}
+_READINGS: Final = tuple(
+    str.maketrans(one) for one in ({}, _DIGITS_AS_LETTERS, _SIGNS_AS_LETTERS, _SIGNS_AS_LETTERS | {"8": "at"})
+)
+"""What digits and signs may stand for in a name. `moder8or` says its 8."""
+SHORTEST_RUN: Final = 5
 _CHECK_MARKS: Final = re.compile("[\u2611\u2705\u2713\u2714\U0001f5f8\U0001f5f9]")
 _BRACKETS: Final = re.compile(r"[()\[\]{}<>]")
-_ADDRESS: Final = re.compile(r"://|\bwww\.|\w@\w", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"://|\bwww\.|\w@\w|\w[.\u3002][^\W\d_]{2,}(?!\w)", re.IGNORECASE)
+"""Whatever a mail program may make a link of. The last part is a domain: new top-level ones come every year, so any
+letters after a dot count."""
 _DOTTED_TWICE: Final = re.compile("([lj][\u0300-\u036f]*?)\u0307")
 """A dot above a letter that has one shows nothing. Here l stands for i."""
 _EMOJI_STYLE: Final = "\ufe0e\ufe0f"
@@ -91,10 +96,7 @@ def validate_display_name(value: str) -> None:
         raise ValidationError("A letter in a name has at most two marks, and no mark stands alone.", code="marks")
     if found := _CHECK_MARKS.search(value):
         raise ValidationError("A name has no check mark: the site vouches for nobody by their name.", code="check_mark")
-    if _ADDRESS.search(value):
-        raise ValidationError(
-            "A name is no address of a site or of mail: mails would make a link of it.", code="address"
-        )
+    _validate_no_address(value)
     if mixed := next(filter(mixes_scripts, words(value)), None):
         raise ValidationError(
             f"“{mixed}” has letters of different scripts: write one word in one script.", code="scripts"
@@ -103,17 +105,31 @@ def validate_display_name(value: str) -> None:
         raise ValidationError("This name is reserved.", code="reserved")
 
 
+def _validate_no_address(value: str) -> None:
+    if _ADDRESS.search(_without_marks(value)):
+        raise ValidationError(
+            "A name is no address of a site or of mail: mails would make a link of it. Leave out the dot, or write a"
+            " space after it.",
+            code="address",
+        )
+
+
+def _without_marks(text: str) -> str:
+    return "".join(char for char in text if unicodedata.category(char)[0] != "M")
+
+
 def _called(char: str) -> str:
     return f"{unicodedata.name(char, 'the character').lower()} (U+{ord(char):04X})"
 
 
 def validate_username(value: str) -> None:
-    """Refuse the usernames of guests and of the site itself.
+    """Refuse the usernames of guests and of the site itself, and addresses of sites.
 
     :raises ValidationError:
     """
     if is_reserved(value):
         raise ValidationError("This username is reserved.", code="reserved")
+    _validate_no_address(value)
 
 
 # No @: a username that looks like somebody's email address would be ambiguous at log-in.
@@ -156,11 +172,16 @@ def is_reserved(name: str) -> bool:
     if _look(plain_letters(name)).startswith(_look(GUEST_USERNAME_PREFIX)):
         return True
     in_words, whole_words, whole_names = _reserved()
-    for reading in (name, name.translate(_DIGITS_AS_LETTERS), name.translate(_SIGNS_AS_LETTERS)):
+    # Some scripts have letters whose look depends on the case, so a name is read in both.
+    for reading in {case.translate(table) for table in _READINGS for case in (name, name.casefold())}:
         tokens = [words(token) for token in plain_letters(reading).split()]
         found = {word for token in tokens for word in (*token, "".join(token))}  # ad-min is read as admin
         plain = [word for word in map(_plain, found) if word]
         if any(word in whole_words or word.startswith(in_words) or word.endswith(in_words) for word in plain):
+            return True
+        if any(
+            run in whole_words or run in in_words for run in _runs([_plain(word) for one in tokens for word in one])
+        ):
             return True
         parts = (_plain("".join(words(part))) for part in _BRACKETS.split(plain_letters(reading)))
         if any(part in whole_names or part in whole_words or part in in_words for part in parts):
@@ -168,6 +189,15 @@ def is_reserved(name: str) -> bool:
     return False
 
 
+def _runs(found: list[str]) -> Iterator[str]:
+    """Yield what words that follow each other make together. Short ones are chance: `Bo T` is no bot."""
+    for start, end in combinations(range(len(found) + 1), 2):
+        run = "".join(found[start:end])
+        if len(run) >= SHORTEST_RUN:
+            yield run
+
+
+@lru_cache(maxsize=10_000)
 def _plain(word: str) -> str:
     """Return the look of a word without marks, and without digits around it."""
     text = _look(re.sub(r"^\d+|\d+$", "", word))
@@ -177,10 +207,9 @@ def _plain(word: str) -> str:
 @cache
 def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
     """Return the looks of what no word starts or ends with, of what no word is, and of what no name is."""
-    words_and_plurals = (form for word in RESERVED_WORDS for form in (word, f"{word}s"))
     return (
-        tuple(map(_plain, RESERVED_IN_WORDS)),
-        frozenset(map(_plain, words_and_plurals)),
+        tuple(map(_plain, staff_words.PARTS)),
+        frozenset(_plain(word) for listed in staff_words.WORDS.values() for word in listed.split()),
         frozenset(_plain("".join(words(name))) for name in RESERVED_NAMES),
     )
 

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts import names
+from accounts import names, staff_words
 from accounts.lookalikes import INVISIBLE
 from accounts.names import (
     BOT_NAMES,
@@ -39,6 +39,8 @@ WELCOME = (
     "\u00de\u00f3r",
     "Modesto", "Badminton", "Staffan", "Botond", "Robot", "Madison", "Systema", "Supporter", "Clocktower",
     "Ada Lovelace", "June Carter", "Young", "Hostess",
+    "J.R.", "J.R.R. Tolkien", "St. John", "No.1", "Bob 2.0", "8ball", "Gr8 Bob", "Jo Mo D", "Moderna", "Oficina",
+    "\u041c\u043e\u0434\u0435\u0441\u0442", "\u0410\u0434\u0430\u043c",  # Modest and Adam in Cyrillic
 )  # fmt: skip
 REFUSED = {
     "unprintable": ["", "...", "\u2728", "\u3164", "\u115f\u1160", "a\u202eb", "a\x00b", "a\u200bb", "\u01c3"],
@@ -49,7 +51,10 @@ REFUSED = {
     ],
     "marks": ["e" + "\u0301" * 25, "al\u0301\u0302\u0303ice", "\u0301bob", "Bob \u0301x", "a\u20ddb"],
     "check_mark": ["alice \u2714", "\u2705 bob", "bob\u2713", "Staff \u2714 official"],
-    "address": ["http://a.example", "www.example.org", "eve@example.org", "Bob (WWW.a.b)"],
+    "address": ["http://a.example", "www.example.org", "eve@example.org", "Bob (WWW.a.b)",
+        "evil.com", "Evil.Com", "see evil.com/x", "evil.com.", "evil\u3002com", "\uff45vil\uff0ecom",
+        "evil.\u092d\u093e\u0930\u0924", "Dr.No",
+    ],
     "scripts": [
         "\u0430dmin", "\u0430lice", "\u03b1lice", "b\u043eb", "Zo\u00eb b\u043eb", "\u041e\u03bb\u044f", "\u13aalice",
     ],
@@ -68,6 +73,12 @@ REFUSED = {
         "Ola (you)", "Ada [UK]", "(host) Bob", "A former player",
         "Guest\u2010ab", "Ada", "ada.", "4da", "Ada 2", "A-d-a", "June", "JUNE \u2728", "\uff26inn",
         "\u0410\u0501\u0430",
+        "Team No Mercy", "The N0 Mercy crew", "No-Mercy Bob", "Game Master", "gamemaster", "G4me Master Bob",
+        "Bob a d m i n", "Moder8or", "M0der8ors", "M0derator",
+        "\u041c\u043e\u0434\u0435\u0440\u0430\u0442\u043e\u0440",
+        "\u041c\u041e\u0414\u0415\u0420\u0410\u0422\u041e\u0420",
+        "\u0410\u0434\u043c\u0438\u043d", "\u0410\u0434\u043c\u0456\u043d",
+        "Mod\u00e9ratrice", "Moderaci\u00f3n", "Y\u00f6netici", "Ma\u00eetre du jeu", "Mistrz Gry", "Obs\u0142uga",
     ],
 }  # fmt: skip
 
@@ -92,21 +103,54 @@ def test_a_refusal_says_what_to_leave_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["admin", "adm1n", "mod", "the.mods", "staff_1", "ada", "june", "guest-1", "nomercy", "you", "0fficial"]
+    "name",
+    [
+        "admin",
+        "adm1n",
+        "mod",
+        "the.mods",
+        "staff_1",
+        "ada",
+        "june",
+        "guest-1",
+        "nomercy",
+        "you",
+        "0fficial",
+        "moder8or",
+        "game_master",
+        "team-no-mercy",
+        "team.no.mercy",
+        "moderador",
+        "soporte",
+    ],
 )
 def test_a_username_of_the_site_is_refused(name: str) -> None:
     with pytest.raises(ValidationError, match="reserved"):
         check_username(name)
 
 
-@pytest.mark.parametrize("name", ["modesto", "ada.lovelace", "june-b", "guesthouse", "badminton", "young"])
+@pytest.mark.parametrize(
+    "name", ["modesto", "ada_lovelace", "j.r", "bob.2", "june-b", "guesthouse", "badminton", "young"]
+)
 def test_a_username_that_only_begins_like_one_of_the_site_is_fine(name: str) -> None:
     check_username(name)
+
+
+@pytest.mark.parametrize("name", ["evil.com", "www.evil", "bob.evil.com", "a.b.io"])
+def test_a_username_is_no_address_of_a_site(name: str) -> None:
+    with pytest.raises(ValidationError, match="make a link of it"):
+        check_username(name)
 
 
 def check_username(name: str) -> None:
     for validate in username_validators:
         validate(name)
+
+
+@pytest.mark.parametrize("language", staff_words.WORDS)
+def test_the_words_for_staff_are_reserved_in_every_language_listed(language: str) -> None:
+    found = staff_words.WORDS[language].split()
+    assert all(is_reserved(form) for word in found for form in (word, word.upper(), word.title(), f"Ola ({word})"))
 
 
 def test_the_names_of_bots_are_reserved() -> None:

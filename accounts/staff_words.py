@@ -1,0 +1,26 @@
+"""The words for staff in the languages that people here are likely to read.
+
+A name is compared with them by look, without marks (`accounts.names`), so `modératrice` needs no second spelling.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PARTS: Final = ("admin", "moderator", "nomercy", "админ", "адмін", "модератор")
+"""No word of a name starts or ends with one of these."""
+
+WORDS: Final = {
+    "English": "bot bots clock gamemaster helpdesk mattel mod mods moderation official officials staff support system",
+    "French": "modérateur modératrice modération officiel officielle maîtredujeu",
+    "German": "betreiber kundendienst moderation offiziell spielleiter spielleiterin spielleitung",
+    "Spanish": "moderación moderador moderadora oficial soporte",
+    "Italian": "amministratore amministratrice amministrazione moderatore moderatrice moderazione ufficiale assistenza",
+    "Portuguese": "moderação moderador moderadora oficial suporte",
+    "Dutch": "beheerder moderatie officieel ondersteuning spelleider",
+    "Polish": "moderacja obsługa oficjalny wsparcie mistrzgry",
+    "Russian": "администрация модерация модер официальный поддержка техподдержка",
+    "Ukrainian": "адміністрація модерація офіційний підтримка техпідтримка",
+    "Turkish": "yönetici yönetim destek görevli",
+}
+"""No word of a name is one of these, and no words of it one after the other, like `game master`."""
