@@ -2,7 +2,8 @@
 
 A request is refused while the slices that reach into the window hold as many as allowed, so no window of that length
 ever takes more, except what other processes have not told yet: each tells the cache after every 32nd part of a limit,
-which costs most requests nothing. While Redis is away nobody is refused (`nomercy.cache` logs that).
+which costs most requests nothing. The cache counts requests one after another, and what it has counted to is a
+request's place in that order. While Redis is away nobody is refused (`nomercy.cache` logs that).
 """
 
 import threading
@@ -44,15 +45,22 @@ class Counter:
         self.past = past if past is not None and past.untold else None
         self.asking: threading.Lock = threading.Lock() if past is None else past.asking
 
-    def admits(self, most: int) -> bool:
-        """Whether all that is counted here is within the limit for sure, without asking anybody."""
-        return self.known is not None and self.untold * UNTOLD < most and self.known + self.untold <= most
+    def passes(self, most: int) -> bool:
+        """Count one and return True if it is within the limit by what is known here, without asking the cache."""
+        if self.known is None or (self.untold + 1) * UNTOLD >= most or self.known + self.untold >= most:
+            return False
+        self.untold += 1
+        return True
 
     def full(self, most: int, now: float) -> int | None:
         """`oldest`, if one more is over the limit by what was read a moment ago, or is being read again right now."""
         if self.known is None or self.known + self.untold < most:
             return None
-        return self.oldest if now - self.refused < FRESH or self.asking.locked() else None
+        return self.oldest if self.fresh(now) or self.asking.locked() else None
+
+    def fresh(self, now: float) -> bool:
+        """Return True if the cache said within `FRESH` seconds that the limit is reached."""
+        return now - self.refused < FRESH
 
 
 class Limiter:
@@ -68,11 +76,9 @@ class Limiter:
         length, now = seconds / SLICES, self._clock()
         with self._lock:
             counter = self._counter(key, int(now / length))
+            if counter.passes(most):
+                return 0
             oldest = counter.full(most, now)
-            if oldest is None:
-                counter.untold += 1
-                if counter.admits(most):
-                    return 0
         if oldest is None:
             with counter.asking:
                 oldest = self._ask(key, counter, most, seconds)
@@ -106,53 +112,56 @@ class Limiter:
         return counter
 
     def _ask(self, key: str, counter: Counter, most: int, seconds: int) -> int | None:
-        """Tell the cache what it does not know yet. None if the one that was counted is within the limit, else it is
-        taken back, and this is the slice that leaves the window first. The caller holds `counter.asking`."""
+        """Tell the cache of one more, and of those that have passed here since. The caller holds `counter.asking`.
+
+        Return None if the one is within the limit. Else it is taken back, and this is the slice that leaves the window
+        first. Requests that wait to ask are not told before it is their turn: the first of all processes to reach the
+        cache gets the lowest place, and is never refused because of those behind it.
+        """
         with self._lock:
-            if counter.admits(most):  # somebody else has told of this one, too
-                return None
+            if self._counters.get(key) is counter:  # else this slice is over, and what passes now would not be told
+                if counter.passes(most):  # the one before has asked for all
+                    return None
+                now = self._clock()
+                oldest = counter.full(most, now) if counter.fresh(now) else None
+                if oldest is not None:
+                    return oldest
             past, counter.past = counter.past, None
-            told, late = counter.untold, 0
+            passed, late = counter.untold, 0
             if past is not None:
                 late, past.untold = past.untold, 0
-        if past is not None:
+        if past is not None and late:
             _tell(key, past.slice, late, seconds)
-        _tell(key, counter.slice, told, seconds)
-        window = _window(key, counter.slice)
+        place = _tell(key, counter.slice, passed + 1, seconds)
+        window = _earlier(key, counter.slice)
         with self._lock:
-            counter.untold -= told
-            counter.known = max(sum(window.values()), told)
-            if counter.known + counter.untold <= most:
+            counter.untold -= passed
+            counter.known = place + sum(window.values())
+            if counter.known <= most:
                 return None
+            counter.known -= 1
+            window[counter.slice] = place - 1
             counter.oldest = min((number for number, count in window.items() if count > 0), default=counter.slice)
             counter.refused = self._clock()
-            untold = counter.untold > 0
-            if untold:
-                counter.untold -= 1
-            else:
-                counter.known -= 1
-        if not untold:
-            _tell(key, counter.slice, -1, seconds)
-        return counter.oldest
+            oldest = counter.oldest
+        _tell(key, counter.slice, -1, seconds)
+        return oldest
 
 
-def _tell(key: str, number: int, count: int, seconds: int) -> None:
-    if not count:
-        return
+def _tell(key: str, number: int, count: int, seconds: int) -> int:
+    """Count so many more in this slice. Return how many it holds then."""
     name = f"{key}:{number}"
     cache.add(name, 0, timeout=2 * seconds)
     try:
-        cache.incr(name, count)
+        held: int = cache.incr(name, count)
     except ValueError:  # it ran out between the two
-        cache.set(name, max(0, count), timeout=2 * seconds)
+        held = max(0, count)
+        cache.set(name, held, timeout=2 * seconds)
+    return held
 
 
-def _window(key: str, number: int) -> dict[int, int]:
-    """What all have told of each slice that reaches into the window."""
-    found = cache.get_many([f"{key}:{n}" for n in _slices(number)])
-    return {n: found.get(f"{key}:{n}", 0) for n in _slices(number)}
-
-
-def _slices(number: int) -> range:
-    """The slices that reach into the window, oldest first."""
-    return range(number - SLICES, number + 1)
+def _earlier(key: str, number: int) -> dict[int, int]:
+    """Return what all have told of each earlier slice that reaches into the window."""
+    slices = range(number - SLICES, number)
+    found = cache.get_many([f"{key}:{n}" for n in slices])
+    return {n: found.get(f"{key}:{n}", 0) for n in slices}

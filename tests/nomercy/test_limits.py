@@ -254,6 +254,35 @@ def test_threads_of_four_processes_overrun_a_limit_by_at_most_a_fifth(clock: Clo
     assert most <= passed <= 1.2 * most
 
 
+class ReadTogether:
+    """The cache for two processes: both have told of a request before one reads, and both read before one goes on."""
+
+    def __init__(self) -> None:
+        self.both = threading.Barrier(2)
+
+    def __getattr__(self, operation: str) -> Any:
+        return getattr(cache, operation)
+
+    def get_many(self, keys: Collection[str]) -> dict[str, int]:
+        self.both.wait(20)
+        found: dict[str, int] = cache.get_many(keys)
+        self.both.wait(20)
+        return found
+
+
+@pytest.mark.parametrize("earlier", [0, 2])
+def test_of_two_processes_that_ask_at_once_the_first_is_served(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, earlier: int
+) -> None:
+    """One more is allowed, and each of the two has one."""
+    assert taken(Limiter(clock), earlier, earlier + 1) == earlier
+    clock.now += 15  # what was served earlier is in another slice
+    monkeypatch.setattr(counting, "cache", ReadTogether())
+    with ThreadPoolExecutor(2) as threads:
+        waits = list(threads.map(lambda _: Limiter(clock).wait("k", earlier + 1, 60), range(2)))
+    assert waits.count(0) == 1
+
+
 @pytest.fixture
 def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five calls of the API a token, eight an address; four moves a person."""
