@@ -1,5 +1,6 @@
 """How often requests are allowed: by person or token, and by network address; far above what playing needs.
 
+Every request counts by address first (docs/decisions/0097-addresses-count-first.md).
 Persons, tokens and addresses are counted under a keyed hash, and forgotten with their window. Wrong passwords, codes,
 sign-ups and resets have limits of their own, which survive a restart: accounts/limits.py.
 """
@@ -15,6 +16,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template import loader
+from django.urls import Resolver404, resolve
 
 from accounts.htmx import HtmxRequest
 from accounts.limits import HOUR, MINUTE, TooManyTries, refusal, scaled
@@ -23,9 +25,7 @@ from games.api.auth import bearer_token, owner_of
 from games.refusals import Denied
 from nomercy.answers import API, error_object
 from nomercy.counting import Limiter
-from nomercy.middleware import SAFE
 
-log = structlog.get_logger(__name__)
 limiter = Limiter()
 
 
@@ -33,7 +33,7 @@ limiter = Limiter()
 class Limit:
     """So many requests in a window of so many seconds, of one person (or token) and of one address; None: any number.
 
-    `visitors` is for what makes a guest of a visitor: so many of those from one address.
+    `visitors` is for what visitors send: so many from one address.
     """
 
     name: str
@@ -44,11 +44,12 @@ class Limit:
 
 
 READS: Final = Limit("reads", None, 12_000)
+HEALTH_CHECKS: Final = Limit("health", None, 3_000)
 API_CALLS: Final = Limit("api", 18_000, 36_000)
 UNKNOWN_TOKENS: Final = Limit("unknown-tokens", None, 60)
 RECORDS: Final = Limit("records", 300, 600, visitors=300)
 API_TABLES: Final = Limit("api-tables", 600, 1_200)
-MOVES: Final = Limit("moves", 6_000, 120_000)
+MOVES: Final = Limit("moves", 6_000, 120_000, visitors=480)
 TABLES: Final = Limit("tables", 30, 120, visitors=30)
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
@@ -83,14 +84,30 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "api-v1:create_game": API_TABLES,
     "api-v1:make_move": MOVES,
 }
-"""What is counted when something is sent (POST), by the name of the address; `OTHERS` if it is not here.
-
-Calls of the API count as `API_CALLS` as well, everything else that is read as `READS`."""
+"""What is counted when something is sent (POST), by the name of the address; else `OTHERS`, except for the API."""
 READ_LIMITS: Final[Mapping[str, Limit]] = {"record": RECORDS, "api-v1:get_record": RECORDS}
-"""What is counted when something is read that costs far more than a page, also by the name of the address."""
+"""What is counted besides `READS` or `API_CALLS` when something is read that costs far more than a page."""
+READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 HEALTH: Final = frozenset({"/healthz", "/readyz"})
-"""Where reading never counts: monitors and proxies ask often."""
-OF_THE_API: Final = "api-v1"
+"""What monitors and proxies read. They are not refused because others at their address read too much."""
+
+
+def _usual(request: HttpRequest, view_name: str) -> Limit | None:
+    """Return what this request counts as by its address alone. `view_name` is empty for an address where nothing is."""
+    if request.path.startswith(API):
+        return API_CALLS
+    if request.method in READING:
+        return HEALTH_CHECKS if request.path in HEALTH else READS
+    return OTHERS if _special(request, view_name) is None else None
+
+
+def _special(request: HttpRequest, view_name: str) -> Limit | None:
+    """Return what this request counts as by its view: for a person, or for a visitor, and then for the address."""
+    if request.method in READING:
+        return READ_LIMITS.get(view_name)
+    if request.method != "POST" or not view_name:
+        return None
+    return LIMITS.get(view_name, None if request.path.startswith(API) else OTHERS)
 
 
 def _key(name: str, kind: str, who: str) -> str:
@@ -103,15 +120,21 @@ def _over(limit: Limit, most: int | None, kind: str, who: str) -> int:
     return 0 if allowed is None else limiter.wait(_key(limit.name, kind, who), allowed, limit.seconds)
 
 
+def _reached(limit: Limit, most: int | None, kind: str, who: str) -> int:
+    """Return the seconds to wait if this limit was found reached a moment ago, else 0. Counts nothing."""
+    allowed = None if most is None else scaled(most)
+    return 0 if allowed is None else limiter.refusing(_key(limit.name, kind, who), allowed, limit.seconds)
+
+
 def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:
     """Return whether no one owns this token, and the seconds to wait if its address has sent too many such.
 
     While an address is over that limit the database is not asked about the tokens that it sends, unless this process
     has counted calls of the token lately.
     """
-    allowed, address = scaled(UNKNOWN_TOKENS.address or 0), address_of(request)
-    if allowed is not None and not limiter.counts(_key(API_CALLS.name, "token", token)):
-        wait = limiter.refusing(_key(UNKNOWN_TOKENS.name, "address", address), allowed, UNKNOWN_TOKENS.seconds)
+    address = address_of(request)
+    if not limiter.counts(_key(API_CALLS.name, "token", token)):
+        wait = _reached(UNKNOWN_TOKENS, UNKNOWN_TOKENS.address, "address", address)
         if wait:
             return True, wait
     if owner_of(request, token) is not None:
@@ -119,53 +142,50 @@ def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:
     return True, _over(UNKNOWN_TOKENS, UNKNOWN_TOKENS.address, "address", address)
 
 
-def _refused(request: HttpRequest, limits: list[Limit], who: list[tuple[str, str]]) -> tuple[Limit, int] | None:
-    """Return the limit that this request is over, and the seconds to wait."""
-    address = address_of(request)
-    for limit in limits:
-        asked = [(limit.person, *one) for one in who] or [(limit.visitors, "visitor", address)]
-        for most, kind, name in (*asked, (limit.address, "address", address)):
-            wait = _over(limit, most, kind, name)
-            if wait:
-                return limit, wait
-    return None
-
-
-def _read_too_much(request: HttpRequest) -> HttpResponse | None:
-    """Count a request that reads; return the refusal if its address has read too much."""
-    if request.method not in SAFE or request.path in HEALTH:
-        return None
-    wait = _over(READS, READS.address, "address", address_of(request))
-    return too_many(request, READS.name, wait) if wait else None
+def _name_of(path: str) -> str:
+    """Return the name of the view at this path, or an empty string where nothing is."""
+    try:
+        return resolve(path).view_name
+    except Resolver404:
+        return ""
 
 
 class Limits:
-    """Answers 429 with `Retry-After` to requests that come too often, before anything is done."""
+    """Answers 429 with `Retry-After` to requests that come too often.
+
+    Stands before the session and the CSRF token. Every request counts here by its address, or is refused here while
+    the address is over the limit of the view. Who asks is only known when the view is about to be called: what counts
+    for persons, tokens and visitors counts then, still before the CSRF token is checked.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        # Here, and not by view, so that addresses where nothing is count too. Calls of the API have their own limits.
-        if not request.path.startswith(API):
-            refused = _read_too_much(request)
-            if refused is not None:
-                return refused
-        return self.get_response(request)
+        refused = self._by_address(request) if settings.RATE_LIMITS else None
+        return self.get_response(request) if refused is None else refused
+
+    def _by_address(self, request: HttpRequest) -> HttpResponse | None:
+        name, address = _name_of(request.path_info), address_of(request)
+        usual, special = _usual(request, name), _special(request, name)
+        if usual is not None:
+            wait = _over(usual, usual.address, "address", address)
+            if wait:
+                return too_many(request, usual.name, wait)
+        if special is not None:
+            wait = _reached(special, special.address, "address", address)
+            if not wait and settings.SESSION_COOKIE_NAME not in request.COOKIES and bearer_token(request) is None:
+                wait = _reached(special, special.visitors, "visitor", address)
+            if wait:
+                return too_many(request, special.name, wait)
+        return None
 
     def process_view(self, request: HtmxRequest, *view: object) -> HttpResponse | None:
         match = request.resolver_match
         if match is None or not settings.RATE_LIMITS:
             return None
-        by_api = match.namespace == OF_THE_API
-        if not by_api and request.path.startswith(API):  # an address of the API where nothing is
-            return _read_too_much(request)
-        limits = [API_CALLS] if by_api else []
-        if request.method == "POST" and (match.view_name in LIMITS or not by_api):
-            limits.append(LIMITS.get(match.view_name, OTHERS))
-        elif match.view_name in READ_LIMITS:
-            limits.append(READ_LIMITS[match.view_name])
-        if not limits:
+        by_api, special = request.path.startswith(API), _special(request, match.view_name)
+        if special is None and not by_api:
             return None
         who = [("person", str(request.user.pk))] if request.user.is_authenticated else []
         token = bearer_token(request) if by_api else None
@@ -175,8 +195,18 @@ class Limits:
                 return too_many(request, UNKNOWN_TOKENS.name, wait)
             if not unknown:
                 who.append(("token", token))
-        refused = _refused(request, limits, who)
-        return None if refused is None else too_many(request, refused[0].name, refused[1])
+        counted = [(API_CALLS, API_CALLS.person, *one) for one in who] if by_api else []
+        if special is not None:
+            address = address_of(request)
+            counted += [(special, special.person, *one) for one in who] or [
+                (special, special.visitors, "visitor", address)
+            ]
+            counted.append((special, special.address, "address", address))
+        for limit, most, kind, name in counted:
+            wait = _over(limit, most, kind, name)
+            if wait:
+                return too_many(request, limit.name, wait)
+        return None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, TooManyTries):
@@ -186,7 +216,7 @@ class Limits:
 
 def too_many(request: HttpRequest, name: str, wait: int, *, what: str = "requests in a short time") -> HttpResponse:
     """Refuse a request that is over the limit of this name. The answer asks the database nothing."""
-    log.warning("too many requests", limit=name, wait=wait)
+    structlog.contextvars.bind_contextvars(limit=name)  # for `RequestLog`
     sentence = refusal(what, wait)
     if request.path.startswith(API):
         response = error_object(Denied("too_many_requests", sentence))

@@ -5,6 +5,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any, cast
 
 import structlog
@@ -20,8 +21,8 @@ from django_htmx.middleware import HtmxDetails
 
 from games.refusals import RETRY_SECONDS, Denied, passing
 from nomercy.answers import API, error_object
-from nomercy.server.limits import LIMITS
 from nomercy.sessions import SessionStore
+from nomercy.storms import warn
 from nomercy.uploads import FileRefused
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -34,6 +35,7 @@ log = structlog.get_logger("nomercy.request")
 class RequestLog:
     """Names all log lines of a request by its id, answers that in `X-Request-ID`, and logs how the request ended.
 
+    Requests that are over a limit are one line a minute for each limit, with the number of the others.
     From the view on the lines also say who asks and about which game, by numbers and codes that open nothing.
     """
 
@@ -50,7 +52,11 @@ class RequestLog:
             # The route, not the path: paths hold invitation and password-reset keys.
             route = request.resolver_match.route if request.resolver_match else None
             milliseconds = round((time.perf_counter() - started) * 1000, 1)
-            log.info("request", method=request.method, route=route, status=response.status_code, ms=milliseconds)
+            if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+                limit = structlog.contextvars.get_contextvars().get("limit")
+                warn(log, "too many requests", status=response.status_code, limit=limit)
+            else:
+                log.info("request", method=request.method, route=route, status=response.status_code, ms=milliseconds)
         finally:
             structlog.contextvars.clear_contextvars()
         response["X-Request-ID"] = request_id
@@ -106,6 +112,20 @@ def last_seen(get_response: Handler) -> Handler:
     return handle
 
 
+def short_bodies(get_response: Handler) -> Handler:
+    """Refuse a body that is longer than any form or call needs, before it is parsed.
+
+    The server has read it whole, and refuses what is longer than `LIMITS.body_bytes` by itself.
+    """
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            return bad(request, RequestDataTooBig())
+        return get_response(request)
+
+    return handle
+
+
 def readable_forms(get_response: Handler) -> Handler:
     """Refuse a form that cannot be read, or that brings a file, before any page looks at it.
 
@@ -151,14 +171,17 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 def bad(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer what Django itself refuses, like a host of some other name. The site's `handler400`."""
-    denied = Denied("malformed", "This request is not one that the site takes.")
+    denied, most = (
+        Denied("malformed", "This request is not one that the site takes."),
+        settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+    )
     if isinstance(exception, RequestDataTooBig):
-        denied = Denied("too_large", "The body is too long: send less. Nothing was done.")
+        denied = Denied("too_large", f"The body is longer than {most:,} bytes: send less. Nothing was done.")
     elif isinstance(exception, FileRefused):
         denied = Denied("malformed", str(exception))
     if request.path.startswith(API):
         return error_object(denied)
-    context = {"sentence": denied.message if isinstance(exception, FileRefused) else "", "limits": LIMITS}
+    context = {"sentence": denied.message if isinstance(exception, FileRefused) else "", "most": most}
     return HttpResponse(loader.get_template(f"{denied.status}.html").render(context), status=denied.status)
 
 

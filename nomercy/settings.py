@@ -20,7 +20,6 @@ from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, plac
 from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
 from nomercy.logs import logging_settings
-from nomercy.server.limits import LIMITS
 
 environment = Environment()
 
@@ -158,16 +157,17 @@ MIDDLEWARE = [
     "nomercy.middleware.background_fetches",
     "nomercy.middleware.Busy",
     "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "nomercy.limits.Limits",  # before all that reads the session or the body
+    "nomercy.middleware.short_bodies",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "nomercy.middleware.readable_forms",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "nomercy.limits.Limits",
     "accounts.middleware.SuspendedSeeOnePage",
     "accounts.middleware.GuestsFinishLogIns",
     "accounts.confirmations.GuestsSignUpFirst",
@@ -210,7 +210,9 @@ STORAGES = {
 }
 
 # Forms
-DATA_UPLOAD_MAX_MEMORY_SIZE = LIMITS.body_bytes
+DATA_UPLOAD_MAX_MEMORY_SIZE = (
+    65_536  # bytes of a body that are parsed: docs/decisions/0096-long-bodies-are-not-parsed.md
+)
 FILE_UPLOAD_HANDLERS = ["nomercy.uploads.NoFiles"]
 
 # People

@@ -8,7 +8,7 @@ from functools import cache, wraps
 from inspect import signature
 from typing import Any, Final, NoReturn
 
-from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -132,11 +132,6 @@ def _passing(request: HttpRequest, error: Exception) -> HttpResponse:
     if denied is None:
         raise error
     return refuse(request, denied)
-
-
-@api.exception_handler(RequestDataTooBig)
-def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-    return refuse(request, Denied("too_large", "The body is too large: no call needs more than a few hundred bytes."))
 
 
 def _unreadable(request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:

@@ -12,6 +12,7 @@ from games.actions.lobby import TableOptions
 from games.actions.play import LONGEST_MOVE
 
 USUAL: Final = TableOptions()
+Name = Annotated[str, StringConstraints(max_length=32)]  # refusals repeat it
 Token = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\x20-\x7e]+$")]
 
 
@@ -31,15 +32,15 @@ class NewClock(Strict):
 
 
 class NewGame(Strict):
-    preset: str = USUAL.preset
-    options: dict[str, Any] = Field(default_factory=dict)
+    preset: Name = USUAL.preset
+    options: dict[Name, Any] = Field(default_factory=dict)
     players: int = USUAL.players
     bots: int = USUAL.bots
-    bot: str = USUAL.bot
-    pace: str = USUAL.pace
+    bot: Name = USUAL.bot
+    pace: Name = USUAL.pace
     clock: NewClock | None = None
     misses_allowed: int = USUAL.misses_allowed
-    after_misses: str = USUAL.after_misses
+    after_misses: Name = USUAL.after_misses
     target: int = USUAL.target
     bot_pause: float = USUAL.bot_pause
     public: bool = USUAL.public

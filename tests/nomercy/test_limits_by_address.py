@@ -1,0 +1,134 @@
+"""Every request counts by address, before its session, its token or its body is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
+from structlog.testing import capture_logs
+
+from accounts.models import User
+from nomercy import limits, storms
+from nomercy.counting import Limiter, cache
+from nomercy.limits import Limit
+from tests.conftest import api_token, logged_in
+from tests.security.headers import faults
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+SMALL = 3
+
+
+@pytest.fixture(autouse=True)
+def _small_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Three of each kind by address, and as many moves by visitors."""
+    settings.RATE_LIMITS = 100
+    cache.clear()
+    monkeypatch.setattr(limits, "limiter", Limiter(lambda: 1_000_000.0))
+    monkeypatch.setattr(storms, "_once", storms.OnceAMinute())
+    for name in ("READS", "OTHERS", "API_CALLS", "HEALTH_CHECKS"):
+        monkeypatch.setattr(limits, name, Limit(name.lower(), None, SMALL), raising=False)
+    moves = Limit("moves", 100, 100, visitors=SMALL)
+    tables = Limit("tables", None, SMALL)
+    monkeypatch.setattr(limits, "LIMITS", {"move": moves, "play-now": tables, "api-v1:make_move": moves})
+    yield
+    cache.clear()
+
+
+Ask = Callable[[Client], Any]
+
+
+def sent(method: str, path: str, **more: Any) -> Ask:
+    return lambda client: client.generic(method, path, **more)
+
+
+FORM = {"content_type": "application/x-www-form-urlencoded", "data": "csrfmiddlewaretoken=wrong"}
+FLOODS = {
+    "a wrong CSRF token": sent("POST", "/play-now/", **FORM),
+    "a form for nobody": sent("POST", "/no/such/page/", **FORM),
+    "a form for the front page": sent("POST", "/", **FORM),
+    "a move with a wrong token by a visitor": sent("POST", "/games/none234567/move/", **FORM),
+    "OPTIONS": sent("OPTIONS", "/"),
+    "OPTIONS for nobody": sent("OPTIONS", "/no/such/page/"),
+    "HEAD": sent("HEAD", "/about/"),
+    "PUT": sent("PUT", "/"),
+    "DELETE": sent("DELETE", "/games/none234567/"),
+    "PATCH for nobody": sent("PATCH", "/no/such/page/"),
+    "a method that nobody knows": sent("FROBNICATE", "/"),
+    "TRACE": sent("TRACE", "/about/"),
+    "PUT at a health check": sent("PUT", "/healthz"),
+    "health checks": sent("GET", "/healthz"),
+    "the API where nothing is": sent("POST", "/api/v1/none"),
+    "the API by a wrong method": sent("DELETE", "/api/v1/me"),
+    "a method that the API does not know": sent("FROBNICATE", "/api/v1/games"),
+    "no version of the API": sent("GET", "/api/"),
+    "moves by the API": sent("POST", "/api/v1/games/none234567/moves", data="{}", content_type="application/json"),
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_whatever_is_sent_again_and_again_meets_a_limit(
+    flood: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    answers = [FLOODS[flood](browser).status_code for _ in range(SMALL)]
+    assert 429 not in answers
+    with django_assert_num_queries(0):
+        refused = FLOODS[flood](browser)
+    assert refused.status_code == 429
+    assert 0 < int(refused.headers["Retry-After"]) <= 71
+    assert faults(refused) == []
+
+
+@pytest.mark.parametrize("path", ["/no/such/page/", "/play-now/"])
+def test_a_refusal_reads_neither_session_nor_body(
+    alice: User, path: str, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    browser = logged_in(alice)
+    for _ in range(SMALL + 1):
+        browser.post(path)
+    monkeypatch.setattr("django.http.request.HttpRequest._load_post_and_files", None)
+    with django_assert_num_queries(0):
+        refused = browser.post(path, {"a": "b"})
+    assert refused.status_code == 429
+    assert faults(refused) == []
+
+
+def test_what_is_refused_to_one_person_does_not_count_for_the_address(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LIMITS", {"play-now": Limit("tables", 2, 4, visitors=1)})
+    assert [logged_in(alice).post("/play-now/").status_code for _ in range(6)] == [303] * 2 + [429] * 4
+    assert [Client().post("/play-now/").status_code for _ in range(4)] == [303] + [429] * 3
+    assert [logged_in(bob).post("/play-now/").status_code for _ in range(2)] == [303, 429]
+
+
+def test_other_addresses_are_served_meanwhile() -> None:
+    for _ in range(2 * SMALL):
+        Client().put("/")
+    assert Client().put("/").status_code == 429
+    assert Client().put("/", REMOTE_ADDR="203.0.113.9").status_code == 405
+
+
+def test_a_player_is_served_while_visitors_of_the_same_address_flood_the_moves(alice: User, bob: User) -> None:
+    url, browser = f"/games/{table_at(TWO_HANDS, [alice, bob]).game.code}/move/", logged_in(alice)
+    flood = Client(enforce_csrf_checks=True)
+    answers = [flood.post(url).status_code for _ in range(SMALL + 1)]
+    assert answers == [403] * SMALL + [429]
+    assert [browser.post(url, {"move": "play b1", "version": 0}).status_code for _ in range(10)] == [422] * 10
+
+
+def test_refusals_are_one_line_a_minute_for_each_limit(alice: User) -> None:
+    headers = {"Authorization": f"Bearer {api_token(alice)}"}
+    with capture_logs() as lines:
+        for number in range(20):
+            Client().generic(f"METHOD{number}", f"/no/such/page/{number}/")
+            Client().get("/api/v1/me", headers=headers)
+    refusals = [line for line in lines if line["event"] == "too many requests"]
+    assert [line["limit"] for line in refusals] == ["others", "api_calls"]
+    assert sum(line["event"] == "request" for line in lines) == 2 * SMALL
+    assert len(lines) == len(refusals) + 2 * SMALL
