@@ -10,13 +10,18 @@ from typing import Any, cast
 
 import structlog
 from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
+from django.contrib.sessions.exceptions import SessionInterrupted
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.template import loader
 from django.utils import timezone
 from django.views.defaults import server_error
+from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from games.refusals import RETRY_SECONDS, Denied, passing
@@ -99,6 +104,35 @@ def background_fetches(get_response: Handler) -> Handler:
         return response
 
     return handle
+
+
+class Sessions(SessionMiddleware):
+    """Django's own, which answers 400 where a session ended before its request did, as by a log-out elsewhere.
+
+    What the request did is done by then, and only its session could not be saved. So the person is asked to log in, and
+    comes back to the page that was read, or to the one that a form leads to.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        try:
+            return super().process_response(request, response)
+        except SessionInterrupted:
+            return _log_in_again(request, response)
+
+
+def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    if request.path.startswith(API):
+        answer = error_object(
+            Denied("unauthorized", "Your session ended meanwhile. Log in, and look before you repeat.")
+        )
+        answer["WWW-Authenticate"] = "Bearer"
+        return answer
+    htmx = HtmxDetails(request)
+    page = request.get_full_path() if request.method in SAFE else response.get("Location")
+    if htmx:
+        page = htmx.current_url_abs_path
+    login = redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
+    return HttpResponseClientRedirect(login["Location"], status=HTTPStatus.UNAUTHORIZED) if htmx else login
 
 
 def last_seen(get_response: Handler) -> Handler:

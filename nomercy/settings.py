@@ -160,7 +160,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "nomercy.limits.Limits",  # before all that reads the session or the body
     "nomercy.middleware.short_bodies",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "nomercy.middleware.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
