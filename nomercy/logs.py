@@ -22,14 +22,21 @@ QUIET = {
     "uvicorn.access": "WARNING",
 }
 FILTERS = ["refusals", "faults", "storms"]
+NO_HANDSHAKE = "ASGI callable returned without completing handshake."
 SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
 def as_a_refusal(record: logging.LogRecord) -> bool:
-    """What Django calls suspicious, a forged Host for one, anybody can send: a line each, as of other refusals, and no
-    traceback. A filter of the handler's, which drops nothing."""
-    if record.name.startswith("django.security."):
-        record.exc_info, record.levelno, record.levelname = None, logging.WARNING, "WARNING"
+    """Make what anybody can send a warning, as other refusals are. A filter of the handler, which drops nothing.
+
+    Django logs what it calls suspicious, such as a forged Host, with a traceback. uvicorn logs an error for each
+    websocket that is answered with a page; where the fault is ours, it has logged the exception.
+    """
+    if record.name == "uvicorn.error" and record.msg == NO_HANDSHAKE:
+        record.msg = "A websocket was refused."
+    elif not record.name.startswith("django.security."):
+        return True
+    record.exc_info, record.levelno, record.levelname = None, logging.WARNING, "WARNING"
     return True
 
 

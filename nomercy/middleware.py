@@ -122,9 +122,8 @@ class Sessions(SessionMiddleware):
 
 def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     if request.path.startswith(API):
-        answer = error_object(
-            Denied("unauthorized", "Your session ended meanwhile. Log in, and look before you repeat.")
-        )
+        denied = Denied("unauthorized", "Your session ended meanwhile. Log in, and look before you repeat.")
+        answer = error_object(denied)
         answer["WWW-Authenticate"] = "Bearer"
         return answer
     htmx = HtmxDetails(request)
@@ -205,10 +204,8 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 def bad(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer what Django itself refuses, like a host of some other name. The site's `handler400`."""
-    denied, most = (
-        Denied("malformed", "This request is not one that the site takes."),
-        settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
-    )
+    denied = Denied("malformed", "This request is not one that the site takes.")
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if isinstance(exception, RequestDataTooBig):
         denied = Denied("too_large", f"The body is longer than {most:,} bytes: send less. Nothing was done.")
     elif isinstance(exception, FileRefused):

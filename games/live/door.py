@@ -5,14 +5,18 @@ All of it costs no query, and no message to the channel layer.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import urlparse
+from urllib.parse import urlsplit
 
 import structlog
 from channels.routing import URLRouter
-from channels.security.websocket import OriginValidator
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.core.handlers.asgi import ASGIRequest
 from django.http import parse_cookie
 
 from accounts.origin import address_of_scope
@@ -24,6 +28,7 @@ Scope = Any  # of ASGI, with what each layer adds for those behind it
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
+PORTS: Final = {"http": 80, "https": 443}
 SENTENCES: Final[Mapping[int, str]] = {
     403: "Only pages of this site may open this socket.",
     404: "There is no such socket.",
@@ -49,6 +54,22 @@ def cookies_of(scope: Scope) -> dict[str, str]:
     return parse_cookie(sent.decode("latin-1"))
 
 
+def origin_of(url: str) -> tuple[str, str | None, int | None]:
+    """Return scheme, host and port, which may be left out of the URL. Raises ValueError if it is not a URL."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or PORTS.get(parts.scheme)
+
+
+def own_origins(scope: Scope) -> set[tuple[str, str | None, int | None]]:
+    """Return the origins of the site's pages: `SITE_URL`, and what this request asks for if `ALLOWED_HOSTS` has it."""
+    scheme = "https" if scope["scheme"] == "wss" else "http"
+    request = ASGIRequest({**scope, "method": "GET", "scheme": scheme}, io.BytesIO())
+    origins = {origin_of(settings.SITE_URL)}
+    with suppress(DisallowedHost):
+        origins.add(origin_of(f"{request.scheme}://{request.get_host()}"))
+    return origins
+
+
 class Door:
     """The routes of sockets, behind what refuses a handshake.
 
@@ -56,9 +77,8 @@ class Door:
     network address with 429.
     """
 
-    def __init__(self, routes: URLRouter, hosts: list[str]) -> None:
+    def __init__(self, routes: URLRouter) -> None:
         self.routes: Any = routes  # the stubs know neither the patterns of routes nor a scope with more in it
-        self._origins = OriginValidator(routes, hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not any(route.pattern.match(scope["path"].lstrip("/")) for route in self.routes.routes):
@@ -69,13 +89,13 @@ class Door:
             await self._count_in(scope, receive, send)
 
     def _is_own_page(self, scope: Scope) -> bool:
-        """Return True if the `Origin` is a page of this site, by Channels' rules; what cannot be read is none.
+        """Return True if the `Origin` is a page of this site: scheme, host and port, as forms are checked.
 
-        Channels' own refusal would ask the channel layer and visit the thread of the database.
+        Browsers say the truth there. Another program of the same machine, at another port, is not this site.
         """
         origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
         try:
-            return len(origins) == 1 and self._origins.valid_origin(urlparse(origins[0]))
+            return len(origins) == 1 and origin_of(origins[0]) in own_origins(scope)
         except ValueError:
             return False
 

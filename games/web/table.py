@@ -5,6 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -84,7 +85,7 @@ def _lobby(request: HttpRequest, table: Table, view: GameView, refusal: Denied |
     barred = is_open and view.you is None and user is not None and conduct.taken_off(table.game, user)
     invite_url = ""
     if is_open and view.you is not None:
-        invite_url = request.build_absolute_uri(reverse("invite", args=[table.game.invite_key]))
+        invite_url = settings.SITE_URL + reverse("invite", args=[table.game.invite_key])
     return {
         "code": view.id,
         "version": view.version,

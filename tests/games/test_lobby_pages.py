@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.contrib.auth import get_user
 from django.db import connection
 from django.test import Client
@@ -39,8 +40,16 @@ def test_the_lobby_shows_who_sits_and_what_one_can_do(
 def test_only_who_sits_at_a_table_is_shown_its_link(as_alice: Client, alice: User, as_bob: Client) -> None:
     game = open_table(alice)
     url = f"/games/{game.code}/"
-    assert f"http://testserver/join/{game.invite_key}/" in as_alice.get(url).content.decode()
+    assert f"{settings.SITE_URL}/join/{game.invite_key}/" in as_alice.get(url).content.decode()
     assert game.invite_key not in as_bob.get(url).content.decode()
+
+
+def test_the_link_of_a_table_repeats_nothing_that_the_request_says(as_alice: Client, alice: User) -> None:
+    game = open_table(alice)
+    page = as_alice.get(f"/games/{game.code}/", headers={"Host": "localhost:6666", "X-Forwarded-Host": "evil.example"})
+    assert page.status_code == 200
+    assert not any(host in page.content.decode() for host in ("6666", "localhost", "evil.example"))
+    assert f"{settings.SITE_URL}/join/{game.invite_key}/" in page.content.decode()
 
 
 def test_without_scripts_an_open_table_looks_again(as_alice: Client, alice: User) -> None:

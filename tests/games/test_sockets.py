@@ -92,10 +92,65 @@ def test_an_address_that_no_table_has_is_refused_before_anything_is_asked(
     assert asked == []
 
 
-@pytest.mark.parametrize("origin", ["http://[bad", "null", "", "https://evil.example"])
+ELSEWHERE = [
+    "http://[bad",
+    "http://127.0.0.1:x",
+    "null",
+    "",
+    "https://evil.example",
+    "http://127.0.0.1:6666",  # another program of this machine
+    "http://127.0.0.1",
+    "https://127.0.0.1:8000",
+    "ws://127.0.0.1:8000",
+    "http://localhost:8000",  # one of our names, and not the one that was asked
+    "http://127.0.0.1:8000@evil.example",
+]
+
+
+@pytest.mark.parametrize("origin", ELSEWHERE)
 def test_a_page_of_elsewhere_is_refused(code: str, origin: str) -> None:
     async def scenario() -> None:
         assert await Socket(code, origin=origin).status() == 403
+        assert nothing_is_left()
+
+    run(scenario())
+
+
+OWN = [  # the site, proxies, the header `Host`, `X-Forwarded-Proto`, and what a page of ours says
+    ("http://127.0.0.1:8000", 0, "localhost:8000", "", "http://localhost:8000"),
+    ("http://127.0.0.1:8000", 0, "localhost:8000", "", "http://127.0.0.1:8000"),
+    ("http://127.0.0.1:8000", 0, "127.0.0.1:9999", "", "http://127.0.0.1:9999"),
+    ("http://127.0.0.1:8000", 0, "[::1]:8000", "", "http://[::1]:8000"),
+    ("https://cards.example", 0, "cards.example", "", "https://cards.example"),
+    ("https://cards.example", 1, "cards.example", "https", "https://cards.example"),
+    ("https://cards.example:443", 1, "cards.example", "https", "https://cards.example"),
+    ("https://Cards.example", 1, "cards.example", "https", "https://cards.example"),
+    ("https://cards.example:8443", 1, "cards.example", "https", "https://cards.example:8443"),  # a `Host` without port
+    ("https://cards.example", 1, "alias.example", "https", "https://alias.example"),
+]
+FOREIGN = [
+    ("http://127.0.0.1:8000", 0, "evil.example", "", "http://evil.example"),  # a name that leads here
+    ("http://127.0.0.1:8000", 0, "localhost:8000", "https", "https://localhost:8000"),
+    ("https://cards.example", 1, "cards.example", "https", "http://cards.example"),
+    ("https://cards.example", 1, "cards.example", "https", "https://cards.example:444"),
+    ("https://cards.example", 1, "alias.example", "http", "https://alias.example"),
+]
+
+
+@pytest.mark.parametrize(("way", "status"), [(way, 101) for way in OWN] + [(way, 403) for way in FOREIGN], ids=str)
+def test_the_origin_of_a_socket_is_that_of_the_page_or_of_the_site(
+    code: str, settings: Settings, way: tuple[str, int, str, str, str], status: int
+) -> None:
+    settings.SITE_URL, proxies, host, scheme, origin = way
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if proxies else None
+    settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", "cards.example", "alias.example"]
+    headers = {"X-Forwarded-Proto": scheme} if scheme else {}
+
+    async def scenario() -> None:
+        socket = Socket(code, origin=origin, host=host, headers=headers)
+        assert await socket.status() == status
+        if status == 101:
+            await socket.leave()
         assert nothing_is_left()
 
     run(scenario())

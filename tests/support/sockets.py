@@ -29,7 +29,7 @@ ORIGIN = "http://127.0.0.1:8000"
 class Socket:
     """One socket of the game `code`, or at another `path`, with the session of `browser`.
 
-    It comes from the network address `client`, with more `headers`.
+    It comes from the network address `client`, with more `headers`, from a page of `origin`, and asks `host`.
     """
 
     def __init__(
@@ -38,18 +38,20 @@ class Socket:
         browser: Client | None = None,
         *,
         origin: str = ORIGIN,
+        host: str = "127.0.0.1:8000",
         path: str | None = None,
         client: str = "127.0.0.1",
         headers: Mapping[str, str] | None = None,
     ) -> None:
         path = path or f"/ws/games/{code}/"
-        sent = [(b"origin", origin.encode()), (b"host", b"127.0.0.1:8000")]
+        sent = [(b"origin", origin.encode()), (b"host", host.encode())]
         sent += [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         if browser is not None:
             session = browser.cookies[settings.SESSION_COOKIE_NAME].value
             sent.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
         self.scope: dict[str, Any] = {
             "type": "websocket",
+            "scheme": "ws",
             "path": path,
             "raw_path": path.encode(),
             "query_string": b"",

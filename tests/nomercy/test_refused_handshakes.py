@@ -1,0 +1,65 @@
+"""A handshake that is refused is no error in the log, and any number of them is a line a minute."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from channels.routing import ProtocolTypeRouter
+
+from games.live.door import Door
+from nomercy.asgi import websockets
+from nomercy.logs import as_a_refusal
+from nomercy.server.limits import Limits
+from nomercy.storms import StormFilter
+from tests.support.server import Line, request, serving
+
+
+def handshake(path: str) -> bytes:
+    key, page = "MDEyMzQ1Njc4OWFiY2RlZg==", "http://evil.example"
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Key": key, "Sec_WebSocket_Version": "13"}
+    return request("GET", path, None, Origin=page, **upgrade)
+
+
+class Lines(logging.Handler):
+    """The lines of the log, as (level, message)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[tuple[str, str]] = []
+        self.addFilter(as_a_refusal)
+        self.addFilter(StormFilter())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append((record.levelname, record.getMessage().strip()))
+
+
+def statuses(application: Any, paths: list[str]) -> list[int]:
+    with serving(application, Limits()) as port:
+        found = []
+        for path in paths:
+            with Line(port) as line:
+                found.append(line.send(handshake(path)).answer().status)
+    return found
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> Lines:
+    handler = Lines()
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "handlers", [handler])
+    return handler
+
+
+def test_refused_handshakes_are_one_warning_a_minute(log: Lines) -> None:
+    application = ProtocolTypeRouter({"websocket": Door(websockets)})
+    assert statuses(application, 5 * ["/ws/games/abc/", "/ws/none/"]) == 5 * [403, 404]
+    assert log.lines == [("WARNING", "A websocket was refused.")]
+
+
+def test_an_app_that_fails_is_an_error(log: Lines) -> None:
+    async def application(scope: object, receive: object, send: object) -> None:
+        raise ValueError("a bug")
+
+    assert statuses(application, ["/ws/games/abc/"]) == [500]
+    assert log.lines == [("ERROR", "Exception in ASGI application")]
