@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 
 from accounts import encryption, queries
-from accounts.models import ApiToken, NameSkeleton, User
+from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, User
 from accounts.names import (
     HeldName,
     Person,
@@ -154,8 +154,10 @@ def _save_profile(*, user: User, name: str) -> None:
         raise NameTaken(queries.NAME_TAKEN) from None
 
 
-def recheck_names() -> None:
+def recheck_names(*, now: datetime) -> None:
     """Judge all names by today's rules: what each looks like, and which staff should look at.
+
+    Also let go of names that were given up long ago, and note the time for those of accounts that are deleted.
 
     Names are judged when they are given. This finds those that were given by other rules, and lets go of an objection
     that has no ground any more. Takes about 0.1 ms a person, in which nobody can take a name.
@@ -164,7 +166,13 @@ def recheck_names() -> None:
         cursor.execute("LOCK TABLE accounts_nameskeleton IN SHARE ROW EXCLUSIVE MODE")
         people = User.objects.order_by("pk").values_list("pk", "username", "display_name", "is_guest", "is_staff")
         found = set(held_names(Person(*row) for row in people.iterator()))
-        rows = {HeldName(*values): pk for pk, *values in NameSkeleton.objects.values_list("pk", *HeldName._fields)}
+        NameSkeleton.objects.filter(user=None, freed_at=None).update(freed_at=now)
+        freed, taken = NameSkeleton.objects.exclude(freed_at=None), {row.skeleton for row in found}
+        freed.filter(freed_at__lte=now - FREED_NAMES_HELD).delete()
+        # Somebody may have had the same look from before this rule.
+        freed.filter(pk__in=[pk for pk, look in freed.values_list("pk", "skeleton") if look in taken]).delete()
+        held = NameSkeleton.objects.filter(freed_at=None).values_list("pk", *HeldName._fields)
+        rows = {HeldName(*values): pk for pk, *values in held}
         NameSkeleton.objects.filter(pk__in=[pk for row, pk in rows.items() if row not in found]).delete()
         NameSkeleton.objects.bulk_create(NameSkeleton(**row._asdict()) for row in sorted(found - rows.keys()))
 

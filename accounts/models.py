@@ -1,7 +1,7 @@
 """Who plays: people, guests, their sessions, the tokens of their programs, and the mails about accounts."""
 
 import hashlib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any, Final
 
@@ -10,11 +10,18 @@ from django.contrib.auth.models import AbstractUser
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models, transaction
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 from accounts.addresses import LONGEST_ADDRESS
 from accounts.names import DISPLAY_NAME_LENGTH, name_skeletons, validate_display_name, validate_time_zone
 from accounts.rest import Rest
 
+FREED_NAMES_HELD: Final = timedelta(days=90)
+MOST_FREED: Final = 6
+"""The most skeletons that are held of names one person gave up: those of three names, which have at most two each.
+
+Without this limit one person could take any number of names away from everybody, by changing theirs again and again.
+"""
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
 """The end of what never ends: later than any clock here will read."""
 
@@ -117,11 +124,15 @@ class NameSkeleton(models.Model):
     """What a name of somebody looks like, so that nobody else takes one that looks like it (`accounts.names`).
 
     `objection` says why staff should look at that name; empty if they need not. Names that are given today have none.
+
+    `freed_at` is when its owner gave the name up; None while somebody has it. Only that person can take it back until
+    `FREED_NAMES_HELD` have passed. After the deletion of an account its names have no user.
     """
 
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="name_skeletons")
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="name_skeletons")
     skeleton = models.TextField()
     objection = models.CharField(max_length=20, blank=True)
+    freed_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["skeleton"], name="accounts_name_skeleton")]
@@ -138,13 +149,24 @@ class NameSkeleton(models.Model):
 
 def _hold_names(user: User) -> None:
     wanted = {skeleton for name in (user.username, user.display_name) if name for skeleton in name_skeletons(name)}
-    held = dict(NameSkeleton.objects.filter(user=user).values_list("skeleton", "pk"))
-    if gone := [pk for skeleton, pk in held.items() if skeleton not in wanted]:
-        NameSkeleton.objects.filter(pk__in=gone).delete()
+    rows = NameSkeleton.objects.filter(user=user)
+    freed_at = dict(rows.values_list("skeleton", "freed_at"))
+    if any(freed_at[skeleton] for skeleton in wanted & freed_at.keys()):
+        rows.filter(skeleton__in=wanted).update(freed_at=None)
+    if any(freed_at[skeleton] is None for skeleton in freed_at.keys() - wanted):
+        _free_names(rows.exclude(skeleton__in=wanted))
     # In one order, so that two people who take the same names at once wait for each other instead of in a ring.
     NameSkeleton.objects.bulk_create(
-        NameSkeleton(user=user, skeleton=skeleton) for skeleton in sorted(wanted - held.keys())
+        NameSkeleton(user=user, skeleton=skeleton) for skeleton in sorted(wanted - freed_at.keys())
     )
+
+
+def _free_names(rows: models.QuerySet[NameSkeleton]) -> None:
+    """Hold what one person gives up, and let go of what they gave up before if it becomes too much."""
+    rows.exclude(objection="").delete()  # nobody can take such a name, or an older account has it
+    rows.filter(freed_at=None).update(freed_at=timezone.now())
+    kept = rows.order_by("-freed_at", "pk").values_list("pk", flat=True)
+    rows.filter(pk__in=list(kept[MOST_FREED:])).delete()
 
 
 class ApiToken(models.Model):

@@ -15,12 +15,17 @@ from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
 from accounts.addresses import canonical, spellings
-from accounts.models import AccountMail, ApiToken, NameSkeleton, Session, User
+from accounts.models import FREED_NAMES_HELD, AccountMail, ApiToken, NameSkeleton, Session, User
 from accounts.names import ALIKE, name_skeletons
 from accounts.tokens import LONGEST, digest_of
 
 NAME_TAKEN: Final = "Somebody else goes by this name."
 NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that cannot be taken for it."
+
+NAME_FREED: Final = (
+    "Somebody was called this, or something that looks like it, until lately. Nobody else can take such a name for"
+    f" {FREED_NAMES_HELD.days} days."
+)
 
 
 def token_row(token: str) -> ApiToken | None:
@@ -36,12 +41,17 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
 
 
 def name_clash(name: str, *, but: User) -> str:
-    """Return a sentence if somebody else has this name, as username or at the table, or one that looks like it."""
+    """Return a sentence if somebody else has, or had lately, this name or one that looks like it."""
     others = User.objects.exclude(pk=but.pk)
     if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
         return NAME_TAKEN
-    alike = NameSkeleton.objects.exclude(user=but.pk).filter(skeleton__in=name_skeletons(name)).exists()
-    return NAME_ALIKE if alike else ""
+    alike = NameSkeleton.objects.filter(skeleton__in=name_skeletons(name))
+    if but.pk is not None:
+        alike = alike.exclude(user=but.pk)
+    freed = alike.values_list("freed_at", flat=True)
+    if not freed:
+        return ""
+    return NAME_FREED if all(freed) else NAME_ALIKE
 
 
 OBJECTIONS: Final = {

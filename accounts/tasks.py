@@ -15,8 +15,8 @@ def clear_expired_sessions() -> None:
 
 @shared_task(name="accounts.tasks.recheck_names", ignore_result=True)
 def recheck_names() -> None:
-    """Judge all names by today's rules, so that staff find those from before."""
-    actions.recheck_names()
+    """Judge all names by today's rules, so that staff find those from before, and free those that were given up."""
+    actions.recheck_names(now=timezone.now())
 
 
 @shared_task(name="accounts.tasks.forget_tries", ignore_result=True)

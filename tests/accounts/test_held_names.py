@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from io import StringIO
 from typing import Any
@@ -15,10 +15,11 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection
 from django.test import Client
+from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from accounts import actions, queries, tasks
-from accounts.models import NameSkeleton, User
+from accounts.models import MOST_FREED, NameSkeleton, User
 from games.actions import lobby
 from games.actions.moderation import accounts, people
 from games.models import Seat
@@ -41,7 +42,7 @@ def renamed(user: User, **names: str) -> None:
 
 
 def held() -> set[tuple[str, str, str]]:
-    return set(NameSkeleton.objects.values_list("user__username", "skeleton", "objection"))
+    return set(NameSkeleton.objects.filter(freed_at=None).values_list("user__username", "skeleton", "objection"))
 
 
 @pytest.mark.django_db
@@ -127,15 +128,79 @@ def test_the_database_holds_a_look_for_one_person(alice: User, bob: User) -> Non
         bob.save(update_fields=["display_name"])
 
 
+def called(user: User, name: str) -> None:
+    actions.update_profile(user=user, display_name=name, time_zone="UTC", now=NOW)
+
+
+def days_pass(days: int) -> None:
+    """Let the daily task run after so many days."""
+    actions.recheck_names(now=timezone.now() + timedelta(days=days))
+
+
 @pytest.mark.django_db
-def test_a_name_is_free_again_once_nobody_has_it(alice: User, bob: User, mo: User) -> None:
-    actions.update_profile(user=alice, display_name="Wonder", time_zone="UTC", now=NOW)
-    with pytest.raises(actions.NameTaken):
-        actions.update_profile(user=bob, display_name="W0nder", time_zone="UTC", now=NOW)
-    people.mute(person_id=alice.pk, by=mo, days=1, reason=REASON, now=NOW)
-    actions.update_profile(user=bob, display_name="W0nder", time_zone="UTC", now=NOW)
-    bob.delete()
-    assert queries.name_clash("Wonder", but=mo) == ""
+@pytest.mark.parametrize("how", ["change", "mute", "rename"])
+def test_a_name_that_was_given_up_is_held_for_90_days(alice: User, bob: User, ann: User, how: str) -> None:
+    called(alice, "Wonder")
+    with pytest.raises(actions.NameTaken, match="looks like somebody else"):
+        called(bob, "W0nder")
+    if how == "change":
+        called(alice, "Alice W")
+    elif how == "mute":
+        people.mute(person_id=alice.pk, by=ann, days=1, reason=REASON, now=NOW)
+    else:
+        accounts.rename(person_id=alice.pk, by=ann, username="lisa", display_name="", reason=REASON, now=NOW)
+    for name in ("Wonder", "W0nder"):
+        with pytest.raises(actions.NameTaken, match="until lately"):
+            called(bob, name)
+    assert queries.name_clash("wonder", but=User()) == queries.NAME_FREED
+    days_pass(89)
+    assert queries.name_clash("Wonder", but=bob) == queries.NAME_FREED
+    days_pass(91)
+    called(bob, "Wonder")
+
+
+@pytest.mark.django_db
+def test_the_names_of_a_deleted_account_are_held_without_its_owner(alice: User, bob: User) -> None:
+    called(alice, "Wonder")
+    alice.delete()
+    for days in (0, 89):
+        days_pass(days)
+        with pytest.raises(actions.NameTaken, match="until lately"):
+            called(bob, "Wonder")
+    left = NameSkeleton.objects.exclude(freed_at=None)
+    assert set(left.values_list("skeleton", flat=True)) == {"allce", "wonder"}
+    assert not left.exclude(user=None).exists()
+    days_pass(91)
+    called(bob, "Wonder")
+    assert not NameSkeleton.objects.exclude(freed_at=None).filter(user=None).exists()
+
+
+@pytest.mark.django_db
+def test_its_former_owner_takes_a_name_back_at_once(alice: User, bob: User) -> None:
+    for name in ("Wonder", "", "W0nder"):
+        called(alice, name)
+    assert not NameSkeleton.objects.exclude(freed_at=None).exists()
+    with pytest.raises(actions.NameTaken, match="looks like somebody else"):
+        called(bob, "Wonder")
+
+
+@pytest.mark.django_db
+def test_one_person_holds_three_names_that_they_gave_up(alice: User, bob: User) -> None:
+    for n in range(10):
+        called(alice, f"Wonder B{n}")
+    assert NameSkeleton.objects.filter(user=alice).exclude(freed_at=None).count() <= MOST_FREED
+    called(bob, "Wonder B0")
+    with pytest.raises(actions.NameTaken, match="until lately"):
+        called(bob, "Wonder B8")
+
+
+@pytest.mark.django_db
+def test_the_database_holds_a_name_that_was_given_up(alice: User, bob: User) -> None:
+    called(alice, "Wonder")
+    called(alice, "")
+    bob.display_name = "Wonder"
+    with pytest.raises(IntegrityError):
+        bob.save(update_fields=["display_name"])
 
 
 @pytest.mark.django_db
@@ -156,7 +221,7 @@ def test_saving_anything_else_looks_at_no_name(alice: User, django_assert_num_qu
 @pytest.mark.parametrize("name", ["Admin.", "\u0430lice", "Staff \u2714", ALIKE])
 def test_who_has_a_name_from_before_keeps_it_and_can_change_other_things(alice: User, bob: User, name: str) -> None:
     renamed(bob, display_name=name)
-    actions.recheck_names()
+    actions.recheck_names(now=NOW)
     browser = logged_in(bob)
     answer = browser.post("/accounts/me/", {"display_name": name, "time_zone": "Asia/Tokyo"})
     assert answer.status_code == 302
@@ -169,7 +234,7 @@ def test_who_has_a_name_from_before_keeps_it_and_can_change_other_things(alice: 
 @pytest.mark.django_db
 def test_a_name_from_before_is_not_taken_by_another(alice: User, bob: User, charlie: User) -> None:
     renamed(bob, display_name=ALIKE)
-    actions.recheck_names()
+    actions.recheck_names(now=NOW)
     renamed(alice, username="wonder")
     alice.save()
     with pytest.raises(actions.NameTaken):
@@ -207,7 +272,7 @@ def test_the_migration_holds_the_names_that_there_are(alice: User, bob: User) ->
 def test_staff_find_names_from_before_and_read_what_is_wrong(mo: User, alice: User, bob: User, charlie: User) -> None:
     renamed(bob, display_name=ALIKE)
     renamed(charlie, display_name="Admin.")
-    actions.recheck_names()
+    actions.recheck_names(now=NOW)
     browser = staff_browser(mo)
 
     def listed(value: str) -> set[str]:
