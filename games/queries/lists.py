@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Case, Count, F, Q, QuerySet, When, Window
+from django.db.models.functions import RowNumber
 
 from games.models import Game, Invitation
 from games.models.rows import count_badges, count_turns
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+
+GUESTS_FIRST: Final = 6
+"""So many open tables of guests are listed by age among the others."""
 
 
 def _my_turn(user: User) -> Q:
@@ -92,15 +97,22 @@ def public_games() -> QuerySet[Game]:
 def open_tables(user: User | None) -> QuerySet[Game]:
     """Return the tables with a seat free for this person, newest first.
 
-    They are the newest public table of each host, and those that a rematch invited this person to.
+    They are the newest public table of each host, and those that a rematch invited this person to. Public tables of
+    guests after the first `GUESTS_FIRST` come last, because anybody can be as many guests as they like.
     """
     waiting = Game.objects.filter(status=Game.Status.OPEN)
     public = Game.objects.filter(pk__in=_with_a_seat_for(user, waiting.filter(is_public=True)).values("pk"))
     listed = public.order_by("host", "-pk").distinct("host").values("pk")
+    by_a_guest = Q(host__is_guest=True)
     if user is not None:
         invited = waiting.filter(pk__in=Invitation.objects.filter(user_id=user.pk).values("game_id"))
         listed = listed.union(_with_a_seat_for(user, invited).values("pk"))
-    return Game.objects.filter(pk__in=listed).order_by("-created_at", "-pk")
+        by_a_guest &= ~Q(pk__in=invited.values("pk"))
+    newest = (F("created_at").desc(), F("pk").desc())
+    guests = Case(When(by_a_guest, then=True), default=False)
+    place = Window(RowNumber(), partition_by=guests, order_by=newest)
+    tables = Game.objects.filter(pk__in=listed).annotate(guests=guests, place=place)
+    return tables.order_by(Case(When(guests=True, place__gt=GUESTS_FIRST, then=1), default=0), *newest)
 
 
 def _with_a_seat_for(user: User | None, tables: QuerySet[Game]) -> QuerySet[Game]:

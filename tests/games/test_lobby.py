@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from accounts.models import User
 from games import queries, rules
 from games.actions import guests, lobby
 from games.actions.lobby import OPEN_TABLES, TableOptions
+from games.actions.once import create_table_once
 from games.actions.rematch import ask_rematch
 from games.models import Game, Invitation, Seat
 from games.queries import lists
@@ -344,6 +346,22 @@ def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charli
         newest[0],
         *(t.game.code for t in (tables[alice][1], tables[alice][0])),
     ]
+
+
+def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bob: User, charlie: User) -> None:
+    others = [new_table(user, players=2).game.code for user in (alice, bob)]
+    guests = [
+        create_table_once(user=None, options=TableOptions(players=2), form=None, now=NOON + timedelta(minutes=n)).table
+        for n in range(20)
+    ]
+    newest = [table.game.code for table in reversed(guests)]
+
+    def listed(user: User | None = None) -> list[str]:
+        return [game.code for game in lists.open_tables(user)[:12]]
+
+    assert listed() == newest[:6] + others[::-1] + newest[6:10]
+    Invitation.objects.create(game=guests[0].game, user=charlie, at=NOON)  # a rematch: it is not pushed back
+    assert listed(charlie) == [*newest[:6], newest[-1], *others[::-1], *newest[6:9]]
 
 
 def test_a_table_where_i_sit_hides_no_other_of_its_host(alice: User, bob: User) -> None:
