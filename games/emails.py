@@ -33,6 +33,7 @@ from games.models.notices import (
 )
 from games.queries import GameView
 from games.render import words
+from games.render.direction import isolate
 
 LONGEST_SUBJECT: Final = 180
 LONGEST_LINE: Final = 990
@@ -119,9 +120,13 @@ def sentence(view: GameView, now: datetime) -> str:
 
 
 def one_line(text: str) -> str:
-    """This text on one line: no control, format or separator character survives, and runs of space are one."""
+    """Return this text on one line, without control, format and separator characters, and with single spaces.
+
+    Names in right-to-left scripts are isolated.
+    """
     shown = (" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
-    return " ".join("".join(c for c in shown if unicodedata.category(c) != "Cf" or c == ZERO_WIDTH_JOINER).split())
+    plain = "".join(c for c in shown if unicodedata.category(c) != "Cf" or c == ZERO_WIDTH_JOINER)
+    return isolate(" ".join(plain.split()))
 
 
 def _games_mail(reader: Reader, kind: str, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:

@@ -187,7 +187,8 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "games.web.context.waiting",
-            ]
+            ],
+            "builtins": ["games.templatetags.direction"],
         },
     }
 ]

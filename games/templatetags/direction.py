@@ -1,0 +1,17 @@
+"""A filter for sentences with names in them, in every template (`builtins` in the settings)."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.html import conditional_escape
+from django.utils.safestring import SafeString, mark_safe
+
+from games.render.direction import isolate
+
+register = template.Library()
+
+
+@register.filter
+def bdi(text: str) -> SafeString:
+    """``{{ line.text|bdi }}``: the text, with `<bdi>` around names in right-to-left scripts. Not for attributes."""
+    return mark_safe(isolate(conditional_escape(text), "<bdi>", "</bdi>"))  # noqa: S308  # escaped, and then constant markup
