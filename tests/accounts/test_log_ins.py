@@ -177,7 +177,8 @@ def test_a_request_that_is_under_way_does_not_bring_an_ended_log_in_back(
     key = there.session.session_key
     monkeypatch.setattr(actions, "update_profile", lambda **rest: here.post(PAGE, {"end": "others"}))
     answer = there.post("/accounts/me/", {"display_name": "Ally", "time_zone": "UTC"})
-    assert answer.status_code == 400  # its session, which has a message now, cannot be stored
+    # Its session, which has a message now, cannot be stored.
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/login/?next=/accounts/me/")
     assert not Session.objects.filter(session_key=key).exists()
     assert not is_in(there)
 
