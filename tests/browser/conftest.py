@@ -111,6 +111,8 @@ def _embedded() -> Iterator[Embedded]:
         # A connection that outlived its request would keep the test database from being emptied and dropped.
         patch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
         listening = socket.create_server(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        patch.setattr(settings, "SITE_URL", url)
         ready = threading.Event()
         uvicorn = embedded._server(application, ready=ready.set)
         thread = threading.Thread(target=lambda: asyncio.run(embedded._run(uvicorn, listening)), name="site")
@@ -118,7 +120,7 @@ def _embedded() -> Iterator[Embedded]:
             thread.start()
             try:
                 assert ready.wait(QUIET_SECONDS)
-                yield Embedded(f"http://127.0.0.1:{listening.getsockname()[1]}")
+                yield Embedded(url)
             finally:
                 uvicorn.should_exit = True
                 thread.join()
