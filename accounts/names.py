@@ -37,9 +37,18 @@ _READINGS: Final = tuple(
 SHORTEST_RUN: Final = 5
 _CHECK_MARKS: Final = re.compile("[\u2611\u2705\u2713\u2714\U0001f5f8\U0001f5f9]")
 _BRACKETS: Final = re.compile(r"[()\[\]{}<>]")
-_ADDRESS: Final = re.compile(r"://|\bwww\.|\w@\w|\w[.\u3002][^\W\d_]{2,}(?!\w)", re.IGNORECASE)
-"""Whatever a mail program may make a link of. The last part is a domain: new top-level ones come every year, so any
-letters after a dot count."""
+_ENDINGS: Final = (
+    "com", "net", "org", "info", "biz", "name", "pro", "mobi", "edu", "gov", "mil", "int", "arpa", "example",
+    "app", "art", "bet", "best", "blog", "casino", "chat", "click", "cloud", "club", "dev", "email", "fun", "game",
+    "games", "group", "help", "icu", "link", "live", "media", "news", "online", "page", "plus", "poker", "press",
+    "shop", "site", "social", "space", "store", "support", "team", "tech", "tips", "today", "top", "video", "vip",
+    "website", "wiki", "win", "work", "world", "xyz", "zone",
+)  # fmt: skip
+"""Top-level domains that people know. Every pair of letters and every word in another script counts as one too."""
+_ADDRESS: Final = re.compile(
+    rf"://|\bwww\.|\w@\w|\w[.\u3002](?:{'|'.join(_ENDINGS)}|[^\W\d_]{{2}}|(?:(?![a-z])[^\W\d_])+)(?!\w)", re.IGNORECASE
+)
+"""What a mail program may make a link of."""
 _DOTTED_TWICE: Final = re.compile("([lj][\u0300-\u036f]*?)\u0307")
 """A dot above a letter that has one shows nothing. Here l stands for i."""
 _EMOJI_STYLE: Final = "\ufe0e\ufe0f"

@@ -39,7 +39,8 @@ WELCOME = (
     "\u00de\u00f3r",
     "Modesto", "Badminton", "Staffan", "Botond", "Robot", "Madison", "Systema", "Supporter", "Clocktower",
     "Ada Lovelace", "June Carter", "Young", "Hostess",
-    "J.R.", "J.R.R. Tolkien", "St. John", "No.1", "Bob 2.0", "8ball", "Gr8 Bob", "Jo Mo D", "Moderna", "Oficina",
+    "J.R.", "J.R.R. Tolkien", "ada.lovelace", "John.Smith", "Mr.T", "St. John", "No.1", "Bob 2.0", "8ball", "Gr8 Bob",
+    "Jo Mo D", "Moderna", "Oficina",
     "\u041c\u043e\u0434\u0435\u0441\u0442", "\u0410\u0434\u0430\u043c",  # Modest and Adam in Cyrillic
 )  # fmt: skip
 REFUSED = {
@@ -130,7 +131,19 @@ def test_a_username_of_the_site_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["modesto", "ada_lovelace", "j.r", "bob.2", "june-b", "guesthouse", "badminton", "young"]
+    "name",
+    [
+        "modesto",
+        "ada_lovelace",
+        "ada.lovelace",
+        "john.smith",
+        "j.r",
+        "bob.2",
+        "june-b",
+        "guesthouse",
+        "badminton",
+        "young",
+    ],
 )
 def test_a_username_that_only_begins_like_one_of_the_site_is_fine(name: str) -> None:
     check_username(name)
