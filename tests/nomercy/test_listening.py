@@ -55,6 +55,13 @@ async def greeting(port: int) -> bytes:
             await writer.wait_closed()
 
 
+def test_no_part_of_an_answer_waits_for_the_part_before() -> None:
+    with listening.listen("127.0.0.1", 0) as bound, socket.create_connection(bound.getsockname()):
+        connection, _ = bound.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_without_file_descriptors_it_tries_again_later_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, out_of_files: OutOfFiles, caplog: pytest.LogCaptureFixture
 ) -> None:
