@@ -103,7 +103,7 @@ def lock_person(user_id: int) -> User:
 
 
 def lock_guest(user_id: int) -> User:
-    """This guest as stored, locked until the transaction ends.
+    """Return this guest as stored, locked until the transaction ends.
 
     :raises NoGuest: if this person has signed up by now.
     """
@@ -159,8 +159,8 @@ def recheck_names(*, now: datetime) -> None:
 
     Also let go of names that were given up long ago, and note the time for those of accounts that are deleted.
 
-    Names are judged when they are given. This finds those that were given by other rules, and lets go of an objection
-    that has no ground any more. Takes about 0.1 ms a person, in which nobody can take a name.
+    Names are judged when they are given. This finds names that were given under other rules, and removes objections
+    whose reason is gone. Takes about 0.1 ms a person, in which nobody can take a name.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE accounts_nameskeleton IN SHARE ROW EXCLUSIVE MODE")
@@ -231,7 +231,7 @@ def use_token(*, token: str, now: datetime) -> User | None:
 
 
 def use_totp_step(*, user_id: int, step: int) -> bool:
-    """Mark this 30-second step of the person's app as used. Return False if it or a later one was used before."""
+    """Mark this 30-second step of the person's app as used. Return False if it or a later one is already used."""
     return bool(User.objects.filter(pk=user_id, last_totp_step__lt=step).update(last_totp_step=step))
 
 
@@ -243,7 +243,7 @@ class Reencrypted(NamedTuple):
 
 
 def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
-    """Encrypt every second factor with the newest key, so that older keys are needed no longer. Safe to repeat.
+    """Encrypt every second factor with the newest key, so that older keys are no longer needed. Safe to repeat.
 
     With `drop_unreadable` delete what no key decrypts; recovery codes are deleted together with their app.
     """

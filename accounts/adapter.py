@@ -84,7 +84,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return right
 
     def set_password(self, user: User, password: str) -> None:
-        """Set a new password, with which its owner can log in at once: wrong ones before it count no more."""
+        """Set a new password and forget earlier wrong ones, so that its owner can log in at once."""
         user.set_password(password)
         user.save(update_fields=["password"])  # nothing else: staff may be writing to the same row
         tries.forgive(guards.names_of(user))
@@ -181,7 +181,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         super().add_message(request, level, *args, **kwargs)
 
     def is_safe_url(self, url: str) -> bool:
-        """Return True if a form or a link may lead there. What cannot be read as an address leads nowhere."""
+        """Return True if a form or a link may lead there. A URL that cannot be parsed is not safe."""
         try:
             return bool(super().is_safe_url(url))
         except ValueError:  # brackets that hold no IPv6 address

@@ -39,7 +39,7 @@ def validate_address(value: str) -> None:
 def spellings(address: str) -> list[str]:
     """Return an address as it is given, and with its domain in letters and in IDNA's ASCII form.
 
-    What is no address, because it has no @ or is longer than any address, has no spelling.
+    Return an empty list for text that has no @ or is longer than any address.
     """
     if not _may_be_address(address):
         return []
@@ -53,7 +53,7 @@ def spellings(address: str) -> list[str]:
 
 
 def canonical(address: str) -> str:
-    """Return the one spelling of an address that stands for all that mail servers take for the same.
+    """Return the one spelling that stands for all spellings of an address that mail servers treat alike.
 
     A domain can be written in many ways, as in capitals, in full-width letters or as `xn--…`. What is no address is
     returned in small letters.
@@ -73,7 +73,7 @@ def _may_be_address(text: str) -> bool:
 
 
 def mailbox_of(address: str) -> str:
-    """Return what stands for the mailbox of an address where mails to it are counted.
+    """Return the name under which mails to the mailbox of this address are counted.
 
     What follows a `+` before the @ is left out: most mail servers deliver to the same person whatever it is.
     """

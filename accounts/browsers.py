@@ -47,7 +47,7 @@ def known_as(request: HttpRequest, user: User) -> str | None:
 
 
 def may_be_known(request: HttpRequest) -> bool:
-    """Return False if this browser has no such cookie, without asking the database."""
+    """Return True if this browser has such a cookie, whether valid or not. Does not ask the database."""
     return bool(_entries(request))
 
 

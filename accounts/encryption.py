@@ -24,12 +24,12 @@ PURPOSE: Final = b"nomercy second factors 1"
 
 
 class UnreadableSecret(ValidationError):
-    """No key of this site decrypts the text. As a ValidationError it is shown by the form that asked for a code."""
+    """Raised when no key of this site decrypts the text. A form that asks for a code shows it as a ValidationError."""
 
     def __init__(self) -> None:
         super().__init__(
             "Your second factor cannot be checked, because the site's secret key is not the one it was stored with."
-            " Please tell those who run this site: they can put it right.",
+            " Tell the people who run this site: they can fix it.",
             code="unreadable_secret",
         )
 

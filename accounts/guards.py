@@ -17,7 +17,7 @@ def log_in(request: HttpRequest, login: str) -> list[Key]:
     """Return what a wrong password for this username or mail address counts against."""
     if browsers.may_be_known(request):
         people = people_called(login)
-        # Only where the password of nobody else is tried: one can make oneself known as often as one likes.
+        # Only where nobody else's password is tried, because a person can get any number of known browsers.
         browser = browsers.known_as(request, people[0]) if len(people) == 1 else None
         if browser is not None:
             return [Key.of(WRONG_BY_BROWSER, browser)]

@@ -22,7 +22,7 @@ _IGNORABLE: Final = (
 )
 """Default_Ignorable_Code_Point, from DerivedCoreProperties.txt of Unicode 17. Python's `unicodedata` lacks it."""
 _BLANK: Final = "\u2800\ufffc\U00013441-\U00013442\U00016fe4\U0001d159"
-"""Characters that are not in that list and show nothing all the same, like the empty Braille pattern."""
+"""Characters that are not in that list but show nothing either, like the empty Braille pattern."""
 IGNORABLE: Final = re.compile(f"[{_IGNORABLE}]")
 INVISIBLE: Final = re.compile(f"[{_IGNORABLE}{_BLANK}]")
 
@@ -46,7 +46,7 @@ _LETTER_SHAPES: Final = (
 )
 """Latin letters in other shapes that NFKC leaves as they are."""
 _LETTERS_LIKE_SIGNS: Final = re.compile("[\u01c3\u02b0-\u02ff\ua788-\ua78c]")
-"""Letters for Unicode that readers take for a sign: a click, apostrophes, colons."""
+"""Characters that Unicode calls letters and readers take for signs: a click, apostrophes, colons."""
 _LEFT_TO_RIGHT_MARK: Final = "\u200e"
 
 

@@ -36,21 +36,21 @@ HOUR: Final = timedelta(hours=1)
 LISTED: Final = 5
 """The most accounts that one mail lists."""
 LATEST: Final = timedelta(days=3)
-"""A mail that was asked for longer ago than this is not sent any more, as after a restore."""
+"""A mail that was asked for longer ago than this is no longer sent, for example after a restore."""
 KEPT: Final = timedelta(days=1)
 """How long a row stays after its mail is sent or dropped; the limits need an hour."""
 
 Reason = Literal["merged", "enough", "late", "nothing"]
-"""Why a mail about an account was not sent, or waits longer: another one under way says the same, its mailbox had as
-many as it may in an hour, it was asked for too long ago, or there is nothing to say any more."""
+"""Why a mail about an account was not sent, or waits longer: another waiting mail says the same, its mailbox has had
+its limit for the hour, it was asked for too long ago, or there is nothing left to say."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of mail.
 
-    `name` is what allauth calls its templates by. `title` is the subject. `says` is the one sentence of a notice; what
-    it has in braces is taken from the facts of the row. A kind without it has a template and a function of its own.
+    `name` is allauth's prefix for its templates. `title` is the subject. `says` is the one sentence of a notice; names
+    in braces are filled in from the facts of the row. A kind without `says` has its own template and function.
 
     A `limited` kind can be asked for, and is subject to the limits above. All kinds go only to addresses that are
     confirmed, except those that go to `anyone`.
@@ -75,7 +75,7 @@ DELETED: Final = "account/email/email_deleted"
 TOKEN_MADE: Final = "account/email/token_made"  # noqa: S105  # the name of a kind
 PASSWORD_CHANGED: Final = "account/email/password_changed"  # noqa: S105  # the name of a kind
 WORKS: Final = "works"
-"""Whether mail arrives again at an address that mails came back from; its text is made in `games`."""
+"""Asks whether mail arrives again at an address that mails bounced from. `games` makes its text."""
 
 KINDS: Final[Mapping[str, Kind]] = {
     kind.name: kind
@@ -93,7 +93,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(
             "account/email/email_changed",
             "Your email address was changed",
-            "Your account’s main email address was changed from {from_email} to {to_email}.",
+            "Your account’s primary email address was changed from {from_email} to {to_email}.",
         ),
         Kind(ADDED, "An email address was added", "The email address {added_email} was added to your account."),
         Kind(
@@ -231,7 +231,7 @@ def host() -> str:
 
 
 def forget_old(*, now: datetime, batch: int = 5000) -> int:
-    """Delete the rows whose mail was sent or dropped a day ago; gives their number, at most `batch`."""
+    """Delete at most `batch` rows whose mail was sent or dropped a day ago, and return how many they were."""
     over = (Delivery.State.SENT, Delivery.State.DROPPED, Delivery.State.FAILED)
     old = AccountMail.objects.filter(state__in=over, since__lt=now - KEPT).values_list("pk", flat=True)
     return AccountMail.objects.filter(pk__in=list(old[:batch])).delete()[0]

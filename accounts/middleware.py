@@ -1,4 +1,4 @@
-"""Times are shown in the zone of whoever asks; who is suspended sees one page."""
+"""Middleware for time zones, suspended people and second factors."""
 
 import zoneinfo
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def time_zone(get_response: Handler) -> Handler:
 
 
 class SuspendedSeeOnePage:
-    """Sends whoever is suspended to the page that says why, whatever they ask for; the API answers for itself."""
+    """Sends suspended people from every page to the one that says why. The API answers by itself."""
 
     OPEN = frozenset({"suspended", "account_logout", "healthz", "readyz", "mail-stop", "mail-works"})
 

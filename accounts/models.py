@@ -121,7 +121,7 @@ class User(AbstractUser):
 
 
 class NameSkeleton(models.Model):
-    """What a name of somebody looks like, so that nobody else takes one that looks like it (`accounts.names`).
+    """A skeleton of somebody's name, held so that nobody else takes a name that looks like it (`accounts.names`).
 
     `objection` says why staff should look at that name; empty if they need not. Names that are given today have none.
 
@@ -162,7 +162,7 @@ def _hold_names(user: User) -> None:
 
 
 def _free_names(rows: models.QuerySet[NameSkeleton]) -> None:
-    """Hold what one person gives up, and let go of what they gave up before if it becomes too much."""
+    """Hold the skeletons that one person gives up, and delete the oldest ones over the limit."""
     rows.exclude(objection="").delete()  # nobody can take such a name, or an older account has it
     rows.filter(freed_at=None).update(freed_at=timezone.now())
     kept = rows.order_by("-freed_at", "pk").values_list("pk", flat=True)

@@ -26,7 +26,7 @@ RESERVED_NAMES: Final = (
     "a former player", "everybody", "free seat", "host", "nobody", "no mercy", "operator", "root", "somebody",
     "spectator", "superuser", "you",
 )  # fmt: skip
-"""No name, and no part of one beside or in brackets, is one of these. As words they are fine, as in Ada Lovelace."""
+"""Neither a name nor its part inside or outside brackets is one of these. Within a name they are fine."""
 
 _DIGITS_AS_LETTERS: Final = dict(zip("01345789", "oleastbg", strict=True))
 _SIGNS_AS_LETTERS: Final = _DIGITS_AS_LETTERS | {"@": "a", "$": "s", "!": "l"}
@@ -48,7 +48,7 @@ _ENDINGS: Final = (
 _ADDRESS: Final = re.compile(
     rf"://|\bwww\.|\w@\w|\w[.\u3002](?:{'|'.join(_ENDINGS)}|[^\W\d_]{{2}}|(?:(?![a-z])[^\W\d_])+)(?!\w)", re.IGNORECASE
 )
-"""What a mail program may make a link of."""
+"""Matches what a mail program may make a link of."""
 _DOTTED_TWICE: Final = re.compile("([lj][\u0300-\u036f]*?)\u0307")
 """A dot above a letter that has one shows nothing. Here l stands for i."""
 _EMOJI_STYLE: Final = "\ufe0e\ufe0f"
@@ -102,23 +102,27 @@ def validate_display_name(value: str) -> None:
     if found := INVISIBLE.search(value):
         raise ValidationError(f"A name has visible characters only: leave out {_called(found[0])}.", code="invisible")
     if stacks_marks(value):
-        raise ValidationError("A letter in a name has at most two marks, and no mark stands alone.", code="marks")
+        raise ValidationError(
+            "A letter in a name can have at most two marks, and a mark needs a letter. Leave some out.", code="marks"
+        )
     if found := _CHECK_MARKS.search(value):
-        raise ValidationError("A name has no check mark: the site vouches for nobody by their name.", code="check_mark")
+        raise ValidationError(
+            "A name cannot have a check mark, because it would look verified. Leave it out.", code="check_mark"
+        )
     _validate_no_address(value)
     if mixed := next(filter(mixes_scripts, words(value)), None):
         raise ValidationError(
             f"“{mixed}” has letters of different scripts: write one word in one script.", code="scripts"
         )
     if is_reserved(value):
-        raise ValidationError("This name is reserved.", code="reserved")
+        raise ValidationError("This name is reserved. Choose another.", code="reserved")
 
 
 def _validate_no_address(value: str) -> None:
     if _ADDRESS.search(_without_marks(value)):
         raise ValidationError(
-            "A name is no address of a site or of mail: mails would make a link of it. Leave out the dot, or write a"
-            " space after it.",
+            "A name cannot be a web or mail address, because mail programs would make a link of it. Leave out the"
+            " dot, or write a space after it.",
             code="address",
         )
 
@@ -137,7 +141,7 @@ def validate_username(value: str) -> None:
     :raises ValidationError:
     """
     if is_reserved(value):
-        raise ValidationError("This username is reserved.", code="reserved")
+        raise ValidationError("This username is reserved. Choose another.", code="reserved")
     _validate_no_address(value)
 
 
@@ -224,7 +228,7 @@ def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
 
 
 class Person(NamedTuple):
-    """What of a person decides whether their names are as names are today."""
+    """The fields of a person that decide whether their names would be accepted today."""
 
     pk: int
     username: str
@@ -245,7 +249,7 @@ ALIKE: Final = "alike"
 
 
 def held_names(people: Iterable[Person]) -> Iterator[HeldName]:
-    """Yield what the names of these people, oldest account first, look like, and what speaks against each today."""
+    """Yield the skeletons of these people's names, oldest account first, each with today's objection to the name."""
     held: set[str] = set()
     for person in people:
         found: dict[str, str] = {}

@@ -24,8 +24,8 @@ def address_of_scope(scope: Mapping[str, Any]) -> str:
 def _counted(forwarded: str, peer: str) -> str:
     """Return the address before the last trusted proxy, an IPv6 address as its /64, which belongs to one customer.
 
-    `forwarded` is the `X-Forwarded-For` header, `peer` the other end of the connection. An address that is not one is
-    "unknown".
+    `forwarded` is the `X-Forwarded-For` header, `peer` the other end of the connection. What is not an IP address
+    counts as "unknown".
     """
     chain = [part.strip() for part in forwarded.split(",") if part.strip()]
     hops = settings.TRUSTED_PROXIES

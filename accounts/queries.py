@@ -23,8 +23,8 @@ NAME_TAKEN: Final = "Somebody else goes by this name."
 NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that cannot be taken for it."
 
 NAME_FREED: Final = (
-    "Somebody was called this, or something that looks like it, until lately. Nobody else can take such a name for"
-    f" {FREED_NAMES_HELD.days} days."
+    "Somebody had this name, or one that looks like it, until recently. Nobody else can take such a name for"
+    f" {FREED_NAMES_HELD.days} days: choose another."
 )
 
 
@@ -41,7 +41,7 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
 
 
 def name_clash(name: str, *, but: User) -> str:
-    """Return a sentence if somebody else has, or had lately, this name or one that looks like it."""
+    """Return a refusal if somebody else has, or had recently, this name or one that looks like it; else ""."""
     others = User.objects.exclude(pk=but.pk)
     if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
         return NAME_TAKEN
@@ -55,21 +55,21 @@ def name_clash(name: str, *, but: User) -> str:
 
 
 OBJECTIONS: Final = {
-    "address": "is an address of a site or of mail",
+    "address": "looks like a web or mail address",
     ALIKE: "looks like the name of an older account",
     "check_mark": "has a check mark",
-    "invalid": "has characters that no username has",
+    "invalid": "has characters that usernames cannot have",
     "invisible": "has invisible characters",
     "marks": "has more marks than letters need",
     "reserved": "is reserved for bots, guests, staff or the site",
     "scripts": "mixes scripts in one word",
     "unprintable": "has nothing to read, or characters that do not print",
 }
-"""What staff read about a name that is not as names are today, by the code of the objection."""
+"""What staff read about a name that would be refused today, by the code of the objection."""
 
 
 def objections_to(user: User) -> list[str]:
-    """Return what speaks against the names of this person, in words that follow "a name"."""
+    """Return the objections to the names of this person, in words that follow "a name"."""
     codes = NameSkeleton.objects.filter(user=user).exclude(objection="").values_list("objection", flat=True)
     return [OBJECTIONS[code] for code in sorted(set(codes))]
 
@@ -142,7 +142,7 @@ def stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, Use
 
 
 def _is_logged_in(user: User, data: Mapping[str, str]) -> bool:
-    """Return True if this session logged this person in by the password that they have now."""
+    """Return True if this session logged this person in and their password has not changed since."""
     if not user.is_active or data.get(SESSION_KEY) != str(user.pk):
         return False
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
@@ -150,7 +150,7 @@ def _is_logged_in(user: User, data: Mapping[str, str]) -> bool:
 
 
 def logged_in_by(session: SessionBase) -> User | None:
-    """Return who is logged in by this session; None for a visitor, and where a log-in counts no more. Two queries."""
+    """Return the user of this session; None for a visitor or if the log-in is no longer valid. Runs two queries."""
     number = str(session.get(SESSION_KEY, ""))
     user = User.objects.filter(pk=int(number)).first() if number.isdecimal() else None
     data = {name: str(session.get(name, "")) for name in (SESSION_KEY, HASH_SESSION_KEY)}
@@ -158,12 +158,12 @@ def logged_in_by(session: SessionBase) -> User | None:
 
 
 def totp_of(user: User) -> Authenticator | None:
-    """The authenticator app of this person, if one is set up."""
+    """Return the authenticator app of this person, or None."""
     return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
 
 
 def holder_of(email: str) -> User | None:
-    """Who has confirmed that this mail address is theirs; nobody else can."""
+    """Return the user who has confirmed this mail address, or None. No more than one can."""
     found = (
         EmailAddress.objects.filter(email__in=spellings(email.lower()), verified=True).select_related("user").first()
     )

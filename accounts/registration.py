@@ -23,12 +23,12 @@ from accounts import actions, mails, queries
 from accounts.models import User
 
 JUST_TAKEN: Final = (
-    "Somebody has just taken this name, or one that looks like it. If that was you, by another click or tab, log in"
-    " with it."
+    "Somebody has just taken this name, or one that looks like it. If that was you, in another tab or by clicking"
+    " twice, log in with it. If not, choose another."
 )
 HAS_ACCOUNT: Final = (
-    "You have just made an account for this guest, by another click or tab. Log in with the username and the password"
-    " you chose there."
+    "You have just made an account for this guest, in another tab or by clicking twice. Log in with the username and"
+    " the password you chose there."
 )
 
 
@@ -91,7 +91,7 @@ def confirm_again(request: HttpRequest) -> HttpResponse:
 
 
 def _signing_up(request: HttpRequest) -> User | None:
-    """The person who has signed up in this session and cannot log in before the address is confirmed."""
+    """Return the person who has signed up in this session and cannot log in before confirming the address."""
     stage = LoginStageController.enter(request, EmailVerificationStage.key)
     user: User | None = stage.login.user if stage is not None else None
     return user

@@ -19,7 +19,7 @@ from accounts.forms import ProfileForm, TokenForm
 from accounts.models import User
 
 JUST_CHANGED: Final = (
-    "This password has just been changed, by another click or tab or in another browser. Log in with the new one. If"
+    "This password has just been changed, in another tab or browser or by clicking twice. Log in with the new one. If"
     " that was not you, ask for a new password by mail."
 )
 
@@ -57,7 +57,7 @@ def create_token(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
-    """Take an API token back."""
+    """Revoke an API token."""
     if not actions.revoke_token(user=cast("User", request.user), token_id=token_id):
         raise Http404
     messages.success(request, "The token no longer works.")
@@ -65,10 +65,10 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
 
 
 class _KeepsOthersLoggedIn:
-    """Change allauth's views of links in mails, which log this browser out if the link is for another account.
+    """Keep this browser logged in when it opens a link for another account, where allauth would log it out.
 
-    Anybody can send anybody such a link of an account they made themselves. A guest who is logged out has lost their
-    games for good, and opening a link must change nothing (docs/decisions/0070-opening-a-link-changes-nothing.md).
+    Anybody can make an account and send its link to somebody else. A guest who is logged out has lost their games for
+    good, and opening a link must change nothing (docs/decisions/0070-opening-a-link-changes-nothing.md).
     """
 
     def logout(self) -> None:
@@ -80,7 +80,7 @@ class ConfirmAddress(_KeepsOthersLoggedIn, ConfirmEmailView):  # type: ignore[mi
 
 
 class _OneAfterTheOther:
-    """Let a form set a password only if it is still the one that the request has read.
+    """Let a form set a password only if it has not changed since the request read it.
 
     The old password, or the link, was checked before this request could lock the account. Of several requests at once
     that show the same one, the first sets its password, and the others are refused.
@@ -98,7 +98,7 @@ class _OneAfterTheOther:
 
 
 class ChangeOwnPassword(_OneAfterTheOther, PasswordChangeView):  # type: ignore[misc]  # allauth ships no types
-    """Change the password of the person who is logged in, who gives the old one."""
+    """Change the password of the person who is logged in; the form asks for the old one."""
 
 
 class SetNewPassword(_OneAfterTheOther, _KeepsOthersLoggedIn, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types

@@ -24,7 +24,7 @@ WITHOUT_DATABASE: Final = frozenset(
 """The codes by which PostgreSQL says that a connection failed or is not to be had; without a code it said nothing."""
 
 NO_ROOM: Final = frozenset({"53000", "53100", "53200"})
-"""The codes by which PostgreSQL says that it is short of something, as of disk (53100) or memory (53200)."""
+"""The SQLSTATE codes for insufficient resources: in general, disk (53100) and memory (53200)."""
 
 STATUSES: Final[dict[str, int]] = {
     "unauthorized": 401,
@@ -115,15 +115,15 @@ def unavailable() -> Denied:
 
 
 def cannot_save() -> Denied:
-    """For a request that the database had no room for. Nothing of its transaction was kept."""
+    """Return the refusal of a request that the database had no room for. Its transaction was rolled back."""
     return Denied("unavailable", "The site cannot save anything at the moment. Try again in a few minutes.")
 
 
 def passing(error: BaseException) -> Denied | None:
-    """Return what to answer if this fault of the database is none of the request's and passes; None for any other.
+    """Return the refusal for a temporary fault of the database that the request did not cause; None for any other.
 
-    A lost or full database is logged by its code, without a traceback: the site's operator must tell a restart from a
-    wrong password, and tracebacks would fill the rest of the disk.
+    A lost or full database is logged by its code, without a traceback: the operator must be able to tell a restart
+    from a wrong password, and tracebacks would fill the rest of the disk.
     """
     if waited_too_long(error):
         return busy()
@@ -139,7 +139,7 @@ def passing(error: BaseException) -> Denied | None:
 
 
 def passes(error: BaseException) -> bool:
-    """Return True if `passing` has an answer to this fault, or to each one of a group."""
+    """Return True if `passing` has a refusal for this fault, or for each fault of a group."""
     if isinstance(error, BaseExceptionGroup):
         return all(passes(one) for one in error.exceptions)
     return waited_too_long(error) or has_no_room(error) or lost_the_database(error)

@@ -20,6 +20,6 @@ application = ProtocolTypeRouter(
     }
 )
 
-# What is loaded now stays. Looking at it again takes the garbage collector a tenth of a second, in which nothing moves.
+# What is loaded now stays, and checking it again would stop everything for a tenth of a second at each collection.
 gc.collect()
 gc.freeze()

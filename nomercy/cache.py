@@ -1,7 +1,7 @@
 """The shared cache only counts and remembers: when Redis is away, the site goes on without it.
 
-Values are kept as JSON. Django's own serializer is pickle, by which everybody who can write to Redis can run code as
-the site.
+Values are kept as JSON. Django's own serializer uses pickle, with which anybody who can write to Redis could run code
+as the site.
 """
 
 import json
@@ -39,7 +39,7 @@ class NotJson(Exception):
 
 
 class JsonSerializer:
-    """How values are written to Redis: whole numbers as they are, because Redis counts them up, all else as JSON."""
+    """Writes values to Redis: whole numbers as they are, because Redis increments them, everything else as JSON."""
 
     def dumps(self, value: object) -> int | bytes:
         """:raises TypeError: JSON has no form for this value."""
@@ -56,8 +56,8 @@ class JsonSerializer:
 class MemoryCache(LocMemCache):
     """The cache in this process's memory, which keeps exactly what Redis would.
 
-    Django pickles what it keeps there. That is safe, because nobody else can write it. The values are JSON all the
-    same, so that tests find what would not come back from Redis as it went.
+    Django pickles what it keeps there. That is safe, because nobody else can write it. The values are still
+    JSON, so that tests find what would come back changed from Redis.
     """
 
     _serializer = JsonSerializer()

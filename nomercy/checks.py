@@ -141,7 +141,7 @@ def check_secret_key(value: str, *, embedded: bool) -> None:
 
 
 def check_secret_key_fallbacks(values: Sequence[str]) -> None:
-    """Refuse a former key that cannot have been one."""
+    """Refuse a fallback that cannot have been a `SECRET_KEY`."""
     if any(len(value) < SHORTEST_SECRET_KEY for value in values):
         refuse(
             f"SECRET_KEY_FALLBACKS must be former keys, separated by commas, each at least {SHORTEST_SECRET_KEY}"

@@ -16,7 +16,7 @@ from typing import Final
 from django.core.cache import caches
 from django.utils.connection import ConnectionProxy
 
-cache = ConnectionProxy(caches, "limits")  # apart from all else that is cached, so that neither pushes the other out
+cache = ConnectionProxy(caches, "limits")  # its own cache, so that counts and other values do not push each other out
 SLICES: Final = 6
 UNTOLD: Final = 32
 """A process keeps at most this part of a limit to itself."""
@@ -30,8 +30,8 @@ of all requests except the last 32nd part of its limit."""
 class Counter:
     """What this process has seen of one key in the slice of now, and what it knew of the window when it last asked.
 
-    `asking` is held by who talks to the cache about this key: its other requests wait for that answer when they need
-    one, and nobody else does. It goes on to the counter of the next slice, which tells what is `past`. `oldest` and
+    `asking` is held while a request asks the cache about this key. Other requests with the key wait for it if they need
+    the answer. It goes on to the counter of the next slice, which tells what is `past`. `oldest` and
     `refused` say, once a request was over the limit, which slice leaves the window first and when that was read.
     """
 
@@ -114,9 +114,9 @@ class Limiter:
     def _ask(self, key: str, counter: Counter, most: int, seconds: int) -> int | None:
         """Tell the cache of one more, and of those that have passed here since. The caller holds `counter.asking`.
 
-        Return None if the one is within the limit. Else it is taken back, and this is the slice that leaves the window
-        first. Requests that wait to ask are not told before it is their turn: the first of all processes to reach the
-        cache gets the lowest place, and is never refused because of those behind it.
+        Return None if the request is within the limit. Otherwise take it back, and return the slice that leaves the
+        window first. Requests that wait for the lock are told when it is their turn: the first process to reach the
+        cache gets the lowest place, and is never refused because of later requests.
         """
         with self._lock:
             if self._counters.get(key) is counter:  # else this slice is over, and what passes now would not be told
@@ -154,7 +154,7 @@ def _tell(key: str, number: int, count: int, seconds: int) -> int:
     cache.add(name, 0, timeout=2 * seconds)
     try:
         held: int = cache.incr(name, count)
-    except ValueError:  # it ran out between the two
+    except ValueError:  # it expired between the two calls
         held = max(0, count)
         cache.set(name, held, timeout=2 * seconds)
     return held

@@ -1,6 +1,6 @@
-"""Faults of the database that pass are a line of the log each, in tasks as in requests, and no traceback.
+"""Log temporary faults of the database as one line without a traceback, in tasks as in requests.
 
-The handler of the logs names this filter by its path: it needs Django, which the settings are not to import.
+The handler of the logs names this filter by its path: it needs Django, which the settings must not import.
 """
 
 import logging
@@ -10,7 +10,7 @@ from games import refusals
 
 
 def without_traceback(record: logging.LogRecord) -> bool:
-    """Take the traceback of such a fault off this record. Drops no record."""
+    """Remove the traceback of such a fault from this record. Drops no record."""
     event = record.msg if isinstance(record.msg, dict) else None
     error = sys.exc_info()[1] if event and event.get("exc_info") is True else (record.exc_info or (None, None))[1]
     if error is not None and refusals.passes(error):

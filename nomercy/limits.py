@@ -84,16 +84,16 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "api-v1:create_game": API_TABLES,
     "api-v1:make_move": MOVES,
 }
-"""What is counted when something is sent (POST), by the name of the address; else `OTHERS`, except for the API."""
+"""The limit on a POST, by the name of its URL pattern. Others count as `OTHERS`, except for the API."""
 READ_LIMITS: Final[Mapping[str, Limit]] = {"record": RECORDS, "api-v1:get_record": RECORDS}
 """What is counted besides `READS` or `API_CALLS` when something is read that costs far more than a page."""
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 HEALTH: Final = frozenset({"/healthz", "/readyz"})
-"""What monitors and proxies read. They are not refused because others at their address read too much."""
+"""What monitors and proxies read. A separate limit, so that others at their address do not use it up."""
 
 
 def _usual(request: HttpRequest, view_name: str) -> Limit | None:
-    """Return what this request counts as by its address alone. `view_name` is empty for an address where nothing is."""
+    """Return what this request counts as by its address alone. `view_name` is empty if no view matches."""
     if request.path.startswith(API):
         return API_CALLS
     if request.method in READING:
@@ -127,7 +127,7 @@ def _reached(limit: Limit, most: int | None, kind: str, who: str) -> int:
 
 
 def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:
-    """Return whether no one owns this token, and the seconds to wait if its address has sent too many such.
+    """Return whether nobody owns this token, and the seconds to wait if its address has sent too many of these.
 
     While an address is over that limit the database is not asked about the tokens that it sends, unless this process
     has counted calls of the token lately.
@@ -143,7 +143,7 @@ def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:
 
 
 def _name_of(path: str) -> str:
-    """Return the name of the view at this path, or an empty string where nothing is."""
+    """Return the name of the view at this path, or an empty string if none matches."""
     try:
         return resolve(path).view_name
     except Resolver404:
@@ -226,6 +226,6 @@ def too_many(request: HttpRequest, name: str, wait: int, *, what: str = "request
     return response
 
 
-@lru_cache(maxsize=512)  # a flood is refused with a few pages again and again, and making one is the most of the work
+@lru_cache(maxsize=512)  # a flood gets the same few pages, and rendering them is most of the work
 def _page(sentence: str) -> str:
     return loader.get_template("429.html").render({"sentence": sentence})

@@ -27,7 +27,7 @@ SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
 def as_a_refusal(record: logging.LogRecord) -> bool:
-    """Make what anybody can send a warning, as other refusals are. A filter of the handler, which drops nothing.
+    """Log what any client can cause as a warning, like other refusals. A filter of the handler; drops nothing.
 
     Django logs what it calls suspicious, such as a forged Host, with a traceback. uvicorn logs an error for each
     websocket that is answered with a page; where the fault is ours, it has logged the exception.

@@ -107,10 +107,10 @@ def background_fetches(get_response: Handler) -> Handler:
 
 
 class Sessions(SessionMiddleware):
-    """Django's own, which answers 400 where a session ended before its request did, as by a log-out elsewhere.
+    """Ask people to log in where Django answers 400 because a session ended before its request did.
 
-    What the request did is done by then, and only its session could not be saved. So the person is asked to log in, and
-    comes back to the page that was read, or to the one that a form leads to.
+    Logging out elsewhere can end it. What the request did is done by then, and only its session could not be saved.
+    After the log-in the person comes back to the page that was read, or to the one that a form leads to.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -122,7 +122,10 @@ class Sessions(SessionMiddleware):
 
 def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     if request.path.startswith(API):
-        denied = Denied("unauthorized", "Your session ended meanwhile. Log in, and look before you repeat.")
+        denied = Denied(
+            "unauthorized",
+            "Your session has ended. Log in, and check what was done before you repeat it.",
+        )
         answer = error_object(denied)
         answer["WWW-Authenticate"] = "Bearer"
         return answer
@@ -203,8 +206,8 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 def bad(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer what Django itself refuses, like a host of some other name. The site's `handler400`."""
-    denied = Denied("malformed", "This request is not one that the site takes.")
+    """Answer what Django itself refuses, such as an unknown host. The site's `handler400`."""
+    denied = Denied("malformed", "The site does not accept this request. Check its Host header and its body.")
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if isinstance(exception, RequestDataTooBig):
         denied = Denied("too_large", f"The body is longer than {most:,} bytes: send less. Nothing was done.")

@@ -24,7 +24,7 @@ SESSION: Final = (
 
 
 class SessionStore(DatabaseStore):
-    """Stores the user and the last use of a session in columns, and treats a cookie that cannot be a key as none."""
+    """Stores the user and the last use of a session in columns, and ignores a cookie that cannot be a key."""
 
     seen_at: datetime | None = None
     """When the session was last used, as stored. None if it was not read from the database."""
@@ -54,7 +54,7 @@ class SessionStore(DatabaseStore):
         Session.objects.filter(session_key=old).update(expire_date=timezone.now() + KEY_GRACE)
 
     def _validate_session_key(self, key: object) -> bool:
-        return isinstance(key, str) and KEY.fullmatch(key) is not None  # PostgreSQL would choke on a NUL in it
+        return isinstance(key, str) and KEY.fullmatch(key) is not None  # PostgreSQL refuses text with a NUL
 
     def _get_session_from_db(self) -> Any:
         """The row of this key, by a fixed statement; as Django's own, forget a key that has none."""

@@ -1,6 +1,6 @@
-"""Keeps what any client can cause thousands of times a minute from filling the log, and from taking time to log.
+"""Limit how often the log repeats what any client can cause thousands of times a minute.
 
-Of the records that are alike one a minute is logged, with the number of those that were left out since the last one.
+Of similar records one a minute is logged, with the number of those that were left out since the last one.
 """
 
 import logging

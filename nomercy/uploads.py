@@ -5,7 +5,7 @@ from typing import NoReturn
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http.multipartparser import MultiPartParserError
 
-SENTENCE = "No page here takes files, so nothing was done. Send the form without them."
+SENTENCE = "This site takes no files, so nothing was done. Send the form without files."
 
 
 class FileRefused(MultiPartParserError):

@@ -1,4 +1,4 @@
-"""Hold the look of every name that there is. Names that collide, or would be refused today, stay and get an objection."""
+"""Hold the look of every existing name. Names that collide, or would be refused today, stay and get an objection."""
 
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor

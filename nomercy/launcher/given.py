@@ -1,4 +1,4 @@
-"""The PostgreSQL of `DATABASE_URL`: looked at before anything starts, so that a wrong address is one sentence."""
+"""Try the PostgreSQL of `DATABASE_URL` before anything starts, so that a wrong URL is refused in one sentence."""
 
 from typing import Any, Final
 
@@ -13,9 +13,9 @@ NOT_FOR_LIBPQ: Final = frozenset({"assume_role", "isolation_level", "pool", "ser
 
 
 def require_reachable() -> None:
-    """Connect to the database of `DATABASE_URL`, if there is one, and leave again.
+    """Connect to the database of `DATABASE_URL`, if it is set, and disconnect.
 
-    :raises SystemExit: it cannot be used, with the reason in one sentence, which never holds the password.
+    :raises SystemExit: if it cannot be used. The reason is one sentence and never contains the password.
     """
     given = Environment().database(NAME)
     if not given:

@@ -78,7 +78,7 @@ class Acceptor:
         self.sockets = []
 
     async def wait_closed(self) -> None:
-        """Do nothing: connections that are open are not this one's."""
+        """Do nothing: open connections belong to their protocols."""
 
     async def __aenter__(self) -> Self:
         return self

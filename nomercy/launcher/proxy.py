@@ -22,7 +22,7 @@ SENTENCES: Final = {
     "400 Bad Request": "This is not a request in HTTP/1.1.",
     "408 Request Timeout": "The request did not arrive in time. Send it again.",
     "431 Request Header Fields Too Large": "The headers are too long. Send less, or delete this site's cookies.",
-    "502 Bad Gateway": "The site is being started. Try again in a few seconds.",
+    "502 Bad Gateway": "The site is starting. Try again in a few seconds.",
 }
 
 

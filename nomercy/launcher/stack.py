@@ -136,7 +136,7 @@ def main() -> None:
 def prepare(things: ExitStack) -> dict[str, str]:
     """The environment of the processes; PostgreSQL, if none is given, is kept up until `things` are closed.
 
-    Raises SystemExit with a sentence, also for a `DATABASE_URL` that leads nowhere, or EmbeddedError.
+    Raises SystemExit with a sentence, also if the database of `DATABASE_URL` cannot be used, or EmbeddedError.
     """
     environment = {"PORT": "8000", "HOST": "127.0.0.1", **os.environ, "BEHIND_PROXY": "1"}
     environment.setdefault("SITE_URL", f"http://127.0.0.1:{environment['PORT']}")

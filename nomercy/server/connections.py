@@ -25,7 +25,7 @@ from nomercy.storms import warn
 log = get_logger(__name__)
 
 END_OF_HEAD: Final = re.compile(rb"\n\r?\n")
-"""As h11 finds it."""
+"""The same pattern as h11 uses."""
 CHECK_SECONDS: Final = 1.0
 """How often every connection is checked."""
 AT_ONCE: Final = 100

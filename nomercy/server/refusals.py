@@ -21,7 +21,7 @@ from nomercy.server.limits import LIMITS
 
 RETRY_SECONDS: Final = 5
 DENIED: Final = {
-    400: Denied("malformed", "This is not a request that the site takes. Nothing was done."),
+    400: Denied("malformed", "The site cannot read this request: correct it and send it again. Nothing was done."),
     408: Denied("timed_out", f"The request did not arrive within {LIMITS.body_seconds:.0f} seconds: send it again."),
     411: Denied("length_required", "Send the body with its Content-Length, and not in chunks. Nothing was done."),
     413: Denied("too_large", f"The body is longer than {LIMITS.body_bytes:,} bytes: send less. Nothing was done."),

@@ -69,7 +69,7 @@ def test_it_gives_up(monkeypatch: pytest.MonkeyPatch, alice: User) -> None:
     with pytest.raises(CommandError, match="not changed"):
         typed(monkeypatch, *["short"] * 6)
     for nobody in ("dora", actions.create_guest().username):
-        with pytest.raises(CommandError, match="no person"):
+        with pytest.raises(CommandError, match="No account"):
             typed(monkeypatch, username=nobody)
     alice.refresh_from_db()
     assert alice.check_password("alice")

@@ -150,7 +150,7 @@ def test_a_name_that_was_given_up_is_held_for_90_days(alice: User, bob: User, an
     else:
         accounts.rename(person_id=alice.pk, by=ann, username="lisa", display_name="", reason=REASON, now=NOW)
     for name in ("Wonder", "W0nder"):
-        with pytest.raises(actions.NameTaken, match="until lately"):
+        with pytest.raises(actions.NameTaken, match="until recently"):
             called(bob, name)
     assert queries.name_clash("wonder", but=User()) == queries.NAME_FREED
     days_pass(89)
@@ -165,7 +165,7 @@ def test_the_names_of_a_deleted_account_are_held_without_its_owner(alice: User, 
     alice.delete()
     for days in (0, 89):
         days_pass(days)
-        with pytest.raises(actions.NameTaken, match="until lately"):
+        with pytest.raises(actions.NameTaken, match="until recently"):
             called(bob, "Wonder")
     left = NameSkeleton.objects.exclude(freed_at=None)
     assert set(left.values_list("skeleton", flat=True)) == {"allce", "wonder"}
@@ -190,7 +190,7 @@ def test_one_person_holds_three_names_that_they_gave_up(alice: User, bob: User) 
         called(alice, f"Wonder B{n}")
     assert NameSkeleton.objects.filter(user=alice).exclude(freed_at=None).count() <= MOST_FREED
     called(bob, "Wonder B0")
-    with pytest.raises(actions.NameTaken, match="until lately"):
+    with pytest.raises(actions.NameTaken, match="until recently"):
         called(bob, "Wonder B8")
 
 

@@ -179,11 +179,11 @@ def test_after_signing_up_a_button_sends_the_mail_again(settings: Settings) -> N
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     browser = sign_up("dora", "dora@example.org")
     page = browser.get("/").content.decode()
-    assert "Your account is made. An email to dora@example.org follows" in page
+    assert "Your account has been created. We are sending an email to dora@example.org" in page
     assert '<form method="post" action="/accounts/email/again/">' in page
     assert deliver() == ["dora@example.org"]
     assert browser.post("/accounts/email/again/").headers["Location"] == "/accounts/email/"
-    assert "An email to dora@example.org follows" in browser.get("/accounts/email/").content.decode()
+    assert "We are sending an email to dora@example.org" in browser.get("/accounts/email/").content.decode()
     assert deliver() == ["dora@example.org"]
 
 
@@ -193,7 +193,7 @@ def test_the_button_works_also_where_nobody_gets_in_before(settings: Settings, g
     browser = logged_in(actions.create_guest()) if guest else Client()
     sign_up("dora", "dora@example.org", browser)
     page = browser.get("/accounts/confirm-email/").content.decode()
-    assert "Your account is made. An email to dora@example.org follows" in page
+    assert "Your account has been created. We are sending an email to dora@example.org" in page
     assert 'action="/accounts/email/again/"' in page
     assert deliver() == ["dora@example.org"]
     assert browser.post("/accounts/email/again/").headers["Location"] == "/accounts/confirm-email/"

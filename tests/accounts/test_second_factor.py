@@ -251,7 +251,7 @@ def test_after_reencrypting_the_former_key_is_needed_no_longer(alice: User, sett
     unused = codes.get_unused_codes()
     assert codes.validate_code(unused[0])
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW_KEY, [OLD_KEY]
-    assert reencrypt() == "2 encrypted with SECRET_KEY.\n"
+    assert reencrypt() == "2 second factors encrypted with SECRET_KEY.\n"
     settings.SECRET_KEY_FALLBACKS = []
     assert log_in(totp(SECRET))
     assert RecoveryCodes.activate(alice).get_unused_codes() == unused[1:]
@@ -267,13 +267,13 @@ def test_what_no_key_decrypts_is_named_and_dropped_on_request_alone(
     RecoveryCodes.activate(alice)
     TOTP.activate(bob, SECRET)
     TOTP.activate(charlie, SECRET)
-    with pytest.raises(CommandError, match=r"No key decrypts those of alice, bob: is a key missing"):
+    with pytest.raises(CommandError, match=r"No key decrypts the second factors of alice, bob\. Add the key"):
         reencrypt()
     assert Authenticator.objects.count() == 5
-    assert "those of alice, bob." in reencrypt("--drop-unreadable")
+    assert "second factors of alice, bob," in reencrypt("--drop-unreadable")
     left = {(factor.user.username, factor.type) for factor in Authenticator.objects.all()}
     assert left == {("bob", "totp"), ("charlie", "totp")}  # Alice's codes were those of an app that is gone
-    assert reencrypt() == "2 encrypted with SECRET_KEY.\n"
+    assert reencrypt() == "2 second factors encrypted with SECRET_KEY.\n"
 
 
 def test_the_migration_encrypts_what_is_plain_and_nothing_twice(alice: User, bob: User) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py changepassword USERNAME`: a new password, which ends every session and API token of the account."""
+"""`manage.py changepassword USERNAME`: set a password, and end every session and API token of the account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRIES: Final = 3
 
 
 class Command(BaseCommand):
-    """Takes the place of Django's, which leaves API tokens, and saves the whole row as it was before somebody typed."""
+    """Replaces Django's command, which keeps API tokens and saves the whole row as it was before the prompt."""
 
     help = "Set a password, and end every session and API token of the account."
 
@@ -29,13 +29,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> str:
         user = queries.person_named(options["username"] or getpass.getuser())
         if user is None or user.is_guest:
-            raise CommandError("There is no person of this username.")
+            raise CommandError("No account has this username. Give the username of a person who is not a guest.")
         self.stdout.write(f"Changing the password of {user.username}.")
         password = self._typed_password(user)
         with transaction.atomic():
             passwords.replace(user=user, password=password)
             mails.tell(kind=mails.PASSWORD_CHANGED, user=user, now=timezone.now())
-        return f"{user.username} has a new password. Their sessions and API tokens are ended."
+        return f"{user.username} has a new password. All sessions and API tokens of the account have ended."
 
     def _typed_password(self, user: User) -> str:
         for _ in range(TRIES):
@@ -49,4 +49,4 @@ class Command(BaseCommand):
                 self.stderr.write("\n".join(refused.messages))
                 continue
             return password
-        raise CommandError(f"The password is not changed: {TRIES} tries were refused.")
+        raise CommandError(f"The password was not changed: {TRIES} tries were refused. Run the command again.")

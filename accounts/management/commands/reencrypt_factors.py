@@ -1,4 +1,4 @@
-"""`manage.py reencrypt_factors`: after a change of `SECRET_KEY`, so that the old one can be thrown away."""
+"""`manage.py reencrypt_factors`: encrypt with the current `SECRET_KEY`, so that the old one can be thrown away."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -10,7 +10,7 @@ from accounts import actions
 
 class Command(BaseCommand):
     help = (
-        "Encrypt every second factor with SECRET_KEY, reading with SECRET_KEY_FALLBACKS what an older key encrypted."
+        "Encrypt every second factor with SECRET_KEY; keys in SECRET_KEY_FALLBACKS decrypt what they encrypted."
         " Ends with status 1 if no key decrypts some of them, and says whose they are."
     )
 
@@ -18,14 +18,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--drop-unreadable",
             action="store_true",
-            help="delete what no key decrypts: their owners log in by password alone, until they set up another factor",
+            help="delete factors that no key decrypts; their owners log in by password alone until they set up another",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         done, unreadable = actions.reencrypt_factors(drop_unreadable=options["drop_unreadable"])
-        self.stdout.write(f"{done} encrypted with SECRET_KEY.")
+        self.stdout.write(f"{done} second factor{'' if done == 1 else 's'} encrypted with SECRET_KEY.")
         whose = ", ".join(unreadable)
         if unreadable and options["drop_unreadable"]:
-            self.stdout.write(f"Deleted, because no key decrypts them: those of {whose}.")
+            self.stdout.write(f"Deleted the second factors of {whose}, because no key decrypts them.")
         elif unreadable:
-            raise CommandError(f"No key decrypts those of {whose}: is a key missing in SECRET_KEY_FALLBACKS?")
+            raise CommandError(
+                f"No key decrypts the second factors of {whose}. Add the key they were encrypted with to"
+                " SECRET_KEY_FALLBACKS, or delete them with --drop-unreadable."
+            )
