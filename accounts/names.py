@@ -7,7 +7,6 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import combinations
 from typing import Final, NamedTuple
 from zoneinfo import available_timezones
 
@@ -35,6 +34,8 @@ _READINGS: Final = tuple(
 )
 """What digits and signs may stand for in a name. `moder8or` says its 8."""
 SHORTEST_RUN: Final = 5
+LONGEST_RUN: Final = 60
+"""More letters than any reserved word has."""
 _CHECK_MARKS: Final = re.compile("[\u2611\u2705\u2713\u2714\U0001f5f8\U0001f5f9]")
 _BRACKETS: Final = re.compile(r"[()\[\]{}<>]")
 _ENDINGS: Final = (
@@ -204,10 +205,14 @@ def is_reserved(name: str) -> bool:
 
 def _runs(found: list[str]) -> Iterator[str]:
     """Yield what words that follow each other make together. Short ones are chance: `Bo T` is no bot."""
-    for start, end in combinations(range(len(found) + 1), 2):
-        run = "".join(found[start:end])
-        if len(run) >= SHORTEST_RUN:
-            yield run
+    for start in range(len(found)):
+        run = ""
+        for word in found[start:]:
+            run += word
+            if len(run) > LONGEST_RUN:
+                break
+            if len(run) >= SHORTEST_RUN:
+                yield run
 
 
 @lru_cache(maxsize=10_000)

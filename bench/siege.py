@@ -39,8 +39,8 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from bench.moves import Replica, bench_database, cookies_of, move_request, new_replica, request_bytes
-from nomercy.launcher.listening import raise_file_limit
 from nomercy.launcher.place import CHECKOUT, place_for, secret_key
+from nomercy.server.listening import raise_file_limit
 
 PLAYER: Final = "127.0.0.2"
 ATTACKER: Final = "127.0.0.3"

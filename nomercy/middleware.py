@@ -25,7 +25,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from games.refusals import RETRY_SECONDS, Denied, passing
-from nomercy.answers import API, error_object
+from nomercy.answers import API, error_object, too_large
 from nomercy.sessions import SessionStore
 from nomercy.storms import warn
 from nomercy.uploads import FileRefused
@@ -208,14 +208,14 @@ def broken(request: HttpRequest) -> HttpResponse:
 def bad(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer what Django itself refuses, such as an unknown host. The site's `handler400`."""
     denied = Denied("malformed", "The site does not accept this request. Check its Host header and its body.")
-    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if isinstance(exception, RequestDataTooBig):
-        denied = Denied("too_large", f"The body is longer than {most:,} bytes: send less. Nothing was done.")
+        denied = too_large()
     elif isinstance(exception, FileRefused):
         denied = Denied("malformed", str(exception))
     if request.path.startswith(API):
         return error_object(denied)
-    context = {"sentence": denied.message if isinstance(exception, FileRefused) else "", "most": most}
+    sentence = denied.message if isinstance(exception, FileRefused) else ""
+    context = {"sentence": sentence, "most": settings.DATA_UPLOAD_MAX_MEMORY_SIZE}
     return HttpResponse(loader.get_template(f"{denied.status}.html").render(context), status=denied.status)
 
 

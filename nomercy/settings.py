@@ -211,9 +211,8 @@ STORAGES = {
 }
 
 # Forms
-DATA_UPLOAD_MAX_MEMORY_SIZE = (
-    65_536  # bytes of a body that are parsed: docs/decisions/0096-long-bodies-are-not-parsed.md
-)
+# The longest body that is parsed, in bytes: docs/decisions/0096-long-bodies-are-not-parsed.md
+DATA_UPLOAD_MAX_MEMORY_SIZE = 65_536
 FILE_UPLOAD_HANDLERS = ["nomercy.uploads.NoFiles"]
 
 # People

@@ -9,7 +9,7 @@ SENTENCE = "This site takes no files, so nothing was done. Send the form without
 
 
 class FileRefused(MultiPartParserError):
-    """A request brought a file. Django answers 400, whoever reads the form first."""
+    """A request brought a file. Django answers 400, in every view."""
 
 
 class NoFiles(FileUploadHandler):

@@ -20,9 +20,9 @@ from channels.layers import InMemoryChannelLayer
 
 from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable
-from nomercy.launcher.listening import listen, raise_file_limit
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for
 from nomercy.launcher.processes import QUEUES
+from nomercy.server.listening import listen, raise_file_limit
 
 if TYPE_CHECKING:
     from celery.worker import WorkController

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from accounts.origin import address_of_scope
-from nomercy.launcher.listening import Acceptor, cut_off, listen
 from nomercy.server.limits import LIMITS, Limits
+from nomercy.server.listening import Acceptor, cut_off, listen
 from nomercy.server.waiting import Waiting
 
-HEAD_BYTES: Final = 32 * 1024
+WEBSOCKETS: Final = b"/ws/"
 CHUNK: Final = 64 * 1024
-OURS: Final = (b"connection", b"keep-alive", b"x-forwarded-for", b"x-forwarded-proto")
+OURS: Final = (b"connection", b"keep-alive", b"upgrade", b"x-forwarded-for", b"x-forwarded-proto")
 SENTENCES: Final = {
     "400 Bad Request": "This is not a request in HTTP/1.1.",
     "408 Request Timeout": "The request did not arrive in time. Send it again.",
@@ -68,7 +68,7 @@ class Proxy:
         return Acceptor(listen(host, port), self._protocol, lambda peer: self.waiting.has_room(address_of(peer)))
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
-        return asyncio.StreamReaderProtocol(asyncio.StreamReader(limit=HEAD_BYTES), self._connected)
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(limit=self.limits.head_bytes), self._connected)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
@@ -108,16 +108,21 @@ class Proxy:
             return "408 Request Timeout" if head else None  # most often a connection opened on suspicion
         if has_bare_line_ends(head):
             return "400 Bad Request"
-        self.waiting.remove(client.address, client)
+        if head.count(b"\n") > self.limits.head_lines:
+            return "431 Request Header Fields Too Large"
         try:
-            there = await asyncio.open_unix_connection(self.ws if target_of(head).startswith(b"/ws/") else self.web)
+            there = await asyncio.open_unix_connection(self.ws if target_of(head).startswith(WEBSOCKETS) else self.web)
         except OSError:
             return "502 Bad Gateway"
         there[1].write(rewritten(head, client=client.peer[0]))
         asking = asyncio.create_task(_ask(client.reader, there[1]))
         try:
-            if not await _carry(there[0], client.writer, self.limits.write_seconds) and not client.reader.at_eof():
-                return "502 Bad Gateway"  # it was stopped before it had said anything
+            answer = await _read(there[0])
+            if not answer:  # the server was stopped before it had said anything, or the client is gone
+                return None if client.reader.at_eof() else "502 Bad Gateway"
+            self.waiting.remove(client.address, client)  # until then the client may still be sending its body
+            await _write(client.writer, answer, self.limits.write_seconds)
+            await _carry(there[0], client.writer, self.limits.write_seconds)
         finally:
             there[1].close()
             asking.cancel()
@@ -132,17 +137,23 @@ def has_bare_line_ends(head: bytes) -> bool:
 
 
 def target_of(head: bytes) -> bytes:
-    """The path a request asks for, as it is written there."""
+    """Return the target that a request asks for, as it is written there."""
     words = head.split(b"\r\n", 1)[0].split(b" ")
     return words[1] if len(words) > 1 else b""
 
 
 def rewritten(head: bytes, *, client: str) -> bytes:
-    """The first lines of a request as they go on: one request a connection, and our word on who asks."""
+    """Return the head of a request as it goes on: one request a connection, and our word on who asks."""
     request, *headers = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
-    names = [header.split(b":", 1)[0].strip().lower() for header in headers]
-    kept = [header for header, name in zip(headers, names, strict=True) if name not in OURS]
-    kept.append(b"Connection: " + (b"Upgrade" if b"upgrade" in names else b"close"))
+    fields = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(b":") for line in headers)]
+    kept = [line for line, (name, _) in zip(headers, fields, strict=True) if name not in OURS]
+    # A server that does not upgrade a connection which we keep open for that would take more requests on it, and those
+    # would come to it as the client wrote them. This upgrade it always makes, or closes the connection.
+    asked = [value.lower() for name, value in fields if name == b"upgrade"]
+    if target_of(head).startswith(WEBSOCKETS) and b"websocket" in asked:
+        kept += [b"Connection: Upgrade", b"Upgrade: websocket"]
+    else:
+        kept.append(b"Connection: close")
     kept += [b"X-Forwarded-For: " + client.encode(), b"X-Forwarded-Proto: http"]
     return b"\r\n".join([request, *kept]) + b"\r\n\r\n"
 
@@ -165,18 +176,19 @@ async def _ask(reader: asyncio.StreamReader, server: asyncio.StreamWriter) -> No
         server.close()
 
 
-async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, patience: float | None = None) -> bool:
-    """Carry bytes until their source has said all or is gone; gives whether there were any.
+async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, patience: float | None = None) -> None:
+    """Carry bytes until their source has said all or is gone.
 
     :raises TimeoutError: the reader of `writer` took none for `patience` seconds.
     """
-    anything = False
     while data := await _read(reader):
-        anything = True
-        writer.write(data)
-        async with asyncio.timeout(patience):
-            await writer.drain()
-    return anything
+        await _write(writer, data, patience)
+
+
+async def _write(writer: asyncio.StreamWriter, data: bytes, patience: float | None) -> None:
+    writer.write(data)
+    async with asyncio.timeout(patience):
+        await writer.drain()
 
 
 async def _read(reader: asyncio.StreamReader) -> bytes:

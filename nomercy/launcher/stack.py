@@ -25,11 +25,11 @@ from django.conf import settings
 from nomercy.checks import refuse
 from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable
-from nomercy.launcher.listening import raise_file_limit
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
 from nomercy.launcher.processes import COMMANDS, STOP_SECONDS, redis_command
 from nomercy.launcher.proxy import Proxy
 from nomercy.server.limits import LIMITS, widened
+from nomercy.server.listening import raise_file_limit
 from nomercy.server.waiting import Waiting
 
 READY_SECONDS: Final = 120

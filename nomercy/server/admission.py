@@ -68,8 +68,10 @@ class Admission:
         try:
             _check(address.requests, self.limits.open_requests)
             await self._read(scope, receive, address, parts)
+            body = b"".join(parts)
+            parts[:] = [body]  # else the body is in memory twice
             async with address.threads or nullcontext():
-                answer = await self.bridge.answer(scope, b"".join(parts))
+                answer = await self.bridge.answer(scope, body)
             await _send(send, answer)
         except RefusedError as refused:
             await self._refuse(refused.status, scope, receive, send)
@@ -80,6 +82,8 @@ class Admission:
 
     async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable, address: Address, parts: list[bytes]) -> None:
         """Read the body into `parts`. Raises RefusedError or GoneError."""
+        if scope["method"] == "CONNECT":  # asks for a tunnel, and has no path
+            raise RefusedError(400)
         left = self.limits.body_bytes
         if _declared(scope) > left:
             raise RefusedError(413)
@@ -104,7 +108,7 @@ class Admission:
         self, status: int, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
     ) -> None:
         warn(log, "request refused", status=status)
-        answer = refusal(status, path=scope["path"], htmx=(b"hx-request", b"true") in scope["headers"])
+        answer = refusal(status, path=scope["path"])
         await _start(send, answer)
         if status == 413:
             # A client that still sends would lose the answer if the connection was closed now.

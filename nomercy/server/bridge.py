@@ -17,6 +17,7 @@ from asgiref.typing import HTTPScope
 FROM_THE_BODY = frozenset({b"content-length", b"transfer-encoding"})
 """Headers that described the body on its way, and are replaced by the length of what arrived."""
 UNPREFIXED = {b"content-type": "CONTENT_TYPE"}
+WITHOUT_BODY = frozenset({204, 304})
 
 
 class Answer(NamedTuple):
@@ -36,10 +37,9 @@ class Bridge:
 
     async def answer(self, scope: HTTPScope, body: bytes) -> Answer:
         """Return the app's response to this request."""
-        environ = environ_of(scope, body)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, environ)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, scope, body)
 
-    def _run(self, environ: dict[str, Any]) -> Answer:
+    def _run(self, scope: HTTPScope, body: bytes) -> Answer:
         status, headers, parts = "", list[tuple[str, str]](), list[bytes]()
 
         def start_response(line: str, fields: list[tuple[str, str]], exc_info: object = None) -> Any:
@@ -47,14 +47,17 @@ class Bridge:
             status, headers = line, fields
             return parts.append
 
-        chunks = self._app(environ, start_response)
+        chunks = self._app(environ_of(scope, body), start_response)
         try:
             parts.extend(chunks)
         finally:
             if hasattr(chunks, "close"):
                 chunks.close()  # Django ends the request here
         encoded = [(name.lower().encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers]
-        return Answer(int(status.split(" ", 1)[0]), encoded, b"".join(parts))
+        answer = Answer(int(status.split(" ", 1)[0]), encoded, b"".join(parts))
+        if answer.status not in WITHOUT_BODY and all(name != b"content-length" for name, _ in encoded):
+            encoded.append((b"content-length", b"%d" % len(answer.body)))
+        return answer
 
 
 def environ_of(scope: HTTPScope, body: bytes) -> dict[str, Any]:
@@ -82,12 +85,12 @@ def environ_of(scope: HTTPScope, body: bytes) -> dict[str, Any]:
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
     }
+    values: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         if b"_" in name or name in FROM_THE_BODY:
             continue
         key = UNPREFIXED.get(name) or "HTTP_" + name.decode("latin-1").upper().replace("-", "_")
-        text = value.decode("latin-1")
-        if key in environ:  # sent more than once
-            text = f"{environ[key]}{'; ' if name == b'cookie' else ','}{text}"
-        environ[key] = text
+        values.setdefault(key, []).append(value.decode("latin-1"))
+    for key, sent in values.items():
+        environ[key] = ("; " if key == "HTTP_COOKIE" else ",").join(sent)
     return environ

@@ -12,18 +12,24 @@ import os
 import signal
 import socket
 import stat
+import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
+from structlog import get_logger
 from uvicorn import Config, Server
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from nomercy.checks import HIGHEST_PORT
-from nomercy.launcher import listening
+from nomercy.server import listening
 from nomercy.server.config import config
 
-APPLICATION = "nomercy.asgi:application"
+log = get_logger(__name__)
+APPLICATION = "nomercy.server.command:application"
 
 
 def main() -> None:
@@ -33,11 +39,13 @@ def main() -> None:
     parser.add_argument("kind", choices=("pages", "sockets"))
     parser.add_argument("--bind", default="127.0.0.1:8000", help="host:port or unix:path")
     arguments = parser.parse_args()
+    if arguments.bind.startswith("unix:") and not settings.BEHIND_PROXY:
+        raise SystemExit("No Mercy cannot tell clients of a Unix socket apart: set BEHIND_PROXY=1, or use host:port.")
     listening.raise_file_limit()
     logging.config.dictConfig(settings.LOGGING)
     sockets = [bound_to(arguments.bind)]
     if arguments.kind == "sockets":
-        Server(config(APPLICATION, stop_seconds=10)).run(sockets)
+        Server(config(APPLICATION, stop_seconds=10, factory=True)).run(sockets)
     elif settings.WEB_CONCURRENCY == 1:
         Server(pages_config()).run(sockets)
     else:
@@ -48,6 +56,7 @@ def pages_config() -> Config:
     """Return the configuration of the processes for pages."""
     return config(
         APPLICATION,
+        factory=True,
         ws="none",
         stop_seconds=20,
         workers=settings.WEB_CONCURRENCY,
@@ -55,6 +64,15 @@ def pages_config() -> Config:
         callback_notify=end_with_parent,
         timeout_notify=1,
     )
+
+
+def application() -> Any:
+    """Return the ASGI app. If it cannot be loaded, say why and end as uvicorn's parent process takes for final."""
+    try:
+        return import_module("nomercy.asgi").application
+    except Exception:
+        log.exception("the site cannot be loaded")
+        sys.exit(STARTUP_FAILURE)
 
 
 async def end_with_parent() -> None:
@@ -84,6 +102,7 @@ def _at_path(path: Path) -> socket.socket:
     bound = socket.socket(socket.AF_UNIX)
     try:
         bound.bind(os.fspath(path))
+        path.chmod(0o666)  # the proxy is often another user; its folder says who may come here
     except OSError:
         bound.close()
         raise

@@ -5,8 +5,8 @@ from typing import Any, Final
 from django.conf import settings
 from uvicorn import Config
 
-from nomercy.launcher.listening import BACKLOG
 from nomercy.server.connections import Connection
+from nomercy.server.listening import BACKLOG
 
 FRAME_BYTES: Final = 64 * 1024
 """The longest message of a websocket."""
@@ -15,7 +15,7 @@ KEEP_ALIVE_TO_PROXY: Final = 75
 """Seconds an idle connection stays open: longer than a proxy keeps it, so that the proxy closes it first."""
 
 
-def config(application: Any, *, stop_seconds: int, backlog: int = BACKLOG, **more: Any) -> Config:
+def config(application: Any, *, stop_seconds: int, **more: Any) -> Config:
     """Return uvicorn's configuration. Requests and sockets get `stop_seconds` to end when the process is stopped."""
     return Config(
         application,
@@ -27,7 +27,7 @@ def config(application: Any, *, stop_seconds: int, backlog: int = BACKLOG, **mor
         proxy_headers=False,  # accounts/origin.py reads them
         server_header=False,
         ws_max_size=FRAME_BYTES,
-        backlog=backlog,
+        backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_TO_PROXY if settings.BEHIND_PROXY else KEEP_ALIVE,
         timeout_graceful_shutdown=stop_seconds,
         **more,

@@ -16,8 +16,8 @@ from structlog import get_logger
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from accounts.origin import address_of_scope
-from nomercy.launcher.listening import cut_off
 from nomercy.server.limits import LIMITS, Limits, widened
+from nomercy.server.listening import cut_off
 from nomercy.server.refusals import as_bytes, refusal
 from nomercy.server.waiting import Waiting
 from nomercy.storms import warn
@@ -26,6 +26,8 @@ log = get_logger(__name__)
 
 END_OF_HEAD: Final = re.compile(rb"\n\r?\n")
 """The same pattern as h11 uses."""
+FIRST_OF_A_METHOD: Final = 0x21
+"""No request begins with a lower byte. One that does is most often the beginning of TLS, whose client waits."""
 CHECK_SECONDS: Final = 1.0
 """How often every connection is checked."""
 AT_ONCE: Final = 100
@@ -43,12 +45,14 @@ class Connections:
         self._next_check: asyncio.TimerHandle | None = None
 
     def add(self, connection: "Connection") -> None:
+        """Check this connection from now on, and count it as waiting."""
         self._open.add(connection)
         self.waiting.add(connection.address, connection)
         if self._next_check is None:
             self._check_in(CHECK_SECONDS)
 
     def remove(self, connection: "Connection") -> None:
+        """Forget a connection that has ended or became a websocket."""
         self._open.discard(connection)
         self.waiting.remove(connection.address, connection)
 
@@ -63,7 +67,8 @@ class Connections:
         if self._open:
             self._check_in(BREATHER if self._to_check else CHECK_SECONDS)
         for connection in now_checked:
-            connection.check(now)
+            if connection in self._open:
+                connection.check(now)
 
 
 _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Connections] = WeakKeyDictionary()
@@ -95,8 +100,12 @@ class Connection(H11Protocol):
     """The client's, or empty where the client is a proxy of ours, which has all its visitors' connections."""
     _arriving_since: float | None = None
     """When the request that is arriving began, or the connection; None while a request is answered, and when idle."""
+    _unread: int = 0
+    """Bytes that the client had not read when that was last checked."""
     _unread_since: float | None = None
-    """When it was first seen that the client has not read all that was sent."""
+    """When the client last read some of them, as far as the checks tell."""
+    _searched: int = 0
+    """Bytes of `_pending` in which no end of a head was found."""
     _body_left: int = 0
     """Bytes of the body that are still to come."""
 
@@ -140,21 +149,22 @@ class Connection(H11Protocol):
             self._connections.waiting.add(self.address, self)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._arriving_since = None
         self._pending.clear()
         self._connections.remove(self)
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, unless the answer to this request has begun already."""
-        if not self._answering or not self.cycle.response_started:
-            self._refuse(HTTPStatus.BAD_REQUEST)
+        """Refuse what is not HTTP."""
+        self._refuse(HTTPStatus.BAD_REQUEST)
         self.transport.close()
 
     def check(self, now: float) -> None:
         """Close the connection if its client takes too long."""
-        if not self.transport.get_write_buffer_size():
+        before, self._unread = self._unread, self.transport.get_write_buffer_size()
+        if not self._unread:
             self._unread_since = None
-        elif self._unread_since is None:
+        elif self._unread_since is None or self._unread < before:
             self._unread_since = now
         elif now - self._unread_since > self.limits.write_seconds:
             warn(log, "answer not read")
@@ -189,8 +199,11 @@ class Connection(H11Protocol):
                 self._body_left -= size
                 super().data_received(piece)
             else:
+                self._searched = 0
                 super().data_received(piece)
                 self._begin_to_answer()
+            if self._answering and not self._body_left:
+                self._connections.waiting.remove(self.address, self)
 
     def _next_piece(self) -> int:
         """Return how many bytes h11 is given now: of the body, or the whole head of the next request."""
@@ -201,19 +214,25 @@ class Connection(H11Protocol):
             if len(self._pending) > most:
                 self.flow.pause_reading()  # uvicorn resumes it after the answer
             return 0
-        end = END_OF_HEAD.search(self._pending)
-        if (end.end() if end else len(self._pending)) > most:
-            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        end = END_OF_HEAD.search(self._pending, max(0, self._searched - 2))
+        self._searched = len(self._pending)
+        size = end.end() if end else len(self._pending)
+        refused = None
+        if not end and self._pending[0] < FIRST_OF_A_METHOD:
+            refused = HTTPStatus.BAD_REQUEST
+        elif size > most or self._pending.count(b"\n", 0, size) > self.limits.head_lines:
+            refused = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        if refused:
+            self._refuse(refused)
             self.transport.close()
             return 0
-        return end.end() if end else 0
+        return size if end else 0
 
     def _begin_to_answer(self) -> None:
         """Look at the head that h11 has read, unless it was refused or began a websocket."""
         if not self._answering or self.transport.is_closing():
             return
         self._arriving_since = None
-        self._connections.waiting.remove(self.address, self)
         headers = dict(self.headers)
         self._body_left = int(headers.get(b"content-length", 0))
         if b"transfer-encoding" in headers:

@@ -6,8 +6,8 @@ from typing import Any
 
 from uvicorn import Server
 
-from nomercy.launcher.listening import Acceptor
 from nomercy.server.connections import Connection, address_of, connections
+from nomercy.server.listening import Acceptor
 
 
 def accept(server: Server, sockets: Iterable[socket.socket]) -> None:

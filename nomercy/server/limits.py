@@ -13,10 +13,12 @@ class Limits:
     """From the first byte of a request, or the start of its connection, to the end of its headers."""
     head_bytes: int = 16_384
     """The longest headers."""
+    head_lines: int = 100
+    """The most lines of them. Thousands of short ones would take as long to parse as several pages."""
     body_seconds: float = 10.0
     """From the end of the headers to the end of the body."""
     body_bytes: int = 2_621_440
-    """The longest body, which is also the most that Django reads into memory (`DATA_UPLOAD_MAX_MEMORY_SIZE`)."""
+    """The longest body that is read. Of a body this long nothing is parsed: see `DATA_UPLOAD_MAX_MEMORY_SIZE`."""
     write_seconds: float = 30.0
     """How long a client may leave an answer unread before its connection is closed."""
     waiting_connections: int = 300

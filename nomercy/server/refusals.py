@@ -12,10 +12,9 @@ from django.http import HttpResponse
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.template import loader
-from django_htmx.http import reswap
 
 from games.refusals import Denied
-from nomercy.answers import API, error_object
+from nomercy.answers import API, error_object, too_large
 from nomercy.server.bridge import Answer
 from nomercy.server.limits import LIMITS
 
@@ -24,7 +23,7 @@ DENIED: Final = {
     400: Denied("malformed", "The site cannot read this request: correct it and send it again. Nothing was done."),
     408: Denied("timed_out", f"The request did not arrive within {LIMITS.body_seconds:.0f} seconds: send it again."),
     411: Denied("length_required", "Send the body with its Content-Length, and not in chunks. Nothing was done."),
-    413: Denied("too_large", f"The body is longer than {LIMITS.body_bytes:,} bytes: send less. Nothing was done."),
+    413: too_large(),
     429: Denied("too_many_requests", f"Your address has too many requests open: try again in {RETRY_SECONDS} seconds."),
     431: Denied("malformed", "The headers are too long. Delete this site's cookies and try again. Nothing was done."),
 }
@@ -35,9 +34,9 @@ HEADERS: Final = (SecurityMiddleware, XFrameOptionsMiddleware, CSPMiddleware)
 """The middleware that gives every answer of the site its headers."""
 
 
-def refusal(status: int, *, path: str, htmx: bool = False) -> Answer:
+def refusal(status: int, *, path: str) -> Answer:
     """Return the answer with this status for a request to this path. It ends the connection."""
-    return _made(status, path.startswith(API), htmx)
+    return _made(status, path.startswith(API))
 
 
 def as_bytes(answer: Answer) -> bytes:
@@ -48,16 +47,14 @@ def as_bytes(answer: Answer) -> bytes:
 
 
 @cache
-def _made(status: int, api: bool, htmx: bool) -> Answer:
+def _made(status: int, api: bool) -> Answer:
     denied = DENIED[status]
     if api:
         response = error_object(denied)
-    elif htmx and status == HTTPStatus.TOO_MANY_REQUESTS:
-        response = reswap(HttpResponse(status=status), "none")  # the page stays as it is, like in nomercy/limits.py
     else:
-        said = {"limits": LIMITS, "what": "requests at once", "wait": f"{RETRY_SECONDS} seconds"}
+        said = {"limits": LIMITS, "most": settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "sentence": denied.message}
         page = loader.get_template(f"{status if status in PAGES else 400}.html")
-        response = HttpResponse(page.render(said | {"sentence": denied.message}), status=status)
+        response = HttpResponse(page.render(said), status=status)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         response["Retry-After"] = str(RETRY_SECONDS)
     response["Cache-Control"] = "no-store"

@@ -8,6 +8,8 @@ import resource
 from collections import defaultdict
 from typing import Final, Protocol
 
+ENOUGH_FILES: Final = 65_536
+"""More is of no use here, and slows down programs that look at every descriptor they could have."""
 RESERVED_FILES: Final = 400
 """File descriptors kept for everything else: requests, database connections, and one burst of new connections."""
 
@@ -62,4 +64,6 @@ class Waiting:
 def files_for_waiting() -> int:
     """Return how many file descriptors waiting connections may use."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        soft = ENOUGH_FILES
     return max(64, soft - RESERVED_FILES)

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from nomercy.launcher.listening import raise_file_limit
 from nomercy.launcher.place import CHECKOUT
 from nomercy.server.limits import LIMITS
+from nomercy.server.listening import raise_file_limit
 from tests.conftest import Figure
 from tests.support.ports import free_port
 from tests.support.server import Line, half_a_body, request

@@ -14,6 +14,7 @@ from nomercy.server import connections
 from nomercy.server.limits import LIMITS, Limits
 from nomercy.server.waiting import Waiting
 from tests.support.server import App, Line, half_a_body, request, serving, serving_app
+from tests.support.waiting import until
 
 OTHER = "127.0.0.2"
 SHORT = Limits(head_seconds=0.2, write_seconds=0.2)
@@ -92,6 +93,13 @@ def test_an_answer_that_is_not_read_takes_no_thread_and_not_for_ever() -> None:
         assert len(line.cut_off()) < 20_000_000
 
 
+def test_an_answer_that_is_read_slowly_arrives() -> None:
+    app = App(answer=b"x" * 5_000_000)
+    with serving_app(app, Limits(write_seconds=0.5)) as port, Line(port) as line:
+        got = b"".join(line.send(request()).read_slowly(seconds=2.0))
+    assert got.endswith(b"x" * 5_000_000)
+
+
 def test_a_client_that_sends_no_more_gets_its_answer() -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         assert line.send(request(body=b"all")).say_no_more().closed().endswith(b"\r\n\r\nall")
@@ -122,6 +130,15 @@ def test_a_connection_with_an_unread_answer_is_counted_too() -> None:
             stack.enter_context(Line(port)).send(request(Connection="close"))
             assert app.entered.acquire(timeout=10)
         app.wait_for_open(0)
+        with Line(port) as line:
+            assert line.closed().startswith(b"HTTP/1.1 429 ")
+
+
+def test_a_connection_with_part_of_a_body_is_counted_too() -> None:
+    with serving_app(App(), Limits(waiting_connections=2)) as port, ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(Line(port)).send(half_a_body())
+        stack.enter_context(Line(port, OTHER)).send(request(body=b"here")).answer()  # those before it are counted
         with Line(port) as line:
             assert line.closed().startswith(b"HTTP/1.1 429 ")
 
@@ -184,9 +201,11 @@ def test_a_connection_that_waits_no_more_leaves_room() -> None:
 
 BROKEN = {
     "garbage": (b"GARBAGE\r\n\r\n", 400),
-    "tls": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100) + b"\r\n\r\n", 400),
+    "tls": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100), 400),
     "endless head": (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 20_000, 431),
     "long head": (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 4_000 + b"\r\n", 431),
+    "many lines": (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"a:\r\n" * 100 + b"\r\n", 431),
+    "many lines without an end": (b"GET / HTTP/1.1\n" + b"a:\n" * 100, 431),
     "garbage behind": (request("POST", "/", body=b"abc") + b"GARBAGE\r\n\r\n", 400),
     "two lengths": (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nbody", 400),
     "negative": (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
@@ -256,3 +275,51 @@ def test_a_websocket_is_no_waiting_connection_any_more() -> None:
                 threading.Event().wait(0.3)  # longer than a request may take to arrive
                 page.send("still here")
                 assert page.recv() == "still here"
+
+
+def test_a_tunnel_is_refused() -> None:
+    app = App()
+    with serving_app(app, LIMITS) as port, Line(port) as line:
+        assert line.send(request("CONNECT", "example.org:443")).answer().status == 400
+    assert app.environs == []
+
+
+@pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
+def test_an_answer_without_a_body_leaves_the_connection_usable(status: str) -> None:
+    app = App(status=status, answer=b"")
+    with serving_app(app, LIMITS) as port, Line(port) as line:
+        line.send(request() + request())
+        assert [line.head().status for _ in range(2)] == [int(status[:3])] * 2
+
+
+def test_the_answer_to_a_head_request_has_only_its_length() -> None:
+    with serving_app(App(answer=b"all of it"), LIMITS) as port, Line(port) as line:
+        line.send(request("HEAD") + request())
+        assert line.head().headers["content-length"] == "9"
+        assert line.answer().body == b"all of it"
+
+
+def test_a_server_that_is_stopped_finishes_its_requests() -> None:
+    app = App()
+    with ExitStack() as lines:
+        with serving_app(app, LIMITS) as port:
+            line = lines.enter_context(Line(port)).send(request(path="/hold", body=b"done"))
+            app.wait_for_open(1)
+            finishing = threading.Thread(target=let_go_when_stopped, args=(app, port))
+            finishing.start()
+        finishing.join()
+        assert line.answer().body == b"done"
+
+
+def let_go_when_stopped(app: App, port: int) -> None:
+    """Let the requests that are held go on as soon as nobody listens at this port."""
+
+    def refused() -> bool:
+        try:
+            Line(port).__exit__()
+        except ConnectionRefusedError:
+            return True
+        return False
+
+    until("stopped", refused)
+    app.hold.set()

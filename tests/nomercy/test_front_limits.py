@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from nomercy.launcher.listening import ENOUGH_FILES
 from nomercy.launcher.place import CHECKOUT
 from nomercy.server.limits import LIMITS
+from nomercy.server.waiting import ENOUGH_FILES
 
 CADDY = (CHECKOUT / "docker" / "Caddyfile").read_text()
 OPERATIONS = (CHECKOUT / "docs" / "operations.md").read_text()
@@ -45,7 +45,7 @@ def test_nginx_counts_connections_as_the_servers_do() -> None:
 def test_the_docs_have_the_numbers() -> None:
     table = OPERATIONS.partition("### Slow and large requests")[2].partition("## ")[0]
     for said in (
-        f"{LIMITS.head_seconds:.0f} s from its first byte",
+        f"{LIMITS.head_seconds:.0f} s from its first byte, {LIMITS.head_bytes // 1024} KB, {LIMITS.head_lines} lines",
         f"{LIMITS.body_seconds:.0f} s more; 2.5 MB ({LIMITS.body_bytes:,} bytes)",
         f"{LIMITS.write_seconds:.0f} s |",
         f"{LIMITS.open_requests} in each process",

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from nomercy import storms
-from nomercy.launcher import listening
-from nomercy.launcher.listening import Acceptor
+from nomercy.server import listening
+from nomercy.server.listening import Acceptor
 from nomercy.storms import OnceAMinute
 
 

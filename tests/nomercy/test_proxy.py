@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from nomercy.launcher.proxy import HEAD_BYTES, Proxy, rewritten, target_of
+from nomercy.launcher.proxy import Proxy, rewritten, target_of
 from nomercy.server.limits import LIMITS, Limits
 from nomercy.server.waiting import Waiting
 
@@ -35,6 +35,35 @@ def test_a_websocket_stays_one() -> None:
 
     assert b"\r\nConnection: Upgrade\r\n" in rewritten(head, client="10.0.0.9")
     assert b"\r\nUpgrade: websocket\r\n" in rewritten(head, client="10.0.0.9")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n",
+        b"GET /ws/games/a/ HTTP/1.1\r\nUpgrade: x\r\n\r\n",
+        b"GET /ws/games/a/ HTTP/1.1\r\nConnection: Upgrade\r\nHTTP2-Settings: x\r\nUpgrade: h2c\r\n\r\n",
+    ],
+)
+def test_what_is_no_websocket_is_not_upgraded(head: bytes) -> None:
+    lines = rewritten(head, client="10.0.0.9").lower().split(b"\r\n")
+    assert b"connection: close" in lines
+    assert not [line for line in lines if line.startswith(b"upgrade")]
+
+
+def test_of_several_upgrades_the_websocket_goes_on() -> None:
+    head = b"GET /ws/games/a/ HTTP/1.1\r\nUpgrade: WebSocket\r\nUpgrade: x\r\n\r\n"
+    assert rewritten(head, client="10.0.0.9").count(b"Upgrade: ") == 1
+    assert b"\r\nUpgrade: websocket\r\n" in rewritten(head, client="10.0.0.9")
+
+
+def test_a_head_of_many_lines_is_refused(tmp_path: Path) -> None:
+    async def scenario() -> bytes:
+        async with proxy_at(tmp_path).listen("127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            return await ask(port, b"GET / HTTP/1.1\r\n" + b"a:\r\n" * LIMITS.head_lines + b"\r\n")
+
+    assert run(scenario()).startswith(b"HTTP/1.1 431 ")
 
 
 @pytest.mark.parametrize(("line", "target"), [(b"GET /ws/x HTTP/1.1", b"/ws/x"), (b"nonsense", b""), (b"", b"")])
@@ -98,7 +127,7 @@ def test_a_server_that_is_away_is_answered_for(tmp_path: Path) -> None:
             port = server.sockets[0].getsockname()[1]
             return [
                 await ask(port, b"GET / HTTP/1.1\r\n\r\n"),
-                await ask(port, b"GET / HTTP/1.1\r\nX: " + b"x" * 3 * HEAD_BYTES + b"\r\n\r\n"),
+                await ask(port, b"GET / HTTP/1.1\r\nX: " + b"x" * 3 * LIMITS.head_bytes + b"\r\n\r\n"),
             ]
 
     away, too_long = run(scenario())

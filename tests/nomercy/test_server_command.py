@@ -15,12 +15,11 @@ from pathlib import Path
 
 import pytest
 from pytest_django.fixtures import Settings
+from uvicorn.config import STARTUP_FAILURE
 
-from nomercy.launcher import listening
-from nomercy.launcher.listening import ENOUGH_FILES
-from nomercy.server import command
+from nomercy.server import command, listening
 from nomercy.server.config import KEEP_ALIVE, KEEP_ALIVE_TO_PROXY, config
-from nomercy.server.waiting import RESERVED_FILES, files_for_waiting
+from nomercy.server.waiting import ENOUGH_FILES, RESERVED_FILES, files_for_waiting
 
 
 @pytest.mark.parametrize(("address", "family"), [("127.0.0.1:0", socket.AF_INET), ("[::1]:0", socket.AF_INET6)])
@@ -34,6 +33,7 @@ def test_it_listens_at_a_path_although_a_killed_process_left_its_socket(tmp_path
     for _ in range(2):
         with command.bound_to(f"unix:{path}"):
             assert stat.S_ISSOCK(path.stat().st_mode)
+            assert stat.S_IMODE(path.stat().st_mode) == 0o666  # the proxy is another user
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:x", "127.0.0.1:99999", "nowhere.invalid:1", "unix:/no/such/folder/s"])
@@ -92,3 +92,20 @@ def test_it_says_what_it_takes() -> None:
     ).stdout
     assert "pages" in said
     assert "unix:path" in said
+
+
+def test_a_unix_socket_is_only_for_a_proxy(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.BEHIND_PROXY = False
+    monkeypatch.setattr(sys, "argv", ["nomercy.server", "pages", "--bind", f"unix:{tmp_path}/web.sock"])
+    with pytest.raises(SystemExit, match="BEHIND_PROXY=1"):
+        command.main()
+
+
+def test_a_site_that_cannot_be_loaded_ends_its_processes_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise RuntimeError(name)
+
+    monkeypatch.setattr(command, "import_module", broken)
+    with pytest.raises(SystemExit) as ended:
+        command.application()
+    assert ended.value.code == STARTUP_FAILURE

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import parse_headers
 from typing import Any, Self
 from wsgiref.types import WSGIEnvironment
@@ -34,6 +34,7 @@ class App:
     entered: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     environs: list[WSGIEnvironment] = field(default_factory=list)
     answer: bytes | None = None
+    status: str = "200 OK"
     admission: Admission = field(init=False)
 
     def wait_for_open(self, number: int, address: str = "127.0.0.1") -> None:
@@ -47,7 +48,7 @@ class App:
         if environ["PATH_INFO"] == "/hold":
             assert self.hold.wait(PATIENCE)
         body = environ["wsgi.input"].read() if self.answer is None else self.answer
-        start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
+        start_response(self.status, [("Content-Type", "text/plain")])
         return [body]
 
 
@@ -119,9 +120,27 @@ class Line:
 
     def answer(self) -> Reply:
         """Read one answer, which says its length."""
+        head = self.head()
+        return replace(head, body=self._file.read(int(head.headers["content-length"])))
+
+    def head(self) -> Reply:
+        """Read the head of one answer."""
         status = int(self._file.readline().split()[1])
         headers = {name.lower(): value for name, value in parse_headers(self._file).items()}
-        return Reply(status, headers, self._file.read(int(headers["content-length"])))
+        return Reply(status, headers, b"")
+
+    def read_slowly(self, seconds: float) -> Iterator[bytes]:
+        """Yield the parts of an answer with pauses that take so many seconds in all, and end with the answer."""
+        pauses = 20
+        head, _, first = self._file.read1().partition(b"\r\n\r\n")
+        left = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0]) - len(first)
+        yield first
+        size = left // pauses + 1
+        while left > 0:
+            threading.Event().wait(seconds / pauses)
+            part = self._file.read(min(size, left))
+            left -= len(part)
+            yield part
 
     def interim(self) -> int:
         """Read an interim answer, which has no headers, and return its status."""

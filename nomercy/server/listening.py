@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 import structlog
 
+from nomercy.server.waiting import ENOUGH_FILES
 from nomercy.storms import warn
 
 log = structlog.get_logger(__name__)
@@ -36,8 +37,6 @@ REFUSED: Final = b"\r\n".join(
 )
 AT_ONCE: Final = struct.pack("ii", 1, 0)
 """The value of `SO_LINGER` with which closing a socket drops what is not sent yet."""
-ENOUGH_FILES: Final = 65_536
-"""More is of no use here, and slows down programs that look at every descriptor they could have."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -128,7 +127,8 @@ def raise_file_limit() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        with suppress(ValueError, OSError):  # some kernels allow less than the hard limit says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def cut_off(transport: asyncio.Transport | asyncio.WriteTransport) -> None:
