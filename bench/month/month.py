@@ -255,13 +255,19 @@ class Month:
         return lists.waiting_for(person.user).filter(deadline__lt=morning + judgement.NEAR).exists()
 
     def _look_into_the_night(self) -> None:
-        """No deadline may lie in its player's night, unless the nights of this turn have given it all they may."""
+        """Note as faults the deadlines in their player's night.
+
+        Two may lie there: one that the nights of its turn have given all they may, and one that was near when the
+        player changed the quiet hours, or travelled to another zone.
+        """
         cap = int(LONGEST_QUIET.total_seconds())
         running = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False, quiet_given__lt=cap)
         on_turn = Seat.objects.filter(game__in=running, index=F("game__round__turn"), user__isnull=False)
         for seat in on_turn.select_related("user", "game"):
             user, deadline = seat.user, seat.game.deadline
-            if user is not None and deadline is not None and user.rest.quiet_end(deadline) != deadline:
+            if user is None or deadline is None:
+                continue
+            if user.rest.aim(deadline, turn_since=seat.game.turn_since) != deadline:
                 self.told.faults.append(f"{seat.game.code}: the deadline {deadline} lies in the night of {user}")
 
     def _look_for_the_stuck(self) -> None:
