@@ -136,14 +136,15 @@ def kept_up(place: Place, say: Callable[[str], None]) -> Iterator[Place]:
 def _keep_up(server: Server, say: Callable[[str], None], stopping: threading.Event) -> None:
     failures = 0
     while not stopping.wait(min(LOOK_SECONDS * 2**failures, LONGEST_PAUSE_SECONDS)):
-        if postmaster_pid(server.place) is not None:
-            failures = 0
-            continue
         try:
+            if postmaster_pid(server.place) is not None:
+                failures = 0
+                continue
             server.start_again(say)
-        except (EmbeddedError, OSError, psycopg.Error) as error:  # no memory for a process, or killed while it started
+        # No file descriptor to look with, no memory for a process, or PostgreSQL was killed while it started
+        except (EmbeddedError, OSError, psycopg.Error) as error:
             failures += 1
-            say(f"PostgreSQL is not back: {error}")
+            say(f"PostgreSQL could not be looked at or started again: {error}")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The embedded PostgreSQL: shared, adopted, recovered, and closed to everybody else."""
 
+import errno
 import os
 import queue
 import shutil
@@ -16,7 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from nomercy.launcher import embedded
+from nomercy.launcher import embedded, postgres
 from nomercy.launcher import place as place_module
 from nomercy.launcher.place import (
     CHECKOUT,
@@ -122,6 +123,25 @@ def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(
         while "no memory" not in said.get(timeout=30):
             pass
         monkeypatch.undo()
+        with patiently_connected(initialised) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_it_is_still_looked_after_when_a_look_has_failed(initialised: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: queue.Queue[str] = queue.Queue()
+
+    def no_file_descriptors(place: Place) -> int | None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with kept_up(initialised, said.put):
+        pid = postmaster_pid(initialised)
+        assert pid is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(postgres, "postmaster_pid", no_file_descriptors)
+            assert "Too many open files" in said.get(timeout=30)
+        os.kill(pid, signal.SIGKILL)
+        while not said.get(timeout=30).startswith("PostgreSQL has ended"):
+            pass
         with patiently_connected(initialised) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
