@@ -22,8 +22,8 @@ BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana"
 
 RESERVED_NAMES: Final = (
     *BOT_NAMES,
-    "a former player", "everybody", "free seat", "host", "nobody", "no mercy", "operator", "root", "somebody",
-    "spectator", "superuser", "you",
+    "a former player", "everybody", "free seat", "gm", "host", "nobody", "no mercy", "operator", "root", "site",
+    "somebody", "spectator", "superuser", "you",
 )  # fmt: skip
 """Neither a name nor its part inside or outside brackets is one of these. Within a name they are fine."""
 
@@ -110,7 +110,7 @@ def validate_display_name(value: str) -> None:
         raise ValidationError(
             "A name cannot have a check mark, because it would look verified. Leave it out.", code="check_mark"
         )
-    _validate_no_address(value)
+    _validate_no_address(value, kind="name", remedy="Leave out the dot, or write a space after it.")
     if mixed := next(filter(mixes_scripts, words(value)), None):
         raise ValidationError(
             f"“{mixed}” has letters of different scripts: write one word in one script.", code="scripts"
@@ -119,11 +119,10 @@ def validate_display_name(value: str) -> None:
         raise ValidationError("This name is reserved. Choose another.", code="reserved")
 
 
-def _validate_no_address(value: str) -> None:
+def _validate_no_address(value: str, *, kind: str, remedy: str) -> None:
     if _ADDRESS.search(_without_marks(value)):
         raise ValidationError(
-            "A name cannot be a web or mail address, because mail programs would make a link of it. Leave out the"
-            " dot, or write a space after it.",
+            f"A {kind} cannot be a web or mail address, because mail programs would make a link of it. {remedy}",
             code="address",
         )
 
@@ -143,14 +142,16 @@ def validate_username(value: str) -> None:
     """
     if is_reserved(value):
         raise ValidationError("This username is reserved. Choose another.", code="reserved")
-    _validate_no_address(value)
+    _validate_no_address(value, kind="username", remedy="Leave out the dot, or use a hyphen.")
 
 
 # No @: a username that looks like somebody's email address would be ambiguous at log-in.
 username_validators: list[Callable[[str], None]] = [
     RegexValidator(
         re.compile(r"^[a-z0-9][a-z0-9._-]{1,29}\Z", re.IGNORECASE),
-        "A username has 2 to 30 letters, digits, dots, hyphens or underscores, starting with a letter or digit.",
+        "A username has 2 to 30 characters: letters from a to z, digits, dots, hyphens or underscores, starting with a"
+        " letter or digit. The name that others see at the table can have letters of any script: choose it in your"
+        " account.",
     ),
     validate_username,
 ]

@@ -11,7 +11,8 @@ PARTS: Final = ("admin", "moderator", "nomercy", "админ", "адмін", "м
 """No word of a name starts or ends with one of these."""
 
 WORDS: Final = {
-    "English": "bot bots clock gamemaster helpdesk mattel mod mods moderation official officials staff support system",
+    "English": "billing bot bots clock gamemaster helpdesk jury mattel mod mods moderation official officials owner"
+    " postmaster referee security staff support system webmaster",
     "French": "modérateur modératrice modération officiel officielle maîtredujeu",
     "German": "betreiber kundendienst moderation offiziell spielleiter spielleiterin spielleitung",
     "Spanish": "moderación moderador moderadora oficial soporte",

@@ -40,7 +40,7 @@ WELCOME = (
     "Modesto", "Badminton", "Staffan", "Botond", "Robot", "Madison", "Systema", "Supporter", "Clocktower",
     "Ada Lovelace", "June Carter", "Young", "Hostess",
     "J.R.", "J.R.R. Tolkien", "ada.lovelace", "John.Smith", "Mr.T", "St. John", "No.1", "Bob 2.0", "8ball", "Gr8 Bob",
-    "Jo Mo D", "Moderna", "Oficina",
+    "Jo Mo D", "Moderna", "Oficina", "GM Carlsen", "Campsite", "On Site", "Bowner", "Jurymen",
     "\u041c\u043e\u0434\u0435\u0441\u0442", "\u0410\u0434\u0430\u043c",  # Modest and Adam in Cyrillic
 )  # fmt: skip
 REFUSED = {
@@ -79,6 +79,8 @@ REFUSED = {
         "\u041c\u043e\u0434\u0435\u0440\u0430\u0442\u043e\u0440",
         "\u041c\u041e\u0414\u0415\u0420\u0410\u0422\u041e\u0420",
         "\u0410\u0434\u043c\u0438\u043d", "\u0410\u0434\u043c\u0456\u043d",
+        "Owner", "The 0wner", "Security", "Billing", "Webmaster", "Postmaster", "Web Master", "Referee", "Jury", "GM",
+        "Ola (GM)", "Site", "The Referee",
         "Mod\u00e9ratrice", "Moderaci\u00f3n", "Y\u00f6netici", "Ma\u00eetre du jeu", "Mistrz Gry", "Obs\u0142uga",
     ],
 }  # fmt: skip
@@ -151,8 +153,15 @@ def test_a_username_that_only_begins_like_one_of_the_site_is_fine(name: str) -> 
 
 @pytest.mark.parametrize("name", ["evil.com", "www.evil", "bob.evil.com", "a.b.io"])
 def test_a_username_is_no_address_of_a_site(name: str) -> None:
-    with pytest.raises(ValidationError, match="make a link of it"):
+    with pytest.raises(ValidationError, match=r"make a link of it\. Leave out the dot, or use a hyphen\."):
         check_username(name)
+
+
+@pytest.mark.parametrize("name", ["Модератор", "محمد", "山田"])
+def test_a_username_in_another_script_is_told_which_letters_it_can_have(name: str) -> None:
+    with pytest.raises(ValidationError, match="letters from a to z") as refused:
+        check_username(name)
+    assert "The name that others see at the table can have letters of any script" in str(refused.value)
 
 
 def check_username(name: str) -> None:
