@@ -1,14 +1,15 @@
-"""Middleware for time zones, suspended people and second factors."""
+"""Middleware for time zones, suspended people, second factors, and forms that are sent after a log-out."""
 
 import zoneinfo
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import render, resolve_url
 from django.urls import reverse
 from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
@@ -27,6 +28,25 @@ def time_zone(get_response: Handler) -> Handler:
             with timezone.override(zoneinfo.ZoneInfo(request.user.time_zone)):
                 return get_response(request)
         return get_response(request)
+
+    return handle
+
+
+UNSENT: Final = "__Host-unsent" if settings.HTTPS else "unsent"
+"""The cookie that tells the log-in page that a form was not done."""
+
+
+def forms_without_a_log_in(get_response: Handler) -> Handler:
+    """Have the log-in page say that nothing was done where it answers a form, as after a log-out in another browser."""
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        leads_to = response.get("HX-Redirect") or response.get("Location", "")
+        if request.method == "POST" and leads_to.startswith(f"{resolve_url(settings.LOGIN_URL)}?next="):
+            response.set_cookie(UNSENT, "1", max_age=60, secure=settings.HTTPS, httponly=True, samesite="Lax")
+        elif UNSENT in request.COOKIES:
+            response.delete_cookie(UNSENT)
+        return response
 
     return handle
 

@@ -17,7 +17,7 @@ from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, resolve_url
+from django.shortcuts import redirect
 from django.template import loader
 from django.utils import timezone
 from django.views.defaults import server_error
@@ -135,19 +135,6 @@ def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         page = htmx.current_url_abs_path
     login = redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
     return HttpResponseClientRedirect(login["Location"], status=HTTPStatus.UNAUTHORIZED) if htmx else login
-
-
-def forms_without_a_log_in(get_response: Handler) -> Handler:
-    """Have the log-in page say that nothing was done where a form is answered by it, as after a log-out elsewhere."""
-
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        name = "HX-Redirect" if "HX-Redirect" in response else "Location"
-        if request.method not in SAFE and response.get(name, "").startswith(f"{resolve_url(settings.LOGIN_URL)}?next="):
-            response[name] += "&unsent=1"
-        return response
-
-    return handle
 
 
 def last_seen(get_response: Handler) -> Handler:

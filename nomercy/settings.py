@@ -161,7 +161,7 @@ MIDDLEWARE = [
     "nomercy.limits.Limits",  # before all that reads the session or the body
     "nomercy.middleware.short_bodies",
     "nomercy.middleware.Sessions",
-    "nomercy.middleware.forms_without_a_log_in",
+    "accounts.middleware.forms_without_a_log_in",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

@@ -87,6 +87,16 @@ def test_a_visitor_has_no_bell(client: Client) -> None:
     assert client.get("/notices/").status_code == 302
 
 
+def test_a_visitor_who_watches_gets_nothing_for_a_header_that_has_no_bell(
+    client: Client, alice: User, bob: User
+) -> None:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    part = client.get(f"/games/{code}/", headers={"HX-Request": "true"}).content.decode()
+    assert "hx-swap-oob" in part
+    assert 'id="bell"' not in part
+    assert 'id="next-game"' not in part
+
+
 def test_the_page_says_what_was_sent_and_why_not(table: Table, alice: User, as_alice: Client) -> None:
     news(table, alice)
     page = text_of(as_alice.get("/notices/"))

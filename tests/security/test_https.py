@@ -13,7 +13,7 @@ import pytest
 from nomercy.launcher.place import CHECKOUT
 from tests.support.stack import database_url
 
-OURS = {"__Host-session", "__Host-csrf", "__Host-browser", "__Host-hand-sort", "__Host-known"}
+OURS = {"__Host-session", "__Host-csrf", "__Host-browser", "__Host-hand-sort", "__Host-known", "__Host-unsent"}
 
 
 @pytest.fixture(scope="module")

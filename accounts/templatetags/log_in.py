@@ -1,0 +1,15 @@
+"""What the log-in page says besides its form."""
+
+from typing import Any
+
+from django import template
+
+from accounts.middleware import UNSENT
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def was_unsent(context: dict[str, Any]) -> bool:
+    """Return True if this page answers a form of somebody who is not logged in."""
+    return bool(context["request"].COOKIES.get(UNSENT))
