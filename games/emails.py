@@ -21,16 +21,7 @@ from django.utils import timezone
 from accounts.mails import headers, host
 from games import mail_links
 from games.models import Game
-from games.models.notices import (
-    BOT_TOOK_OVER,
-    DAY_TAKEN,
-    DEADLINE,
-    DIGEST,
-    FACTOR_DROPPED,
-    KINDS,
-    REPORT_SETTLED,
-    TURN,
-)
+from games.notices.kinds import DIGEST, KINDS, NoticeKind
 from games.queries import GameView
 from games.render import words
 from games.render.direction import isolate
@@ -69,25 +60,30 @@ class Mail(EmailMultiAlternatives):
         return message
 
 
-def turn_mail(reader: Reader, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
-    """It is the reader's turn in these games, the most urgent first. `number` makes the Message-ID."""
-    return _games_mail(reader, TURN, views, now=now, number=number)
-
-
-def reminder_mail(reader: Reader, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
-    """The reader's time runs out in these games."""
-    return _games_mail(reader, DEADLINE, views, now=now, number=number)
-
-
-def news_mail(reader: Reader, kind: str, news: Sequence[News], *, now: datetime, number: int) -> Mail:
-    """What happened while the reader was away; all of one kind."""
+def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
+    """Return a mail about the reader's turn in these games, the most urgent first. `number` makes the Message-ID."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
-        counted = {REPORT_SETTLED: "reports", FACTOR_DROPPED: "times", DAY_TAKEN: "times"}.get(kind, "tables")
-        many = f"{KINDS[kind].title}: {len(news)} {counted}."
-        title = news[0].text if len(news) == 1 else many
-        told = [_news(reader, item, now) | {"open": _invitation(kind, item)} for item in news]
+        first, count = views[0], len(views)
+        title = sentence(first, now)
+        if count > 1:
+            by = f", the first by {words.due(first.deadline, now)}" if first.deadline else ""
+            title = f"Your turn in {count} games{by}."
+        if kind.time_left_first and first.deadline:
+            title = f"{words.time_left(first.deadline, now)}. {title}"
+        games = [_game(reader, view, now) for view in views]
+        if kind.time_left_first and count == 1:
+            games[0]["left"] = ""  # the title says it
+        context = {"title": title, "games": games, "one": count == 1}
+        return _mail(context, reader, kind, now=now, number=number)
+
+
+def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[News], *, now: datetime, number: int) -> Mail:
+    """Return a mail about what happened while the reader was away, all of one kind."""
+    with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
+        title = news[0].text if len(news) == 1 else f"{kind.title}: {len(news)} {kind.several}."
+        told = [_news(reader, item, now) | {"open": _link_text(kind, item)} for item in news]
         context = {"title": title, "news": told, "one": len(news) == 1}
-        return _mail("news", context, reader, kind, now=now, number=number)
+        return _mail(context, reader, kind, now=now, number=number)
 
 
 def digest_mail(
@@ -103,7 +99,7 @@ def digest_mail(
             "games": [_game(reader, view, now) for view in waiting],
             "news": [_news(reader, item, now) for item in news],
         }
-        return _mail("digest", context, reader, DIGEST, now=now, number=number)
+        return _mail(context, reader, KINDS[DIGEST], now=now, number=number)
 
 
 def works_mail(reader: Reader, *, now: datetime, number: int) -> Mail:
@@ -129,22 +125,6 @@ def one_line(text: str) -> str:
     return isolate(" ".join(plain.split()))
 
 
-def _games_mail(reader: Reader, kind: str, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
-    with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
-        first, count = views[0], len(views)
-        title = sentence(first, now)
-        if count > 1:
-            by = f", the first by {words.due(first.deadline, now)}" if first.deadline else ""
-            title = f"Your turn in {count} games{by}."
-        if kind == DEADLINE and first.deadline:
-            title = f"{words.time_left(first.deadline, now)}. {title}"
-        games = [_game(reader, view, now) for view in views]
-        if kind == DEADLINE and count == 1:
-            games[0]["left"] = ""  # the title says it
-        context = {"title": title, "games": games, "one": count == 1}
-        return _mail("turn", context, reader, kind, now=now, number=number)
-
-
 def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
     """A game as a mail shows it."""
     others = [seat.name for seat in view.seats if seat.seat != view.you]
@@ -164,21 +144,21 @@ def _news(reader: Reader, news: News, now: datetime) -> dict[str, Any]:
     return {"text": one_line(news.text), "game": game, "page": page}
 
 
-def _invitation(kind: str, news: News) -> str:
-    """What the link to the table says."""
-    runs = news.view is not None and news.view.status == Game.Status.PLAYING
-    return "Take your seat back" if kind == BOT_TOOK_OVER and runs else "Open the table"
+def _link_text(kind: NoticeKind, news: News) -> str:
+    """Return what the link to the table says."""
+    playing = news.view is not None and news.view.status == Game.Status.PLAYING
+    return kind.link if playing else "Open the table"
 
 
-def _mail(name: str, context: dict[str, Any], reader: Reader, kind: str, *, now: datetime, number: int) -> Mail:
-    """A mail that its reader can stop with one click."""
-    stop = mail_links.address_of(mail_links.STOP, user_id=reader.user_id, what=kind, key=reader.key)
-    more = {"stop": stop, "kind": KINDS[kind].title, "settings": settings.SITE_URL + reverse("notice-settings")}
-    message = _message(name, context | more, reader, now=now, number=number)
+def _mail(context: dict[str, Any], reader: Reader, kind: NoticeKind, *, now: datetime, number: int) -> Mail:
+    """Return a mail of this kind, which its reader can stop with one click."""
+    stop = mail_links.address_of(mail_links.STOP, user_id=reader.user_id, what=kind.name, key=reader.key)
+    more = {"stop": stop, "kind": kind.title, "settings": settings.SITE_URL + reverse("notice-settings")}
+    message = _message(kind.template, context | more, reader, now=now, number=number)
     message.extra_headers |= {
         "List-Unsubscribe": f"<{stop}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-        "List-Id": f"<{kind.replace('_', '-')}.{host()}>",
+        "List-Id": f"<{kind.name.replace('_', '-')}.{host()}>",
     }
     return message
 

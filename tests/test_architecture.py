@@ -22,6 +22,7 @@ NEITHER = (
     "games/api",
     "games/emails.py",
     "games/live",
+    "games/notices",
     "games/render",
     "games/tasks.py",
     "games/templatetags",

@@ -28,7 +28,8 @@ from games.actions import agreements, bot_turn, lobby, play, sweep
 from games.actions.clocks import vacations
 from games.actions.notices import judgement, mailbox, outbox, reminders
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
-from games.models.notices import DEADLINE, DIGEST, TURN, Notice
+from games.models.notices import Notice
+from games.notices.kinds import DEADLINE, DIGEST, TURN
 from games.queries import Table, lists
 from games.refusals import Denied
 from tests.support.mail import MailServer, parsed

@@ -15,7 +15,7 @@ from games.actions.locks import lock_game
 from games.actions.notices import mailbox, tell
 from games.actions.steps import for_each_game
 from games.models import Game
-from games.models.notices import BOT_TOOK_OVER
+from games.notices.kinds import BOT_TOOK_OVER, Reason
 from games.queries import Table
 from games.refusals import Denied, not_found
 
@@ -90,7 +90,7 @@ def take_back(*, code: str, user: User, now: datetime, links: Collection[str] = 
         table, seat = _players_table(code, user, links)
         if table.seats[seat].bot:
             handover.give_back(table, seat=seat, now=now)
-            mailbox.read_kind(user_id=user.pk, kind=BOT_TOOK_OVER, game=table.game, reason="back", now=now)
+            mailbox.read_kind(user_id=user.pk, kind=BOT_TOOK_OVER, game=table.game, reason=Reason.BACK, now=now)
         return table
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.utils import timezone
 from django.utils.formats import localize
 
@@ -41,6 +42,33 @@ class ByDate(admin.DateFieldListFilter):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.title = "date"
+
+
+def titled(field: str, title_of: Callable[[str], str]) -> Callable[[Any], str]:
+    """Return a column that shows a stored name by its title."""
+
+    @admin.display(description=field, ordering=field)
+    def value(row: Any) -> str:
+        return title_of(getattr(row, field))
+
+    return value
+
+
+def by_title(titles: Mapping[str, str]) -> type[admin.ChoicesFieldListFilter]:
+    """Return Django's filter by choices, for a column of names without choices: it offers these titles by name."""
+
+    class ByTitle(admin.ChoicesFieldListFilter):
+        def choices(self, changelist: ChangeList) -> Iterator[Any]:
+            chosen = self.lookup_val or ()
+            for name, title in (("", "All"), *titles.items()):
+                asked = {self.lookup_kwarg: name} if name else {}
+                yield {
+                    "selected": name in chosen if name else not chosen,
+                    "query_string": changelist.get_query_string(asked, [self.lookup_kwarg, self.lookup_kwarg_isnull]),
+                    "display": title,
+                }
+
+    return ByTitle
 
 
 WHEN: Final = named("at", "when")

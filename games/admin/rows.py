@@ -7,11 +7,23 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.read_only import ReadOnly
-from games.admin.columns import ABOUT, AFTER_MOVE, BY, DEALER, GAME, MOVE, SEAT, WHEN, WINNER, ByDate
+from games.admin.columns import (
+    ABOUT,
+    AFTER_MOVE,
+    BY,
+    DEALER,
+    GAME,
+    MOVE,
+    SEAT,
+    WHEN,
+    WINNER,
+    ByDate,
+    by_title,
+    titled,
+)
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
-from games.models.notices import REPORT_SETTLED
+from games.notices.kinds import CHANNELS, KINDS, sentence_of, title_of
 from games.queries import conduct
-from games.render.notices import WHY
 
 
 @admin.register(AuditEntry)
@@ -80,28 +92,35 @@ class MoveAdmin(ReadOnly):
 class NoticeAdmin(ReadOnly):
     """Who was told what, how and when, or why not; what was said is between the site and the person.
 
-    Not that a report was settled: a member of staff whom it was about would read here who had reported.
+    Some kinds are left out, see `NoticeKind.to_staff`.
     """
 
-    list_display = ("user", "kind", "channel", "game", "state", "why", "created_at", "since")
-    list_filter = ("state", "channel", "kind")
+    kind_title = staticmethod(titled("kind", title_of))
+    channel_title = staticmethod(titled("channel", lambda channel: CHANNELS.get(channel, channel)))
+    list_display = ("user", "kind_title", "channel_title", "game", "state", "why", "created_at", "since")
+    list_filter = (
+        "state",
+        ("channel", by_title(CHANNELS)),
+        ("kind", by_title({kind.name: kind.title for kind in KINDS.values() if kind.to_staff})),
+    )
     search_fields = ("=game__code", "user__username", "user__display_name")
     search_help_text = "All of a game’s code, or the username or the name of whoever is told."
     list_select_related = ("user", "game")
     fields = (
-        "user", "kind", "channel", "game", "version", "state", "why",
+        "user", "kind_title", "channel_title", "game", "version", "state", "why",
         "created_at", "due_at", "since", "tries", "read_at",
     )  # fmt: skip
-    readonly_fields = ("why",)
+    readonly_fields = ("kind_title", "channel_title", "why")
     ordering = ("-pk",)
     show_full_result_count = False
 
     @admin.display(description="why, as they read it", ordering="reason")
     def why(self, notice: Notice) -> str:
-        return WHY.get(notice.reason, notice.reason) or "–"
+        return sentence_of(notice.reason) or "–"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Notice]:
-        notices: QuerySet[Notice] = super().get_queryset(request).exclude(kind=REPORT_SETTLED)
+        hidden = [kind.name for kind in KINDS.values() if not kind.to_staff]
+        notices: QuerySet[Notice] = super().get_queryset(request).exclude(kind__in=hidden)
         return notices
 
 

@@ -1,11 +1,12 @@
-"""What people are told while they are away: one row per notice and channel, what each person wants, and the outbox."""
+"""The stored notices: one row per notice and channel, what each person wants to be told, and the outbox.
+
+`games/notices/kinds.py` has the kinds.
+"""
 
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final, Literal
+from typing import Final
 
 from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
@@ -16,71 +17,8 @@ from django.db.models import Q
 from accounts.models import Delivery
 from games.models.tables import Game
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of notice: its title on pages, the channels it uses unless told otherwise, and how long it waits.
-
-    When the wait is over, the sender looks whether there is still something to tell. `turn` marks kinds that are void
-    once the person is no longer on turn. `page` is the name of the page where one reads more, for kinds that are about
-    no table.
-    """
-
-    name: str
-    title: str
-    channels: frozenset[str]
-    wait: timedelta = timedelta(0)
-    turn: bool = False
-    page: str = ""
-
-
 EMAIL: Final = "email"
 SITE: Final = "site"
-CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By email"}
-"""Every channel and what it is called; a further one is a line here and a sender in `actions/notices/outbox.py`."""
-
-TURN: Final = "turn"
-DEADLINE: Final = "deadline"
-INVITED: Final = "invited"
-SEAT_MOVED: Final = "seat_moved"
-BOT_TOOK_OVER: Final = "bot_took_over"
-TAKEN_OUT: Final = "taken_out"
-DAY_TAKEN: Final = "day_taken"
-REPORT_SETTLED: Final = "report_settled"
-FACTOR_DROPPED: Final = "factor_dropped"
-DIGEST: Final = "digest"
-_BOTH: Final = frozenset({EMAIL, SITE})
-_SITE: Final = frozenset({SITE})
-
-KINDS: Final[dict[str, Kind]] = {
-    kind.name: kind
-    for kind in (
-        Kind(TURN, "Your turn", _BOTH, wait=timedelta(minutes=5), turn=True),
-        Kind(DEADLINE, "Your time runs out", _BOTH, turn=True),
-        Kind(BOT_TOOK_OVER, "A bot plays for you", _BOTH),
-        Kind(TAKEN_OUT, "You missed too many turns", _BOTH),
-        Kind(DAY_TAKEN, "A day of vacation is taken", _BOTH, page="rest"),
-        Kind("caught", "You were caught", _SITE),
-        Kind("out", "You are out", _SITE),
-        Kind("round_over", "A round is over", _SITE),
-        Kind("game_over", "A game is over", _BOTH),
-        Kind(INVITED, "You are invited", _BOTH, wait=timedelta(minutes=2)),
-        Kind("table_full", "Your table is full", _BOTH, wait=timedelta(minutes=1)),
-        Kind(SEAT_MOVED, "Staff change your seat", _BOTH),
-        Kind(REPORT_SETTLED, "Your report is settled", _BOTH, page="reports"),
-        Kind(FACTOR_DROPPED, "Your second factor is gone", _BOTH, page="mfa_index"),
-        Kind(DIGEST, "The day’s summary", frozenset()),
-    )
-}
-"""Every kind, in the order of the page of preferences. The summary has an hour instead of switches, and only email."""
-
-
-Reason = Literal[
-    "moved", "moved_on", "joined", "over", "later", "looking", "reminded", "off", "no_address", "unverified", "bounced",
-    "read", "back", "closed", "nothing", "paused", "vacation", "night", "again", "server", "refused", "gave_up",
-    "unsure", "staff", "fault",
-]  # fmt: skip
-"""Why a notice was not sent, or waits longer; `render/notices.py` has a sentence for each."""
 
 
 class Notice(Delivery):
@@ -98,8 +36,8 @@ class Notice(Delivery):
         Game, null=True, blank=True, on_delete=models.CASCADE, related_name="notices", db_index=False
     )
     version = models.PositiveIntegerField()
-    kind = models.CharField(max_length=16, choices=[(kind.name, kind.title) for kind in KINDS.values()])
-    channel = models.CharField(max_length=16, choices=list(CHANNELS.items()))
+    kind = models.CharField(max_length=16)  # a name in `games.notices.kinds.KINDS`
+    channel = models.CharField(max_length=16)  # `EMAIL` or `SITE`
     mark = models.PositiveBigIntegerField(default=0)
     text = models.CharField(max_length=300, blank=True, default="")
     read_at = models.DateTimeField(null=True, blank=True)
@@ -134,7 +72,7 @@ def new_mail_key() -> str:
 
 
 class NoticeSettings(models.Model):
-    """What one person wants to be told, and how; without a row everything is as `KINDS` has it.
+    """What one person wants to be told, and how; without a row, the usual channels of each kind hold.
 
     `choices` maps `kind.channel` to yes or no where that differs from the kind's own. `digest_hour` is in the person's
     time zone, `digest_at` the next time it comes; once it could not be written then, `digest_again_at` says when that
@@ -159,10 +97,6 @@ class NoticeSettings(models.Model):
 
     def __str__(self) -> str:
         return f"what {self.user_id} wants to be told"
-
-    def wants(self, kind: str, channel: str) -> bool:
-        """Whether this person wants notices of this kind through this channel."""
-        return bool(self.choices.get(f"{kind}.{channel}", channel in KINDS[kind].channels))
 
 
 class Outbox(models.Model):

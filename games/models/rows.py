@@ -14,7 +14,6 @@ from django.db import connection
 from accounts.rest import Rest
 from accounts.rows import columns, prepared, reader
 from games import rules
-from games.models.notices import KINDS
 from games.models.play import Hand, Round
 from games.models.tables import Game, Seat
 
@@ -290,9 +289,9 @@ WHERE user_id = %s AND channel = 'site' AND state = 'sent' AND read_at IS NULL A
 """  # noqa: S608  # a statement of ours in another
 
 
-def count_badges(user_id: int) -> tuple[int, int]:
-    """In how many games this person must move now, and how many notices are unread, of kinds that a page shows."""
+def count_badges(user_id: int, kinds: Sequence[str]) -> tuple[int, int]:
+    """Return in how many games this person must move now, and how many notices of these kinds they have not read."""
     with prepared() as cursor:
-        cursor.execute(_BADGES, [user_id, user_id, list(KINDS)])
+        cursor.execute(_BADGES, [user_id, user_id, list(kinds)])
         turns, notices = cursor.fetchone()
     return int(turns), int(notices)

@@ -12,7 +12,9 @@ from django.db import Error
 
 from games import queries
 from games.models import Game
-from games.models.notices import CHANNELS, KINDS, SITE, Notice, NoticeSettings, Outbox
+from games.models.notices import SITE, Notice, NoticeSettings, Outbox
+from games.models.rows import count_badges
+from games.notices.kinds import CHANNELS, EXPECTED, KINDS
 from games.queries import GameView, Table, lists
 
 if TYPE_CHECKING:
@@ -24,8 +26,6 @@ A_DAY: Final = timedelta(days=1)
 MOST_NEWS: Final = 20
 LISTED: Final = 60
 """So many of somebody's newest notices are listed, every channel counting as one."""
-NEEDLESS: Final = ("moved", "moved_on", "joined", "looking", "reminded", "read", "back", "staff", "off")
-"""Reasons that say nothing went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Told:
     @property
     def needless(self) -> bool:
         """Whether nothing came of it, for reasons that are as they should be."""
-        return all(row.state == Notice.State.DROPPED and row.reason in NEEDLESS for row in self.notices)
+        return all(row.state == Notice.State.DROPPED and row.reason in EXPECTED for row in self.notices)
 
 
 def told_to(user: User) -> list[Told]:
@@ -103,6 +103,19 @@ def tables_of(games: Collection[int]) -> dict[int, Table]:
 
 def _read(games: Collection[int]) -> dict[int, Table]:
     return {table.game.pk: table for table in queries.with_tables(Game.objects.filter(pk__in=games))}
+
+
+@dataclass(frozen=True, slots=True)
+class Badges:
+    """What every page counts for its reader: the games that `lists.waiting_for` finds, and the unread notices."""
+
+    turns: int = 0
+    notices: int = 0
+
+
+def badges_of(user: User) -> Badges:
+    """Return this person's counts, without notices of kinds that no page shows. Runs one query."""
+    return Badges(*count_badges(user.pk, list(KINDS)))
 
 
 def settings_of(user: User) -> NoticeSettings:

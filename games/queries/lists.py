@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from django.db.models import Case, Count, F, Q, QuerySet, When, Window
 from django.db.models.functions import RowNumber
 
 from games.models import Game, Invitation
-from games.models.rows import count_badges, count_turns
+from games.models.rows import count_turns
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -35,19 +34,6 @@ def waiting_for(user: User) -> QuerySet[Game]:
 def count_waiting_for(user: User) -> int:
     """The number of games that `waiting_for` finds."""
     return count_turns(user.pk)
-
-
-@dataclass(frozen=True, slots=True)
-class Badges:
-    """What every page counts for whoever looks: the games that `waiting_for` finds, and the notices not read yet."""
-
-    turns: int = 0
-    notices: int = 0
-
-
-def badges_of(user: User) -> Badges:
-    """The counts of this person. One query."""
-    return Badges(*count_badges(user.pk))
 
 
 def next_game_for(user: User, *, after: str | None = None) -> Game | None:

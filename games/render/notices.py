@@ -8,39 +8,11 @@ from typing import Final, NamedTuple
 
 from django.urls import reverse
 
-from games.models.notices import CHANNELS, KINDS, SITE, Notice
+from games.models.notices import SITE, Notice
+from games.notices.kinds import CHANNELS, KINDS, Reason, sentence_of
 from games.queries import GameView
 from games.queries.inbox import Told
 from games.render import words
-
-WHY: Final[dict[str, str]] = {
-    "moved": "You moved before it was due.",
-    "moved_on": "It was no longer your turn.",
-    "joined": "You had already sat down there.",
-    "over": "The game was over, or had begun without you.",
-    "later": "The deadline had been moved.",
-    "looking": "You were looking at the game.",
-    "read": "You had already read it.",
-    "back": "You already had your seat back.",
-    "staff": "Staff had changed your seat by then.",
-    "reminded": "A reminder about the same turn went out instead.",
-    "off": "This is switched off in your notice settings.",
-    "no_address": "Your account has no email address.",
-    "unverified": "Your email address is not confirmed.",
-    "bounced": "Emails to your address came back.",
-    "closed": "Your account was closed or suspended.",
-    "nothing": "There was nothing to sum up.",
-    "paused": "The game is paused.",
-    "vacation": "You are on vacation.",
-    "night": "These are your quiet hours.",
-    "again": "The mail server did not take it: it will be tried again.",
-    "server": "The mail server could not be reached: it will be tried again.",
-    "refused": "The mail server says that your address accepts no mail.",
-    "gave_up": "The mail server did not take it, and we have stopped trying.",
-    "fault": "Something went wrong on our side. It is in the site’s log.",
-    "unsure": "The site stopped while sending it: it may or may not have arrived.",
-}
-"""Why a notice was not sent, or is still waiting, by `Notice.reason`."""
 
 HELD: Final = "All mail is on hold until those who run this site release it."
 
@@ -101,12 +73,12 @@ def _where(view: GameView | None) -> str:
 
 
 def _line(row: Notice, held: bool, now: datetime) -> Line:
-    at, why = words.moment(row.since, now), WHY.get(row.reason, "")
+    at, why = words.moment(row.since, now), sentence_of(row.reason)
     if row.state == Notice.State.SENT:
         what, why = ("shown" if row.channel == SITE else "sent"), ""
     elif row.state in (Notice.State.DROPPED, Notice.State.FAILED):
         what = "not shown" if row.channel == SITE else "not sent"
-        if row.reason == "unsure":
+        if row.reason == Reason.UNSURE:
             what = "perhaps sent"
     else:
         what, at = "waits until", words.moment(row.due_at, now)

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
-from games.queries import lists
-from games.queries.lists import Badges
+from games.queries import inbox
+from games.queries.inbox import Badges
 
 
 def waiting(request: HttpRequest) -> dict[str, object]:
@@ -23,4 +23,4 @@ def waiting(request: HttpRequest) -> dict[str, object]:
 
 def _badges(request: HttpRequest) -> Badges:
     user = getattr(request, "user", None)  # an error page may come before there is one
-    return lists.badges_of(user) if isinstance(user, User) else Badges()
+    return inbox.badges_of(user) if isinstance(user, User) else Badges()

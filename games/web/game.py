@@ -27,9 +27,9 @@ from games.actions import seen
 from games.actions.clocks.timing import moment_of
 from games.actions.play import play_move
 from games.models import Game
-from games.queries import GameView, LogLine, Table, conduct, lists, records
+from games.queries import GameView, LogLine, Table, conduct, inbox, records
 from games.queries.conduct import StaffAct
-from games.queries.lists import Badges
+from games.queries.inbox import Badges
 from games.refusals import Denied
 from games.render import Again, Asked, Ended
 from games.web import table as table_views
@@ -184,7 +184,7 @@ def _show(
     page = rendering.page_of(view, lines, asked=asked, now=now, acts=acts, ended=before, again=again)
     page["unseen"] = queries.unseen_end(table, user)
     page["guest"] = user is not None and user.is_guest and view.you is not None
-    badges = lists.badges_of(user) if user else Badges()
+    badges = inbox.badges_of(user) if user else Badges()
     context = {
         "page": page,
         "turn_count": badges.turns,

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from django import forms
 from django.forms import BoundField
 
-from games.models.notices import CHANNELS, DIGEST, KINDS, NoticeSettings
-
-HELP: Final = {
-    "turn": "A few minutes after it becomes your turn, unless you have moved or have the game open.",
-    "deadline": "Once, when four fifths of your time are gone. At night only if your time ends soon after it.",
-    "bot_took_over": "You missed so many turns in a row that a bot plays your hand until you take your seat back.",
-    "taken_out": "You missed so many turns in a row that you are out of the game: at that table no bot takes over.",
-    "day_taken": "Your time ran out, and a day of vacation was taken instead of a missed turn.",
-    "caught": "Somebody caught you with one card and no UNO.",
-    "out": "You reached the mercy limit.",
-    "round_over": "A round of a match has a winner.",
-    "game_over": "A game or a match has a winner or is called off, or your table closes before it began.",
-    "invited": "Somebody asks you for a rematch.",
-    "table_full": "The last seat is taken, and the game begins.",
-    "seat_moved": "Staff give your seat to somebody else or to a bot, or somebody else’s to you.",
-    "report_settled": "Staff have looked at what you reported, and say what came of it.",
-    "factor_dropped": "Staff removed your authenticator app and recovery codes, because you had lost them.",
-}
+from games.models.notices import NoticeSettings
+from games.notices.kinds import CHANNELS, SWITCHED, wants
 
 
 class Row(NamedTuple):
@@ -40,14 +24,12 @@ class NoticeForm(forms.Form):
 
     def __init__(self, *args: Any, chosen: NoticeSettings, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for kind in KINDS.values():
-            if kind.name == DIGEST:
-                continue
+        for kind in SWITCHED:
             for channel, name in CHANNELS.items():
                 self.fields[f"{kind.name}.{channel}"] = forms.BooleanField(
                     label=f"{kind.title}, {name[0].lower()}{name[1:]}",
                     required=False,
-                    initial=chosen.wants(kind.name, channel),
+                    initial=wants(chosen, kind.name, channel),
                 )
         hours = [("", "No summary"), *((str(hour), f"{hour:02}:00") for hour in range(24))]
         self.fields["digest_hour"] = forms.ChoiceField(
@@ -60,9 +42,7 @@ class NoticeForm(forms.Form):
     @property
     def rows(self) -> list[Row]:
         return [
-            Row(kind.title, HELP[kind.name], [self[f"{kind.name}.{channel}"] for channel in CHANNELS])
-            for kind in KINDS.values()
-            if kind.name != DIGEST
+            Row(kind.title, kind.help, [self[f"{kind.name}.{channel}"] for channel in CHANNELS]) for kind in SWITCHED
         ]
 
     @property

@@ -20,7 +20,8 @@ from accounts.queries import MailAddress, mail_addresses, name_of
 from games import mail_links
 from games.actions.notices import mailbox
 from games.mail_links import BadLink
-from games.models.notices import KINDS, NoticeSettings
+from games.models.notices import NoticeSettings
+from games.notices.kinds import KINDS
 from games.queries import inbox
 from games.refusals import Denied
 from games.render.notices import count_new, items_of

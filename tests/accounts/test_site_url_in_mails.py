@@ -16,7 +16,7 @@ from accounts import mails
 from accounts.models import AccountMail, User
 from games.actions.notices import mailbox, outbox, tell
 from games.models import Notice
-from games.models.notices import DIGEST, KINDS
+from games.notices.kinds import DIGEST, KINDS
 from tests.support.codes import confirmed_browser
 from tests.support.mail import parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at

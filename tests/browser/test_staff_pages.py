@@ -15,7 +15,7 @@ from accounts.models import User
 from games.actions.moderation import cases, people, tables
 from games.actions.notices.tell import Intent, write
 from games.models import Appeal, AuditEntry, Case
-from games.models.notices import KINDS
+from games.notices.kinds import KINDS
 from games.queries import Table
 from tests.browser.test_axe import VIEWS, violations
 from tests.browser.test_staff import REASON, dealt, staff

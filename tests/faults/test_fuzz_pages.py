@@ -28,7 +28,7 @@ from games import queries
 from games.actions import lobby
 from games.actions.moderation import people
 from games.models import Game
-from games.queries import lists
+from games.queries import inbox
 from tests.conftest import Figure, logged_in
 from tests.faults.state import faulty_games, stored
 from tests.support.codes import staff_browser
@@ -232,7 +232,7 @@ def test_the_walk_sees_a_page_that_breaks(visitors: dict[str, Visitor], monkeypa
     def broken(*_: object, **__: object) -> None:
         raise LookupError("seeded")
 
-    monkeypatch.setattr(lists, "badges_of", broken)
+    monkeypatch.setattr(inbox, "badges_of", broken)
     with pytest.raises(LookupError, match="seeded"):
         walk(visitors, 200)
 

@@ -23,6 +23,7 @@ from accounts.models import User
 from games import mail_links
 from games.actions.notices import letters, mailbox, outbox, postman, tell
 from games.models import Notice, NoticeSettings, Outbox
+from games.notices import kinds
 from games.queries import Table
 from tests.conftest import Figure, logged_in, person
 from tests.support.mail import MailServer, links_in, text_of
@@ -327,7 +328,7 @@ def one_click(link: str) -> Any:
 
 
 def wants(user: User, kind: str) -> bool:
-    return (NoticeSettings.objects.filter(user=user).first() or NoticeSettings(user=user)).wants(kind, "email")
+    return kinds.wants(NoticeSettings.objects.filter(user=user).first() or NoticeSettings(user=user), kind, "email")
 
 
 def test_one_click_stops_mails_of_this_kind_and_no_others(server: MailServer, table: Table, alice: User) -> None:

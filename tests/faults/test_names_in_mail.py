@@ -17,7 +17,7 @@ from accounts.models import User
 from games.actions import lobby
 from games.actions.notices import mailbox, outbox, tell
 from games.models import Case, Game, Notice, NoticeSettings, Report, Seat
-from games.models.notices import BOT_TOOK_OVER, DIGEST, INVITED, KINDS
+from games.notices.kinds import BOT_TOOK_OVER, DIGEST, INVITED, KINDS
 from tests.conftest import person
 from tests.support.codes import staff_browser
 from tests.support.mail import MailServer, parsed, text_of

@@ -13,7 +13,7 @@ from accounts.models import User
 from games import mail_links, queries
 from games.actions.notices import mailbox, outbox, queue, tell
 from games.models import Game, Notice, NoticeSettings
-from games.queries import lists
+from games.queries import inbox
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -86,6 +86,17 @@ def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: U
     assert looks == queue.MOST_LOOKS + 1
     assert now - DUE > 2 * DAY
     assert set(Notice.objects.values_list("state", "reason")) == {("dropped", "fault")}
+
+
+@pytest.mark.parametrize("kind", ["game_over", "caught", "seat_moved"])
+def test_news_of_a_game_that_cannot_be_read_waits_too(alice: User, bob: User, kind: str) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    tell.write(game, [tell.Intent(alice.pk, kind, "Bob wins the game.")], now=NOON)
+    break_options(game)
+
+    assert deliver() == []
+    waiting = Notice.objects.exclude(reason="off")
+    assert set(waiting.values_list("state", "reason", "tries")) == {("waiting", "fault", 1)}
 
 
 def test_what_is_mended_is_told_and_its_mail_has_all_its_tries(alice: User, bob: User) -> None:
@@ -206,7 +217,7 @@ def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, capl
     assert "This is caught." in page
     assert "of_tomorrow" not in page
     assert "of_tomorrow by site" in caplog.text
-    assert lists.badges_of(alice).notices == 1
+    assert inbox.badges_of(alice).notices == 1
     assert browser.post(f"/notices/{strange.pk}/open/").headers["Location"] == game.get_absolute_url()
     Notice.objects.filter(pk=strange.pk).update(game=None)
     assert browser.post(f"/notices/{strange.pk}/open/").headers["Location"] == "/notices/"

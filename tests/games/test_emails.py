@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import emails, queries, rules
 from games.emails import News, Reader
+from games.notices.kinds import DEADLINE, GAME_OVER, KINDS, TURN
 from tests.support.mail import parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
@@ -50,10 +51,10 @@ def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) 
     for user in people:
         view, to = queries.view_of(table, user), reader(user)
         for mail in (
-            emails.turn_mail(to, [view], now=NOON, number=1),
-            emails.turn_mail(to, [view, view], now=NOON, number=1),
-            emails.reminder_mail(to, [view], now=NOON, number=1),
-            emails.news_mail(to, "game_over", [News("Bob wins the game.", view)], now=NOON, number=1),
+            emails.turn_mail(to, KINDS[TURN], [view], now=NOON, number=1),
+            emails.turn_mail(to, KINDS[TURN], [view, view], now=NOON, number=1),
+            emails.turn_mail(to, KINDS[DEADLINE], [view], now=NOON, number=1),
+            emails.news_mail(to, KINDS[GAME_OVER], [News("Bob wins the game.", view)], now=NOON, number=1),
             emails.digest_mail(to, [view], [News("Bob wins the game.", view)], now=NOON, number=1),
         ):
             assert cards_in(everything_in(mail)) == []
@@ -62,7 +63,7 @@ def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) 
 def test_the_card_just_drawn_is_in_the_page_s_heading_but_in_no_mail(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1", "r7"], ["r4", "g3"]], "phase": "drawn", "drawn": "r7"}
     view = queries.view_of(table_at(position, [alice, bob], deadline=NOON + DAY), alice)
-    mail = emails.turn_mail(reader(alice), [view], now=NOON, number=1)
+    mail = emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=1)
 
     assert mail.subject == "Your turn: play a card, by Sun 12:00 UTC."
     assert cards_in(everything_in(mail)) == []
@@ -74,7 +75,7 @@ def test_the_card_just_drawn_is_in_the_page_s_heading_but_in_no_mail(alice: User
 )
 def test_times_are_the_reader_s(alice: User, bob: User, zone: str, when: str) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY), alice)
-    mail = emails.turn_mail(reader(alice, zone), [view], now=NOON, number=1)
+    mail = emails.turn_mail(reader(alice, zone), KINDS[TURN], [view], now=NOON, number=1)
 
     assert mail.subject == f"Your turn: play a card or draw, by {when}."
     assert timezone.get_current_timezone_name() == "UTC"
@@ -83,7 +84,7 @@ def test_times_are_the_reader_s(alice: User, bob: User, zone: str, when: str) ->
 def test_a_name_is_text_in_html(alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(display_name="<b>Bob</b> & <script>")
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY)
-    mail = emails.turn_mail(reader(alice), [queries.view_of(table, alice)], now=NOON, number=1)
+    mail = emails.turn_mail(reader(alice), KINDS[TURN], [queries.view_of(table, alice)], now=NOON, number=1)
     message = parsed(mail.message().as_bytes())
 
     assert "with <b>Bob</b> & <script>" in text_of(message)
@@ -94,7 +95,7 @@ def test_a_name_is_text_in_html(alice: User, bob: User) -> None:
 def test_a_second_try_has_the_same_message_id_and_another_notice_another(alice: User, bob: User) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob]), alice)
     first, second, other = (
-        emails.turn_mail(reader(alice), [view], now=NOON, number=number).extra_headers["Message-ID"]
+        emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=number).extra_headers["Message-ID"]
         for number in (1, 1, 2)
     )
     assert first == second != other
@@ -102,7 +103,9 @@ def test_a_second_try_has_the_same_message_id_and_another_notice_another(alice: 
 
 def test_a_mail_asks_nothing_of_other_servers(alice: User, bob: User) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob]), alice)
-    html = text_of(parsed(emails.turn_mail(reader(alice), [view], now=NOON, number=1).message().as_bytes()), "html")
+    html = text_of(
+        parsed(emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=1).message().as_bytes()), "html"
+    )
 
     assert set(re.findall(r'(?:href|src)="(https?://[^/"]+)', html)) == {"http://127.0.0.1:8000"}
     assert not re.search(r"<(img|link|script|iframe)|url\(|@import", html)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from datetime import timedelta
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -19,9 +19,8 @@ from accounts.models import User
 from games import presence
 from games.actions.notices import mailbox, outbox, tell
 from games.models import Invitation, Notice, NoticeSettings
-from games.models.notices import CHANNELS, KINDS, Reason
+from games.notices.kinds import CHANNELS, KINDS
 from games.queries import Table
-from games.render.notices import WHY
 from tests.conftest import logged_in
 from tests.support.mail import deliver_now, links_in, parsed
 from tests.support.tables import TWO_HANDS, table_at
@@ -104,10 +103,6 @@ def test_the_page_says_what_was_sent_and_why_not(table: Table, alice: User, as_a
     assert f"{NEWS} new Your table, with bob" in page
     assert "On this site: shown" in page
     assert re.search(r"By email: not sent \d\d:\d\d . This is switched off in your notice settings\.", page)
-
-
-def test_every_reason_has_a_sentence() -> None:
-    assert set(WHY) == set(get_args(Reason))
 
 
 def test_what_was_not_needed_is_shown_when_asked_for(table: Table, alice: User, as_alice: Client) -> None:

@@ -22,7 +22,8 @@ from games import queries, rules
 from games.actions.notices import letters
 from games.api.views import game_json, line_json
 from games.models import Notice
-from games.models.notices import EMAIL, KINDS
+from games.models.notices import EMAIL
+from games.notices.kinds import KINDS
 from games.queries import Table
 from games.rules.cards import card_name
 from tests.conftest import logged_in

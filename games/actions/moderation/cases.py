@@ -16,7 +16,7 @@ from games.actions.moderation.people import end_suspensions
 from games.actions.notices import by_staff, mailbox
 from games.models import Appeal, AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, WORDS_LENGTH
-from games.models.notices import REPORT_SETTLED
+from games.notices.kinds import REPORT_SETTLED
 from games.queries import conduct
 from games.refusals import Denied
 

@@ -17,8 +17,9 @@ from accounts.limits import MAILS_TO_MAILBOX, scaled
 from accounts.models import AccountMail
 from games import emails
 from games.actions.notices import letters
-from games.actions.notices.queue import Letter, Verdict, judged
+from games.actions.notices.queue import Letter, judged
 from games.emails import Reader
+from games.notices.kinds import Verdict
 
 log = structlog.get_logger(__name__)
 

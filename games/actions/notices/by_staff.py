@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from games.actions.notices.tell import OF_A_TURN, Intent, closed, of_turn, write
+from games.actions.notices.tell import Intent, closed, of_turn, write
 from games.models import Case, Game, Report, Seat
-from games.models.notices import FACTOR_DROPPED, REPORT_SETTLED, SEAT_MOVED
+from games.notices.kinds import FACTOR_DROPPED, OF_A_TURN, REPORT_SETTLED, SEAT_MOVED, Reason
 from games.queries import Table
 from games.render.words import listed
 
@@ -37,7 +37,7 @@ def seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark:
     intents = [Intent(row.user_id, SEAT_MOVED, f"Staff gave you the seat of {name}.")]
     if position is not None and position.turn == row.index:
         intents += of_turn(table)
-    write(table.game, intents, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason="staff", mark=mark)
+    write(table.game, intents, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason=Reason.STAFF, mark=mark)
 
 
 def with_others(table: Table, row: Seat) -> str:
@@ -54,7 +54,7 @@ def unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -
     what staff did with the seat before is no news. `mark` is the number of the act's audit entry.
     """
     intents, settled = [Intent(person.pk, SEAT_MOVED, text)], (*OF_A_TURN, SEAT_MOVED)
-    write(game, intents, now=now, mover=person.pk, settled=settled, reason="staff", mark=mark)
+    write(game, intents, now=now, mover=person.pk, settled=settled, reason=Reason.STAFF, mark=mark)
 
 
 def settled(case: Case, *, now: datetime) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -13,41 +13,37 @@ from django.db.models import QuerySet
 
 from accounts.queries import MailAddress, mail_addresses
 from games import presence
-from games.actions.notices.queue import Verdict, judged
-from games.models import Game
-from games.models.notices import (
-    BOT_TOOK_OVER,
-    DAY_TAKEN,
-    DEADLINE,
-    DIGEST,
-    EMAIL,
-    FACTOR_DROPPED,
-    INVITED,
-    KINDS,
-    SEAT_MOVED,
-    TAKEN_OUT,
-    TURN,
-    Notice,
-)
+from games.actions.notices.queue import judged
+from games.models.notices import EMAIL, Notice
+from games.notices.kinds import KINDS, SEND, Reason, Verdict
 from games.queries import Table, inbox
 
-PAUSE_WAIT: Final = timedelta(minutes=15)
 BOUNCE_WAIT: Final = timedelta(days=1)
 BOUNCE_PATIENCE: Final = timedelta(days=14)
 NEAR: Final = timedelta(hours=1)
-"""A turn that ends so soon after the night is told of in the night."""
-SAID_ANYWAY: Final = frozenset({SEAT_MOVED, BOT_TOOK_OVER, TAKEN_OUT})
-"""Told also to who looks: whose seat is gone sees a page that says so by what it lacks only, and whoever missed turns
-was not there, whatever the mark of an open page says."""
+"""The mail about a turn goes out at night if the turn ends before the morning, or so soon after it."""
+IN_ONE_MAIL: Final = [kind.name for kind in KINDS.values() if kind.one_mail]
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
+    """What is known when notices are looked at again (`kinds.Facts`).
+
+    `replaced` collects, by person, game and kind, the mails that a mail of another kind makes needless.
+    """
+
     now: datetime
     tables: Mapping[int, Table]
     looking: set[tuple[int, int]]
     addresses: Mapping[int, MailAddress]
-    reminded: set[tuple[int, int | None]]
+    replaced: set[tuple[int, int | None, str]] = field(default_factory=set)
+
+    def table_of(self, notice: Notice) -> Table:
+        assert notice.game_id is not None
+        return self.tables[notice.game_id]
+
+    def anything_to_sum_up(self, notice: Notice) -> bool:
+        return inbox.anything_to_sum_up(notice.user, self.now)
 
 
 def look(channel: str, *, now: datetime, most: int) -> list[tuple[Notice, Verdict]]:
@@ -56,8 +52,8 @@ def look(channel: str, *, now: datetime, most: int) -> list[tuple[Notice, Verdic
     rows = list(due.order_by("pk")[:most])
     others = _companions(rows)
     verdicts = judge([*rows, *others], now=now)
-    told = {row.user_id for row in rows if _is_turn_mail(row) and not verdicts[row.pk].reason}
-    rows += [row for row in others if row.user_id in told and not verdicts[row.pk].reason]
+    sent = {(row.user_id, row.kind) for row in rows if _shares_a_mail(row) and verdicts[row.pk] == SEND}
+    rows += [row for row in others if (row.user_id, row.kind) in sent and verdicts[row.pk] == SEND]
     return [(row, verdicts[row.pk]) for row in rows]
 
 
@@ -67,16 +63,16 @@ def _locked(**which: Any) -> QuerySet[Notice]:
     return rows.select_related("user", "user__notice_settings")
 
 
-def _is_turn_mail(row: Notice) -> bool:
-    return row.channel == EMAIL and row.kind == TURN
+def _shares_a_mail(row: Notice) -> bool:
+    return row.channel == EMAIL and row.kind in IN_ONE_MAIL
 
 
 def _companions(rows: Sequence[Notice]) -> list[Notice]:
-    """The other turns of the people who may get a turn mail now: several games become one mail."""
-    people = {row.user_id for row in rows if _is_turn_mail(row)}
+    """Return the notices that are not due yet and go into one mail with one of these."""
+    people = {row.user_id for row in rows if _shares_a_mail(row)}
     if not people:
         return []
-    others = _locked(user__in=people, channel=EMAIL, kind=TURN, state=Notice.State.WAITING)
+    others = _locked(user__in=people, channel=EMAIL, kind__in=IN_ONE_MAIL, state=Notice.State.WAITING)
     return list(others.exclude(pk__in=[row.pk for row in rows]).order_by("pk"))
 
 
@@ -93,94 +89,83 @@ def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
         tables=inbox.tables_of(inbox.games_in(rows)),
         looking=presence.looking((row.game_id, row.user_id) for row in rows if row.game_id is not None),
         addresses=mail_addresses(people) if people else {},
-        reminded=set(),
     )
     verdicts = {}
-    for row in sorted(rows, key=lambda row: row.kind != DEADLINE):  # first: one that goes out stands for the turn's
+    for row in sorted(rows, key=_replaces_nothing):
         verdicts[row.pk] = judged(row, partial(_judge, row, facts), now=now)
-        if row.kind == DEADLINE and row.channel == EMAIL and verdicts[row.pk] == Verdict():
-            facts.reminded.add((row.user_id, row.game_id))
+        if row.channel == EMAIL and verdicts[row.pk] == SEND:
+            facts.replaced.add((row.user_id, row.game_id, KINDS[row.kind].replaces))
     return verdicts
 
 
+def _replaces_nothing(row: Notice) -> bool:
+    """Sort the notices that replace others first. Kinds of another release come last, and are put off."""
+    return row.kind not in KINDS or not KINDS[row.kind].replaces
+
+
 def _judge(row: Notice, facts: _Facts) -> Verdict:
-    return _about_the_game(row, facts) or _about_the_mail(row, facts) or Verdict()
+    """Return the first thing that keeps this notice back.
+
+    Its table is asked about before its address: "it was no longer your turn" is also true of a mail without an address.
+    A kind without a table is asked last, because a summary costs two queries.
+    """
+    about_game = row.game_id is not None
+    checks = (_game_check, _address_check) if about_game else (_address_check, _still_needed)
+    for check in (*checks, _hour_check):
+        verdict = check(row, facts)
+        if verdict != SEND:
+            return verdict
+    return SEND
 
 
-def _about_the_game(row: Notice, facts: _Facts) -> Verdict | None:
-    if row.game_id is None:
-        return None
-    table = facts.tables[row.game_id]
-    if KINDS[row.kind].turn:
-        if table.game.status != Game.Status.PLAYING:
-            return Verdict("over")
-        if not _on_turn(table, row.user_id):
-            return Verdict("moved_on")
-        if table.game.paused_at is not None:
-            return Verdict("paused", facts.now + PAUSE_WAIT)
-    if row.kind in (BOT_TOOK_OVER, INVITED) and (verdict := _about_the_seat(row, table)) is not None:
+def _still_needed(row: Notice, facts: _Facts) -> Verdict:
+    return KINDS[row.kind].still_needed(row, facts)
+
+
+def _game_check(row: Notice, facts: _Facts) -> Verdict:
+    """Check a notice that is about a game.
+
+    :raises KeyError: if the game could not be read, whatever the notice tells of it.
+    """
+    facts.table_of(row)
+    verdict = _still_needed(row, facts)
+    if verdict != SEND:
         return verdict
-    if row.kind == DEADLINE and (table.game.deadline is None or int(table.game.deadline.timestamp()) != row.mark):
-        return Verdict("later")
-    if row.kind not in SAID_ANYWAY and (row.game_id, row.user_id) in facts.looking:
-        return Verdict("looking")
-    if row.kind == TURN and row.channel == EMAIL and (row.user_id, row.game_id) in facts.reminded:
-        return Verdict("reminded")
-    return None
+    if not KINDS[row.kind].while_viewing and (row.game_id, row.user_id) in facts.looking:
+        return Verdict(Reason.LOOKING)
+    if row.channel == EMAIL and (row.user_id, row.game_id, row.kind) in facts.replaced:
+        return Verdict(Reason.REMINDED)
+    return SEND
 
 
-def _about_the_seat(row: Notice, table: Table) -> Verdict | None:
-    """Whether there is still a seat to take, or one that a bot plays for its owner, or did when the game ended."""
-    index, invited = table.seat_of(row.user), row.kind == INVITED
-    if invited and index is not None:
-        return Verdict("joined")
-    if table.game.status not in ((Game.Status.OPEN,) if invited else (Game.Status.PLAYING, Game.Status.OVER)):
-        return Verdict("over")
-    if not invited and (index is None or table.seats[index].left):
-        return Verdict("staff")  # nobody else takes a seat away that a bot holds for its owner
-    if index is not None and not table.seats[index].held_for_owner:
-        return Verdict("back")
-    return None
-
-
-def _on_turn(table: Table, user_id: int) -> bool:
-    position = table.position
-    if position is None or position.phase == "over":
-        return False
-    seat = table.seats[position.turn]
-    return seat.user_id == user_id and not seat.bot
-
-
-def _about_the_mail(row: Notice, facts: _Facts) -> Verdict | None:
+def _address_check(row: Notice, facts: _Facts) -> Verdict:
     if row.channel != EMAIL:
-        return None
+        return SEND
     address = facts.addresses.get(row.user_id)
     if address is None:
-        return Verdict("no_address")
+        return Verdict(Reason.NO_ADDRESS)
     if not row.user.is_active or row.user.suspended(facts.now):
-        return Verdict("closed")
+        return Verdict(Reason.CLOSED)
     if settings.MAIL_NEEDS_VERIFIED and not address.verified:
-        return Verdict("unverified")
+        return Verdict(Reason.UNVERIFIED)
     known = getattr(row.user, "notice_settings", None)
     if known is not None and known.bounced.casefold() == address.email.casefold():
         waited = facts.now - row.created_at
-        return Verdict("bounced", None if waited > BOUNCE_PATIENCE else facts.now + BOUNCE_WAIT)
-    if row.kind == DIGEST and not inbox.anything_to_sum_up(row.user, facts.now):
-        return Verdict("nothing")
-    return _about_the_hour(row, facts)
+        return Verdict(Reason.BOUNCED, None if waited > BOUNCE_PATIENCE else facts.now + BOUNCE_WAIT)
+    return SEND
 
 
-def _about_the_hour(row: Notice, facts: _Facts) -> Verdict | None:
-    """Mail waits for the end of a vacation and of the night, but for what cannot wait, and what was asked for then."""
-    if row.kind in (DIGEST, FACTOR_DROPPED):
-        return None
-    now, rest = facts.now, row.user.rest
-    if rest.away(now) and row.kind != DAY_TAKEN:  # that is news of the vacation itself
-        return Verdict("vacation", rest.back(now))
+def _hour_check(row: Notice, facts: _Facts) -> Verdict:
+    """Let a mail wait for the end of the vacation and of the quiet hours, unless its kind or its turn cannot wait."""
+    if row.channel != EMAIL:
+        return SEND
+    kind, now, rest = KINDS[row.kind], facts.now, row.user.rest
+    if not kind.on_vacation and rest.away(now):
+        return Verdict(Reason.VACATION, rest.back(now))
     morning = rest.quiet_end(now)
-    if morning <= now:
-        return None
-    deadline = facts.tables[row.game_id].game.deadline if row.game_id is not None else None
-    if KINDS[row.kind].turn and deadline is not None and deadline < morning + NEAR:
-        return None
-    return Verdict("night", morning)
+    if kind.in_quiet_hours or morning <= now:
+        return SEND
+    deadline = facts.table_of(row).game.deadline if row.game_id is not None else None
+    if kind.turn and deadline is not None and deadline < morning + NEAR:
+        return SEND
+    return Verdict(Reason.NIGHT, morning)

@@ -13,7 +13,8 @@ from accounts.queries import mail_addresses
 from games import emails, queries
 from games.actions.notices.queue import Letter
 from games.emails import News, Reader
-from games.models.notices import DEADLINE, DIGEST, KINDS, TURN, Notice, NoticeSettings
+from games.models.notices import Notice, NoticeSettings
+from games.notices.kinds import DIGEST, KINDS
 from games.queries import GameView, Table, inbox, lists
 
 log = structlog.get_logger(__name__)
@@ -53,7 +54,7 @@ def _try_mail(
     if reader is None:
         return None  # the address went away a moment ago: the next look says so
     try:
-        return _mail(reader, rows[0].kind, rows, tables, now)
+        return _mail(reader, rows, tables, now)
     except Exception:
         # One mail that cannot be made must not keep everybody's else; it is tried again, and given up with a reason.
         log.exception("mail not made", kind=rows[0].kind)
@@ -72,17 +73,15 @@ def readers_of(people: set[User]) -> dict[int, Reader]:
     }
 
 
-def _mail(
-    reader: Reader, kind: str, rows: Sequence[Notice], tables: Mapping[int, Table], now: datetime
-) -> EmailMultiAlternatives:
-    user, number = rows[0].user, rows[0].pk
-    if kind == DIGEST:
+def _mail(reader: Reader, rows: Sequence[Notice], tables: Mapping[int, Table], now: datetime) -> EmailMultiAlternatives:
+    """Return the mail about these notices, which are of one person and one kind."""
+    kind, user, number = KINDS[rows[0].kind], rows[0].user, rows[0].pk
+    if kind.name == DIGEST:
         return _digest(reader, user, now, number)
-    if kind in (TURN, DEADLINE):
+    if kind.turn:
         games = dict.fromkeys(row.game_id for row in rows if row.game_id is not None)
         views = urgent_first([queries.view_of(tables[game], user) for game in games])
-        make = emails.turn_mail if kind == TURN else emails.reminder_mail
-        return make(reader, views, now=now, number=number)
+        return emails.turn_mail(reader, kind, views, now=now, number=number)
     return emails.news_mail(reader, kind, _news(user, rows, tables), now=now, number=number)
 
 

@@ -20,7 +20,8 @@ from accounts.queries import mail_addresses
 from games import mail_links
 from games.mail_links import BadLink, Link
 from games.models import Game
-from games.models.notices import CHANNELS, DIGEST, EMAIL, KINDS, SITE, Notice, NoticeSettings, Reason, new_mail_key
+from games.models.notices import EMAIL, SITE, Notice, NoticeSettings, new_mail_key
+from games.notices.kinds import CHANNELS, DIGEST, KINDS, SWITCHED, Reason, wants
 from games.queries import inbox
 from games.refusals import Denied
 
@@ -42,18 +43,17 @@ def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, 
     """
     with transaction.atomic():
         chosen = _locked(user.pk)
-        before = {kind: chosen.wants(kind, EMAIL) for kind in KINDS}
+        before = {kind: wants(chosen, kind, EMAIL) for kind in KINDS}
         had_digest = chosen.digest_hour is not None
         chosen.choices = {
             f"{kind.name}.{channel}": choices[f"{kind.name}.{channel}"]
-            for kind in KINDS.values()
+            for kind in SWITCHED
             for channel in CHANNELS
-            if kind.name != DIGEST
-            and choices.get(f"{kind.name}.{channel}", channel in kind.channels) != (channel in kind.channels)
+            if choices.get(f"{kind.name}.{channel}", channel in kind.channels) != (channel in kind.channels)
         }
         chosen.digest_hour = digest_hour
         chosen.digest_at, chosen.digest_again_at = next_digest(user.time_zone, digest_hour, now), None
-        wanted_anew = any(chosen.wants(kind, EMAIL) and not before[kind] for kind in KINDS)
+        wanted_anew = any(wants(chosen, kind, EMAIL) and not before[kind] for kind in KINDS)
         if wanted_anew or (digest_hour is not None and not had_digest):
             chosen.mail_key = new_mail_key()
         chosen.save(update_fields=["choices", "digest_hour", "digest_at", "digest_again_at", "mail_key"])
@@ -102,14 +102,14 @@ def works_again(*, token: str, now: datetime) -> Link:
         if chosen.bounced == link.what:
             chosen.bounced, chosen.bounced_at = "", None
             chosen.save(update_fields=["bounced", "bounced_at"])
-            held = Notice.objects.filter(user_id=link.user_id, state=Notice.State.WAITING, reason="bounced")
+            held = Notice.objects.filter(user_id=link.user_id, state=Notice.State.WAITING, reason=Reason.BOUNCED)
             held.update(due_at=now, reason="")
         return link
 
 
 def look_again_at_night(*, user: User, now: datetime) -> int:
     """Mail that waits for the end of quiet hours is looked at again, as they are other hours now; gives how many."""
-    waiting = Notice.objects.filter(user=user, state=Notice.State.WAITING, reason="night")
+    waiting = Notice.objects.filter(user=user, state=Notice.State.WAITING, reason=Reason.NIGHT)
     return waiting.update(due_at=now)
 
 
@@ -154,7 +154,9 @@ def read(*, user: User, now: datetime, up_to: int) -> int:
     return _shown(Notice.objects.filter(user=user)).filter(read_at=None, pk__lte=up_to).update(read_at=now)
 
 
-def read_kind(*, user_id: int, kind: str, now: datetime, game: Game | None = None, reason: Reason = "read") -> None:
+def read_kind(
+    *, user_id: int, kind: str, now: datetime, game: Game | None = None, reason: Reason = Reason.READ
+) -> None:
     """This person has seen or answered all that notices of this kind tell, of this `game` if given: none waits now."""
     mine = Notice.objects.filter(user_id=user_id, kind=kind)
     if game is not None:

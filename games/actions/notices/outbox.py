@@ -15,8 +15,9 @@ from django.db import transaction
 
 from accounts.models import AccountMail, Delivery
 from games.actions.notices import account_mails, judgement, letters, postman
-from games.actions.notices.queue import Queue, Row, Verdict
+from games.actions.notices.queue import Queue, Row
 from games.models.notices import EMAIL, SITE, Notice, Outbox
+from games.notices.kinds import Reason, Verdict
 
 BATCH: Final = 100
 """So many rows are claimed at once: the mails of one claim are out, or given back, long before it is stale."""
@@ -101,8 +102,8 @@ def _outbox(now: datetime) -> Outbox | None:
 
 def _settle(row: Delivery, verdict: Verdict, now: datetime, claim_id: uuid.UUID | None) -> None:
     """Move a row by its verdict; without `claim_id` what is to be told is shown at once."""
-    faults = row.tries + 1 if verdict.reason == "fault" else 0
-    row.tries = faults if faults or row.reason == "fault" else row.tries
+    faults = row.tries + 1 if verdict.reason == Reason.FAULT else 0
+    row.tries = faults if faults or row.reason == Reason.FAULT else row.tries
     row.reason, row.since = verdict.reason, now
     if verdict.until is not None:
         row.due_at = verdict.until
@@ -118,7 +119,7 @@ def _recover(model: type[Delivery], now: datetime) -> None:
     """Take back the claims of senders that died; what they had handed over may be out, and is not sent again."""
     under_way: Any = model._default_manager.filter(since__lt=now - STALE)
     under_way.filter(state=Delivery.State.SENDING).update(state=Delivery.State.WAITING, claim=None, since=now)
-    under_way.filter(state=Delivery.State.HANDED).update(state=Delivery.State.FAILED, reason="unsure", since=now)
+    under_way.filter(state=Delivery.State.HANDED).update(state=Delivery.State.FAILED, reason=Reason.UNSURE, since=now)
 
 
 def hold(*, why: str, now: datetime) -> None:

@@ -25,7 +25,8 @@ from accounts.models import Delivery
 from games.actions.notices.mailbox import mark_bounced
 from games.actions.notices.queue import Letter
 from games.actions.notices.smtp_replies import is_about_the_address
-from games.models.notices import Outbox, Reason
+from games.models.notices import Outbox
+from games.notices.kinds import Reason
 
 log = structlog.get_logger(__name__)
 
@@ -149,7 +150,7 @@ def _refused(rows: Sequence[Delivery], address: str, refused: SMTPRecipientsRefu
     """The server does not take mail for this address: it is no good, or the server means something else."""
     code, said = next(iter(refused.recipients.values()))  # keyed by the address as it goes over the wire
     if is_about_the_address(code, said):
-        _move(rows, Delivery.State.FAILED, now, "refused")
+        _move(rows, Delivery.State.FAILED, now, Reason.REFUSED)
         mark_bounced(address=address, now=now)
         return
     _try_later(rows, now)
@@ -162,11 +163,11 @@ def _try_later(rows: Sequence[Delivery], now: datetime) -> None:
     for tries, same in groupby(sorted(rows, key=lambda row: row.tries), key=lambda row: row.tries + 1):
         found = list(same)
         if tries >= MOST_TRIES:
-            _move(found, Delivery.State.FAILED, now, "gave_up")
+            _move(found, Delivery.State.FAILED, now, Reason.GAVE_UP)
             continue
         _stored(found).update(
             state=Delivery.State.WAITING,
-            reason="again",
+            reason=Reason.AGAIN,
             since=now,
             claim=None,
             tries=tries,
@@ -183,7 +184,7 @@ def _give_back(rows: Sequence[Delivery], now: datetime, reason: Reason | Literal
 def _server_failed(rows: Sequence[Delivery], now: datetime) -> None:
     """Give the claims back as they were, and leave the server alone for a while."""
     with transaction.atomic():
-        _give_back(rows, now, "server")
+        _give_back(rows, now, Reason.SERVER)
         Outbox.objects.get_or_create(pk=1)
         box = Outbox.objects.select_for_update().get(pk=1)
         box.retry_at = now + min(LONGEST_SERVER_WAIT, SERVER_WAIT * 2 ** min(box.failures, 10))

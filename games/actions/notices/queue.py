@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, TypeVar
 
 import structlog
 from django.core.mail import EmailMultiAlternatives
 from django.db import Error
 
-from accounts.mails import Reason as AccountReason
 from accounts.models import Delivery
-from games.models.notices import Reason
+from games.notices.kinds import Reason, Verdict
 
 log = structlog.get_logger(__name__)
 
@@ -26,14 +25,6 @@ Row = TypeVar("Row", bound=Delivery)
 
 Letter = tuple[Sequence[Row], EmailMultiAlternatives | None]
 """The rows that one mail is for, all of one model and claim, and the mail; None if it could not be made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Nothing: to be told now. A `reason`: not to be told; with `until`: not before then."""
-
-    reason: Reason | AccountReason | Literal[""] = ""
-    until: datetime | None = None
 
 
 def judged(row: Delivery, judge: Callable[[], Verdict], *, now: datetime) -> Verdict:
@@ -49,7 +40,7 @@ def judged(row: Delivery, judge: Callable[[], Verdict], *, now: datetime) -> Ver
         # Never the traceback's values: they hold cards.
         log.error("a notice cannot be judged", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # as said
         given_up = row.tries >= MOST_LOOKS
-        return Verdict("fault", None if given_up else now + FAULT_WAIT * 2**row.tries)
+        return Verdict(Reason.FAULT, None if given_up else now + FAULT_WAIT * 2**row.tries)
 
 
 @dataclass(frozen=True, slots=True)

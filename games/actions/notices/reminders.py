@@ -10,8 +10,8 @@ from django.db import transaction
 from games.actions.notices import tell
 from games.actions.steps import for_each_game
 from games.models import Game, Seat
-from games.models.notices import DEADLINE
 from games.models.rows import ask_ahead
+from games.notices.kinds import DEADLINE
 
 AGAIN: Final = timedelta(minutes=10)
 """After so long a reminder that could not be written is tried again."""

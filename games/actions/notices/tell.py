@@ -15,12 +15,18 @@ import structlog
 from accounts.rows import prepared
 from games import rules
 from games.models import Game, Seat
-from games.models.notices import (
+from games.notices.kinds import (
     BOT_TOOK_OVER,
+    CAUGHT,
     CHANNELS,
     DAY_TAKEN,
+    GAME_OVER,
     INVITED,
     KINDS,
+    OF_A_TURN,
+    OUT,
+    ROUND_OVER,
+    TABLE_FULL,
     TAKEN_OUT,
     TURN,
     Reason,
@@ -70,9 +76,6 @@ ON CONFLICT DO NOTHING
 """
 
 
-OF_A_TURN: Final = tuple(kind.name for kind in KINDS.values() if kind.turn)
-
-
 def write(
     game: Game | None,
     intents: Iterable[Intent],
@@ -80,7 +83,7 @@ def write(
     now: datetime,
     mover: int | None = None,
     settled: Collection[str] = (),
-    reason: Reason = "moved",
+    reason: Reason = Reason.MOVED,
     mark: int = 0,
 ) -> None:
     """Write these notices, through every channel, in the transaction of what they tell of. One statement, or none.
@@ -126,11 +129,11 @@ def move(table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, n
     mover = None if table.seats[seat].bot else table.seats[seat].user_id
     if own:
         left = any(event.kind == "left" for event in events)
-        own_news = {TURN, "game_over"} if left else {TURN}
+        own_news = {TURN, GAME_OVER} if left else {TURN}
         intents = [one for one in intents if one.user_id != mover or one.kind in own_news]
     elif not new_turn:
         mover = None
-    reason: Reason = "moved" if own else "moved_on"
+    reason = Reason.MOVED if own else Reason.MOVED_ON
     write(table.game, intents, now=now, mover=mover, settled=tuple(KINDS) if own else OF_A_TURN, reason=reason)
 
 
@@ -151,7 +154,7 @@ def start(table: Table, *, by: int, now: datetime) -> None:
     for seat in _people(table):
         others = listed([name for index, name in names.items() if index != seat.index])
         if seat.user_id is not None and seat.user_id != by:
-            intents.append(Intent(seat.user_id, "table_full", f"Your game with {others} has begun."))
+            intents.append(Intent(seat.user_id, TABLE_FULL, f"Your game with {others} has begun."))
     write(table.game, [*intents, *of_turn(table)], now=now)
 
 
@@ -168,7 +171,7 @@ def waited_in_vain(table: Table, *, days: int, now: datetime) -> None:
 def closed(table: Table, text: str, *, now: datetime) -> None:
     """Tell everybody who sits there, in this text, that nothing will be played there any more. Lock held."""
     people = [seat.user_id for seat in _people(table) if seat.user_id is not None]
-    write(table.game, [Intent(user_id, "game_over", text) for user_id in people], now=now)
+    write(table.game, [Intent(user_id, GAME_OVER, text) for user_id in people], now=now)
 
 
 def bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
@@ -216,8 +219,8 @@ def _of_events(table: Table, events: Iterable[rules.Event]) -> list[Intent]:
     intents = []
     for event in events:
         kind, whom = {
-            "caught": ("caught", event.target),
-            "knocked_out": ("out", event.seat),
+            "caught": (CAUGHT, event.target),
+            "knocked_out": (OUT, event.seat),
         }.get(event.kind, ("", None))
         user_id = table.seats[whom].user_id if whom is not None else None
         if user_id is not None:
@@ -235,7 +238,7 @@ def _of_the_end(table: Table, events: Sequence[rules.Event]) -> list[Intent]:
     over = table.game.status == Game.Status.OVER
     leavers = {event.seat for event in events if event.kind == "left"} if over else set()
     return [
-        Intent(seat.user_id, "game_over" if over else "round_over", _result(table, won, seat.index))
+        Intent(seat.user_id, GAME_OVER if over else ROUND_OVER, _result(table, won, seat.index))
         for seat in table.seats
         if seat.user_id is not None and (not seat.left or seat.index in leavers)
     ]

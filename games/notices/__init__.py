@@ -1,0 +1,1 @@
+"""What people are told while they are away. `kinds` is the table of all kinds of notices."""

@@ -1,0 +1,53 @@
+"""The table of notice kinds: each row is complete, and nothing in it is stored but its name."""
+
+from __future__ import annotations
+
+import pytest
+from django.template.loader import get_template
+from django.urls import reverse
+
+from games.models import Notice
+from games.notices import kinds
+from games.notices.kinds import CHANNELS, KINDS, SWITCHED, NoticeKind, Reason
+
+NAMES = {
+    "turn", "deadline", "bot_took_over", "taken_out", "day_taken", "caught", "out", "round_over", "game_over",
+    "invited", "table_full", "seat_moved", "report_settled", "factor_dropped", "digest",
+}  # fmt: skip
+"""The names in the databases and mail links of earlier releases."""
+
+
+def test_stored_names_stay() -> None:
+    assert set(KINDS) >= NAMES
+    assert {"email", "site"} == set(CHANNELS)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_row_is_complete(kind: NoticeKind) -> None:
+    longest = Notice._meta.get_field("kind").max_length
+    assert longest is not None
+    assert 0 < len(kind.name) <= longest
+    assert kind.title[0].isupper()
+    assert kind.help.endswith(".") == (kind in SWITCHED)
+    assert set(kind.channels) <= set(CHANNELS)
+    assert kind.replaces in {"", *KINDS}
+    for part in ("subject.txt", "body.txt", "body.html"):
+        get_template(f"emails/{kind.template}_{part}")
+    if kind.page:
+        reverse(kind.page)
+
+
+def test_every_reason_fits_its_column_and_has_a_sentence() -> None:
+    longest = Notice._meta.get_field("reason").max_length
+    assert longest is not None
+    for reason in Reason:
+        assert len(reason.value) <= longest
+        assert reason.label.endswith(".")
+
+
+def test_names_of_a_later_release_are_shown_as_they_are() -> None:
+    assert kinds.title_of("of_tomorrow") == kinds.sentence_of("of_tomorrow") == "of_tomorrow"
+
+
+def test_no_title_is_part_of_a_migration() -> None:
+    assert [field.name for field in Notice._meta.fields if field.choices] == ["state"]
