@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, cast
 
-from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,84 +11,16 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
+from accounts.models import User
 from accounts.read_only import ReadOnly
 from games.actions.moderation import cases
+from games.actions.moderation.acts import APPEAL_ACTS, CASE_ACTS, DECIDE_APPEAL
 from games.actions.moderation.audit import check_person
-from games.admin.acts import Act, ActPage, NoReasonForm, ReasonForm, act_page, buttons, may, refusal_of
+from games.admin.acts import act_page, buttons, may, refusal_of
 from games.admin.columns import WHEN
 from games.models import Appeal, Case
-from games.models.moderation import REASON_LENGTH
 from games.queries import conduct
 from games.render.words import waited
-
-
-class OutcomeForm(ReasonForm):
-    outcome = forms.ChoiceField(choices=Case.Outcome.choices, widget=forms.RadioSelect)
-    answer = forms.CharField(
-        required=False,
-        max_length=REASON_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
-        help_text="Read by everybody who reported. May be left empty.",
-    )
-
-
-class AppealForm(ReasonForm):
-    decision = forms.ChoiceField(choices=Appeal.Answer.choices, widget=forms.RadioSelect)
-    answer = forms.CharField(
-        min_length=cases.SHORTEST,
-        max_length=REASON_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
-        help_text="Read by the person.",
-    )
-
-
-CASE_PAGES: Final = {
-    page.act.value: page
-    for page in (
-        ActPage(
-            Act.HOLD,
-            ("The case is yours: others see that you look at it, and so do those who reported.",),
-            lambda doing: cases.hold(case_id=doing.subject, by=doing.by, reason=doing.reason, now=doing.now),
-            NoReasonForm,
-            at_once=True,
-        ),
-        ActPage(
-            Act.CLOSE_CASE,
-            (
-                "The case is closed. Everybody who reported is told the outcome and your answer.",
-                "Nothing happens to the person by this: warn, mute or suspend on the person’s page first.",
-            ),
-            lambda doing: cases.close_case(
-                case_id=doing.subject,
-                by=doing.by,
-                outcome=doing.more["outcome"],
-                answer=doing.more["answer"],
-                reason=doing.reason,
-                now=doing.now,
-            ),
-            OutcomeForm,
-        ),
-    )
-}
-
-APPEAL_PAGES: Final = {
-    Act.DECIDE_APPEAL.value: ActPage(
-        Act.DECIDE_APPEAL,
-        (
-            "The person reads the decision and your answer.",
-            "Lift the suspension, and they can use everything again at once.",
-        ),
-        lambda doing: cases.decide_appeal(
-            appeal_id=doing.subject,
-            by=doing.by,
-            lift=doing.more["decision"] == Appeal.Answer.LIFTED,
-            answer=doing.more["answer"],
-            reason=doing.reason,
-            now=doing.now,
-        ),
-        AppealForm,
-    )
-}
 
 
 class State(admin.SimpleListFilter):
@@ -167,11 +98,19 @@ class CaseAdmin(ReadOnly):
         return [act, *super().get_urls()]
 
     def act(self, request: HttpRequest, case_id: int, act: str) -> HttpResponse:
-        page, case = CASE_PAGES.get(act), self.get_object(request, str(case_id))
-        if page is None or case is None:
+        found, case = CASE_ACTS.get(act), self.get_object(request, str(case_id))
+        if found is None or case is None:
             raise Http404
         back, within = reverse("admin:games_case_change", args=[case_id]), ("Cases", "admin:games_case_changelist")
-        return act_page(request, page, subject=case_id, about=f"Case about {case.about}", within=within, back=back)
+        return act_page(
+            request,
+            found,
+            cases.PERFORM[found],
+            subject={"case_id": case_id},
+            about=f"Case about {case.about}",
+            within=within,
+            back=back,
+        )
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -179,15 +118,15 @@ class CaseAdmin(ReadOnly):
         case = self.get_object(request, object_id) if self.has_view_permission(request) else None
         if case is None:
             raise Http404
-        held = case.holder_id == request.user.pk
-        pages = {name: page for name, page in CASE_PAGES.items() if not (held and page.act == Act.HOLD)}
+        by, now = cast("User", request.user), timezone.now()
+        offered = [act for act in CASE_ACTS.values() if act.offered(case, by, now)]
         context = {
             **self.admin_site.each_context(request),
             "title": f"Case about {case.about}",
             "case": case,
             "reports": conduct.reports_of(case, reader=request.user.pk),
             "refusal": refusal_of(cases.check_case, case, by=request.user),
-            "acts": buttons(request, pages, "games_case_act", case.pk),
+            "acts": buttons(request, offered, "games_case_act", case.pk),
         }
         return render(request, "admin/staff/case.html", context)
 
@@ -211,13 +150,20 @@ class AppealAdmin(ReadOnly):
         return [act, *super().get_urls()]
 
     def act(self, request: HttpRequest, appeal_id: int, act: str) -> HttpResponse:
-        page = APPEAL_PAGES.get(act)
-        appeal = self.get_object(request, str(appeal_id))
-        if page is None or appeal is None:
+        found, appeal = APPEAL_ACTS.get(act), self.get_object(request, str(appeal_id))
+        if found is None or appeal is None:
             raise Http404
         back = reverse("admin:games_appeal_change", args=[appeal_id])
         about, within = f"Appeal of {appeal.suspension.person.name}", ("Appeals", "admin:games_appeal_changelist")
-        return act_page(request, page, subject=appeal_id, about=about, within=within, back=back)
+        return act_page(
+            request,
+            found,
+            cases.PERFORM[found],
+            subject={"appeal_id": appeal_id},
+            about=about,
+            within=within,
+            back=back,
+        )
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -231,7 +177,7 @@ class AppealAdmin(ReadOnly):
             "title": f"Appeal of {appeal.suspension.person.name}",
             "appeal": appeal,
             "refusal": refusal_of(check_person, appeal.suspension.person, by=request.user) if open_ else "",
-            "acts": buttons(request, APPEAL_PAGES, "games_appeal_act", appeal.pk) if open_ else [],
-            "notes": ["Only an admin decides appeals."] if open_ and not may(request.user, Act.DECIDE_APPEAL) else [],
+            "acts": buttons(request, APPEAL_ACTS.values(), "games_appeal_act", appeal.pk) if open_ else [],
+            "notes": ["Only an admin decides appeals."] if open_ and not may(request.user, DECIDE_APPEAL) else [],
         }
         return render(request, "admin/staff/appeal.html", context)

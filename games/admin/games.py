@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -12,14 +12,16 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
+from accounts.models import User
 from accounts.read_only import ReadOnly
 from games import queries
 from games import render as rendering
 from games.actions.moderation import tables
+from games.actions.moderation.acts import LOOK, TABLE_ACTS, StaffAct
 from games.actions.moderation.audit import check_outside
-from games.admin.acts import Act, Doing, act_page, buttons, may, refusal_of
-from games.admin.table_acts import PAGES
-from games.models import Game
+from games.actions.moderation.log import staff_lines
+from games.admin.acts import act_page, buttons, may, refusal_of
+from games.models import AuditEntry, Game
 from games.queries import GameView, Table, conduct
 from games.queries.desk import ailing
 from games.render import words
@@ -55,21 +57,10 @@ class Public(admin.SimpleListFilter):
         return queryset if self.value() is None else queryset.filter(is_public=self.value() == "yes")
 
 
-def _fitting(game: Game, table: Table) -> set[str]:
-    """The acts that can do something at this table as it is now."""
-    position = table.position
-    paused, people = game.paused_at is not None, [row for row in table.seats if row.user_id is not None]
-    here = {name for name, page in PAGES.items() if game.status in page.statuses}
-    cannot = {
-        Act.PAUSE: tables.STAFF in game.paused_reasons,
-        Act.RESUME: not {tables.STAFF, Game.PAUSED_BY_CONSENT} & {*game.paused_reasons},
-        Act.EXTEND: game.deadline is None and game.time_left is None,
-        Act.FORGIVE: not any(row.misses for row in people),
-        Act.REMOVE: all(row.left for row in people),
-        Act.MOVE_SEAT: all(row.left for row in people),
-        Act.VOID_ROUND: paused or position is None or position.phase == "over",
-    }
-    return here - {act.value for act, it_cannot in cannot.items() if it_cannot}
+def _offered(table: Table, by: User) -> list[StaffAct[Table]]:
+    """Return the acts that can do something at this table as it is now."""
+    now = timezone.now()
+    return [act for act in TABLE_ACTS.values() if table.game.status in act.statuses and act.offered(table, by, now)]
 
 
 def _top(view: GameView) -> str:
@@ -110,17 +101,17 @@ class GameAdmin(ReadOnly):
 
     def act(self, request: HttpRequest, game_id: int, act: str) -> HttpResponse:
         """The page of an act; looking at hands answers with the hands themselves, in no address of their own."""
-        page, table = PAGES.get(act), queries.find(game_id)
-        if page is None or table is None:
+        found, table = TABLE_ACTS.get(act), queries.find(game_id)
+        if found is None or table is None:
             raise Http404
         game = table.game
         back = reverse("admin:games_game_change", args=[game_id])
-        if may(request.user, page.act) and game.status not in page.statuses:
-            messages.error(request, f"{page.label}: not at a table that is {game.get_status_display().lower()}.")
+        if may(request.user, found) and game.status not in found.statuses:
+            messages.error(request, f"{found.title}: not at a table that is {game.get_status_display().lower()}.")
             return redirect(back)
 
-        def hands(doing: Doing) -> HttpResponse:
-            entry, cards = tables.look(game_id=game_id, by=doing.by, reason=doing.reason, now=doing.now)
+        def hands(looked: tuple[AuditEntry, list[tuple[str, ...]]]) -> HttpResponse:
+            entry, cards = looked
             held = [
                 (name, [(card, card_name(card)) for card in hand])
                 for name, hand in zip(table.names, cards, strict=True)
@@ -130,13 +121,14 @@ class GameAdmin(ReadOnly):
 
         return act_page(
             request,
-            page,
-            subject=game_id,
+            found,
+            tables.PERFORM[found],
+            subject={"game_id": game_id},
             about=f"Game {game.code}",
             within=("Games", "admin:games_game_changelist"),
             back=back,
             form_options={"table": table},
-            show=hands if act == Act.LOOK else None,
+            show=hands if found is LOOK else None,
         )
 
     def change_view(
@@ -150,11 +142,12 @@ class GameAdmin(ReadOnly):
         if table is None:
             raise Http404
         game, now = table.game, timezone.now()
-        fitting = _fitting(game, table)
-        plays = Act.LOOK.value in fitting and refusal_of(tables.check_look, table, by=request.user)
-        offered = {name: page for name, page in PAGES.items() if name in fitting and not (plays and name == Act.LOOK)}
+        offered = _offered(table, cast("User", request.user))
+        plays = LOOK in offered and refusal_of(tables.check_look, table, by=request.user)
+        if plays:
+            offered.remove(LOOK)
         view, lines = queries.view_of(table, None), queries.log_of(table, None, last=LOG_LINES)
-        acts = conduct.told_of_game(game, reader=None, since=lines[0].n if lines else 0)
+        acts = staff_lines(game, reader=None, since=lines[0].n if lines else 0)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,

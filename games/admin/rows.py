@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.read_only import ReadOnly
+from games.actions.moderation import acts
 from games.admin.columns import (
     ABOUT,
     AFTER_MOVE,
@@ -30,12 +31,13 @@ from games.queries import conduct
 class AuditEntryAdmin(ReadOnly):
     when, by, about, table = map(staticmethod, (WHEN, BY, ABOUT, GAME))
     after, seat_number = staticmethod(AFTER_MOVE), staticmethod(SEAT)
-    list_display = ("when", "act", "by", "about", "table", "after", "seat_number", "reason")
-    list_filter = ("act", ("at", ByDate))
+    act_title = staticmethod(titled("act", acts.title_of))
+    list_display = ("when", "act_title", "by", "about", "table", "after", "seat_number", "reason")
+    list_filter = (("act", by_title({act.name: act.title for act in acts.ACTS.values()})), ("at", ByDate))
     search_fields = ("=game_code", "person_name", "actor_name", "reason")
     search_help_text = "All of a game’s code, or words of the reason, or of the name of whom it is about or who did it."
-    fields = ("when", "act", "by", "reason", "about", "table", "after", "seat_number", "details")
-    readonly_fields = ("when", "by", "about", "table", "after", "seat_number")
+    fields = ("when", "act_title", "by", "reason", "about", "table", "after", "seat_number", "details")
+    readonly_fields = ("when", "act_title", "by", "about", "table", "after", "seat_number")
     date_hierarchy = "at"
     ordering = ("-pk",)
 

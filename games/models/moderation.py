@@ -10,8 +10,21 @@ from django.db.models import Q
 
 from games.models.tables import Game
 
-REASON_LENGTH = 500
-WORDS_LENGTH = 2000
+SHORTEST_REASON: Final = 10
+REASON_LENGTH: Final = 500
+SHORTEST_WORDS: Final = 20
+WORDS_LENGTH: Final = 2000
+"""Lengths in characters: of the reasons and answers of staff, and of what people write in reports and appeals."""
+LONGEST_DAYS: Final = 365
+"""The longest mute and the longest suspension that ends by itself."""
+MODERATOR: Final = "moderator"
+ADMIN: Final = "admin"
+"""The roles of staff, which are groups. A superuser needs none."""
+CLOSE: Final = "close"
+REMOVE: Final = "remove"
+MOVE_SEAT: Final = "move_seat"
+LOOK: Final = "look"
+"""The acts that queries ask for. `games/actions/moderation/acts.py` has all acts."""
 GONE: Final = "a guest who is gone"
 """Who was forgotten: nobody else's row is ever deleted."""
 
@@ -24,34 +37,8 @@ class AuditEntry(models.Model):
     plain facts, like seconds or the name of a kind; never a card.
     """
 
-    class Act(models.TextChoices):
-        PAUSE = "pause", "Pause a game"
-        RESUME = "resume", "Resume a game"
-        EXTEND = "extend", "Extend a clock"
-        FORGIVE = "forgive", "Forgive a miss"
-        VOID_ROUND = "void_round", "Void a round"
-        VOID_GAME = "void_game", "Void a game"
-        CLOSE = "close", "Close a table"
-        REMOVE = "remove", "Remove a player"
-        MOVE_SEAT = "move_seat", "Give a seat to somebody else"
-        LOOK = "look", "Look at hands"
-        WARN = "warn", "Warn"
-        MUTE = "mute", "Mute"
-        UNMUTE = "unmute", "End a mute"
-        SUSPEND = "suspend", "Suspend"
-        SUSPEND_FOR_GOOD = "suspend_for_good", "Suspend for good"
-        LIFT = "lift", "Lift a suspension"
-        RENAME = "rename", "Correct a name"
-        CLOSE_ACCOUNT = "close_account", "Close an account"
-        REOPEN_ACCOUNT = "reopen_account", "Open a closed account again"
-        SET_ROLE = "set_role", "Give or take a role"
-        DROP_FACTOR = "drop_factor", "Take a lost second factor away"
-        HOLD = "hold", "Take a case"
-        CLOSE_CASE = "close_case", "Close a case"
-        DECIDE_APPEAL = "decide_appeal", "Decide an appeal"
-
     at = models.DateTimeField()
-    act = models.CharField(max_length=20, choices=Act)
+    act = models.CharField(max_length=20)  # a name in `games.actions.moderation.acts.ACTS`
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
@@ -72,40 +59,13 @@ class AuditEntry(models.Model):
     class Meta:
         verbose_name_plural = "audit entries"
         default_permissions = ("view",)
-        # One permission an act, so that a role holds exactly what it may do: `games.do_pause`, ...
-        permissions = (
-            ("do_pause", "Can pause a game"),
-            ("do_resume", "Can resume a game"),
-            ("do_extend", "Can extend a clock"),
-            ("do_forgive", "Can forgive a miss"),
-            ("do_void_round", "Can void a round"),
-            ("do_void_game", "Can void a game"),
-            ("do_close", "Can close a table"),
-            ("do_remove", "Can remove a player"),
-            ("do_move_seat", "Can give a seat to somebody else"),
-            ("do_look", "Can look at hands"),
-            ("do_warn", "Can warn"),
-            ("do_mute", "Can mute"),
-            ("do_unmute", "Can end a mute"),
-            ("do_suspend", "Can suspend for a time"),
-            ("do_suspend_for_good", "Can suspend for good"),
-            ("do_lift", "Can lift a suspension"),
-            ("do_rename", "Can correct a name"),
-            ("do_close_account", "Can close an account"),
-            ("do_reopen_account", "Can open a closed account again"),
-            ("do_set_role", "Can give or take a role"),
-            ("do_drop_factor", "Can take a second factor away"),
-            ("do_hold", "Can take a case"),
-            ("do_close_case", "Can close a case"),
-            ("do_decide_appeal", "Can decide an appeal"),
-        )
         indexes = (
             models.Index(fields=["game", "id"], name="audit_of_game"),
             models.Index(fields=["person", "id"], name="audit_of_person"),
         )
 
     def __str__(self) -> str:
-        return f"{self.get_act_display()} by {self.actor_name}"
+        return f"{self.act} by {self.actor_name}"
 
 
 class Warned(models.Model):

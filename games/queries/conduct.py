@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
+from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
 from games.models.rows import read_acts
 
 M = TypeVar("M", bound=Model)
@@ -68,14 +70,14 @@ class You(Enum):
     YOU = auto()
 
 
-class StaffAct(NamedTuple):
-    """What staff did at a table after its move `version` (0: before the first), as its people may know it.
+class DoneAct(NamedTuple):
+    """An act of staff at a table after its move `version` (0: before the first), as its players may know it.
 
     `person` is whom it was about and `before` whom it took a seat from, by the names of today: empty if they are gone,
     None if it was a bot, or nobody, and `You.YOU` if it is the reader.
     """
 
-    act: AuditEntry.Act
+    act: str
     version: int
     at: datetime
     person: str | You | None
@@ -83,37 +85,30 @@ class StaffAct(NamedTuple):
     details: dict[str, Any]
 
 
-_Act = AuditEntry.Act
-TOLD: Final = (
-    _Act.PAUSE, _Act.RESUME, _Act.EXTEND, _Act.FORGIVE, _Act.VOID_ROUND, _Act.VOID_GAME, _Act.CLOSE, _Act.REMOVE,
-    _Act.MOVE_SEAT,
-)  # fmt: skip
-"""What people are told that staff did at a table; the log may have acts of a release after this one."""
+def acts_at_table(
+    game: Game, acts: Sequence[str], *, reader: User | None, since: int = 0, last: int | None = None
+) -> list[DoneAct]:
+    """Return which of these `acts` staff did at this table from version `since` on, oldest first.
 
-
-def told_of_game(game: Game, *, reader: User | None, since: int = 0, last: int | None = None) -> list[StaffAct]:
-    """What this reader is told that staff did at this table from version `since` on (at most the `last` newest), oldest
-    first: that hands were looked at once it is over.
+    If `last` is given, only that many of the newest. Runs one query.
     """
 
     def called(name: str | None, number: int | None) -> str | You | None:
         return You.YOU if reader is not None and reader.pk == number else name
 
-    acts = (*TOLD, _Act.LOOK) if game.ended else TOLD
     return [
-        StaffAct(_Act(act), version, at, called(to, to_id), called(before, before_id), details)
+        DoneAct(act, version, at, called(to, to_id), called(before, before_id), details)
         for act, version, at, to, before, to_id, before_id, details in read_acts(game.pk, since, acts, last)
     ]
 
 
 def closed_by_staff(game: Game) -> bool:
     """Whether staff closed this table before it started."""
-    return AuditEntry.objects.filter(game_id=game.pk, act=_Act.CLOSE).exists()
+    return AuditEntry.objects.filter(game_id=game.pk, act=CLOSE).exists()
 
 
 def _taken_from(user: User) -> Q:
-    acts = AuditEntry.Act
-    return Q(act=acts.REMOVE, person_id=user.pk) | Q(act=acts.MOVE_SEAT, details__before_id=user.pk)
+    return Q(act=REMOVE, person_id=user.pk) | Q(act=MOVE_SEAT, details__before_id=user.pk)
 
 
 def lost_seat(code: str, user: User) -> bool:
@@ -131,18 +126,18 @@ def sat_in_games_of(case: Case, user: User) -> bool:
 def closed_to(user: User) -> QuerySet[AuditEntry, int | None]:
     """The numbers of the games in which this person takes no seat of somebody else: staff took one from them there, or
     they have, as one of the staff, looked at the hands."""
-    looked = Q(act=AuditEntry.Act.LOOK, actor_id=user.pk)
+    looked = Q(act=LOOK, actor_id=user.pk)
     return AuditEntry.objects.filter(_taken_from(user) | looked, game__isnull=False).values_list("game_id", flat=True)
 
 
 def taken_off(game: Game, user: User) -> bool:
     """Whether staff have removed this person from this table."""
-    return AuditEntry.objects.filter(game_id=game.pk, act=AuditEntry.Act.REMOVE, person_id=user.pk).exists()
+    return AuditEntry.objects.filter(game_id=game.pk, act=REMOVE, person_id=user.pk).exists()
 
 
 def looked_at(game: Game, user: User) -> bool:
     """Whether this person, as one of the staff, has looked at the hands of this game."""
-    return AuditEntry.objects.filter(game_id=game.pk, act=AuditEntry.Act.LOOK, actor_id=user.pk).exists()
+    return AuditEntry.objects.filter(game_id=game.pk, act=LOOK, actor_id=user.pk).exists()
 
 
 def reports_of_game(game: Game, *, reader: int | None) -> QuerySet[Report]:

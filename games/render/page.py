@@ -13,13 +13,12 @@ from django.utils.http import urlencode
 
 from games import rules
 from games.queries import GameView, LastHand, LogLine
-from games.queries.conduct import StaffAct
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import clock_of
 from games.render.move import move_of
 from games.render.table import SORTS, hand_of, players_of, scores_of, shown_hands, table_of
-from games.render.told import log_of, since_your_move
+from games.render.told import StaffLine, log_of, since_your_move
 
 Context = dict[str, Any]
 
@@ -66,7 +65,7 @@ def page_of(
     *,
     asked: Asked,
     now: datetime,
-    acts: Sequence[StaffAct] = (),
+    acts: Sequence[StaffLine] = (),
     ended: Ended | None = None,
     again: Again | None = None,
 ) -> Context:

@@ -9,9 +9,7 @@ from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LogLine
-from games.queries.conduct import StaffAct
 from games.refusals import Denied
-from games.render.acts import Act, deed
 from games.render.words import headline, moment
 
 ALARMS: Final = {"owes": "seat", "caught": "target", "knocked_out": "seat", "aimed": "target", "false_catch": "seat"}
@@ -51,18 +49,27 @@ class LogRow(NamedTuple):
     heading: str = ""
 
 
-def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, acts: Sequence[StaffAct] = ()) -> list[LogRow]:
+class StaffLine(NamedTuple):
+    """What the log says that staff did after move `version`. `ends_round`: the round was over with it."""
+
+    version: int
+    at: datetime
+    text: str
+    ends_round: bool = False
+
+
+def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, acts: Sequence[StaffLine] = ()) -> list[LogRow]:
     """The log newest first: its lines, and what staff did after each. Both are given oldest first."""
     rows: list[LogRow] = []
     newer, left = view.round, list(acts)
     for line in reversed(lines):
-        after: list[StaffAct] = []
+        after: list[StaffLine] = []
         while left and left[-1].version >= line.n:
             after.append(left.pop())
         heading = f"Round {line.round}" if newer != line.round else ""
         newer = line.round
-        if heading:  # staff acts up to the one that made a round void stand in that round
-            own = next((n for n, act in enumerate(after) if act.act == Act.VOID_ROUND), len(after))
+        if heading:  # acts up to the one that ended the round stand in that round
+            own = next((n for n, act in enumerate(after) if act.ends_round), len(after))
             rows += [_staff_row(act, now) for act in after[:own]]
             after = after[own:]
         told = [_staff_row(act, now) for act in after]
@@ -77,8 +84,8 @@ def _is_own(view: GameView, line: LogLine) -> bool:
     return line.seat == view.you and not line.by_bot
 
 
-def _staff_row(act: StaffAct, now: datetime) -> LogRow:
-    return LogRow(0, deed(act), act.at.isoformat(timespec="seconds"), moment(act.at, now))
+def _staff_row(act: StaffLine, now: datetime) -> LogRow:
+    return LogRow(0, act.text, act.at.isoformat(timespec="seconds"), moment(act.at, now))
 
 
 def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:

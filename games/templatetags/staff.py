@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from games.actions.moderation.acts import title_of
 from games.queries.desk import desk_of
 from games.render import words
 
@@ -20,6 +21,12 @@ def desk(context: template.Context) -> dict[str, Any]:
     """``{% desk %}``: what waits for the member of staff who looks."""
     now = timezone.now()
     return {"desk": desk_of(context["user"], now=now), "now": now}
+
+
+@register.filter
+def act_title(name: str) -> str:
+    """``{{ entry.act|act_title }}``: the title of a staff act."""
+    return title_of(name)
 
 
 @register.filter

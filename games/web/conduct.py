@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
 from games.actions.moderation import cases, people
+from games.models.moderation import WORDS_LENGTH
 from games.queries import conduct
 from games.refusals import Denied
 from games.web import report_form
@@ -42,7 +43,7 @@ def suspended(request: HttpRequest) -> HttpResponse:
         "appeal": conduct.appeal_of(suspension),
         "refusal": refusal,
         "text": request.POST.get("text", ""),
-        "longest": cases.LONGEST,
+        "longest": WORDS_LENGTH,
     }
     return render(request, "conduct/suspended.html", context, status=refusal.status if refusal else 200)
 

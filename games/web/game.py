@@ -25,13 +25,13 @@ from games import presence, queries, rules
 from games import render as rendering
 from games.actions import seen
 from games.actions.clocks.timing import moment_of
+from games.actions.moderation.log import staff_lines
 from games.actions.play import play_move
 from games.models import Game
-from games.queries import GameView, LogLine, Table, conduct, inbox, records
-from games.queries.conduct import StaffAct
+from games.queries import GameView, LogLine, Table, inbox, records
 from games.queries.inbox import Badges
 from games.refusals import Denied
-from games.render import Again, Asked, Ended
+from games.render import Again, Asked, Ended, StaffLine
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.asker import links, number, person, table_for
@@ -203,10 +203,10 @@ def _show(
     return response
 
 
-def _staff_beside(table: Table, lines: list[LogLine], user: User | None) -> list[StaffAct]:
+def _staff_beside(table: Table, lines: list[LogLine], user: User | None) -> list[StaffLine]:
     """What staff did since the oldest line that the page shows; since the beginning where it shows all."""
     oldest = lines[-rendering.LOG_LINES].n if len(lines) > rendering.LOG_LINES else 0
-    return conduct.told_of_game(table.game, reader=user, since=oldest, last=rendering.LOG_LINES)
+    return staff_lines(table.game, reader=user, since=oldest, last=rendering.LOG_LINES)
 
 
 def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended | None:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from games import queries
 from games import render as rendering
-from games.queries import conduct
+from games.actions.moderation.log import staff_lines
 from games.render import words
 from games.web.asker import number, person, table_for
 
@@ -29,7 +29,7 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     to = min(number(request.GET.get("to")) or newest, newest)
     before = max(0, to - LINES)
     lines = queries.log_of(table, user, after=before, until=to)
-    told = conduct.told_of_game(table.game, reader=user, since=before and before + 1)
+    told = staff_lines(table.game, reader=user, since=before and before + 1)
     acts = [act for act in told if act.version <= to]
     here = reverse("log", args=[code])
     context = {

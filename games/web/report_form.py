@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from accounts.models import User
-from games.actions.moderation.cases import LONGEST, SHORTEST
 from games.models import Case
+from games.models.moderation import SHORTEST_WORDS, WORDS_LENGTH
 from games.queries import Table
 from games.refusals import Denied
 from games.web.answers import SeeOther, form_status
@@ -25,8 +25,8 @@ class WhatHappened(forms.Form):
     text = forms.CharField(
         label="What happened",
         widget=forms.Textarea(attrs={"rows": 5}),
-        min_length=SHORTEST,
-        max_length=LONGEST,
+        min_length=SHORTEST_WORDS,
+        max_length=WORDS_LENGTH,
         help_text="At least a sentence. Moves are numbered in the log; give the numbers if you can.",
     )
 

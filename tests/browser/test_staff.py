@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from games.actions import lobby
 from games.actions.moderation import cases, people, tables
-from games.admin import acts
+from games.actions.moderation.acts import TABLE_ACTS
 from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table
 from games.queries.verify import faults_of
@@ -76,8 +76,8 @@ def to_dora(page: Page) -> None:
 
 
 AT_THE_TABLE = (
-    ("pause", "Pause this game", None, "paused"),
-    ("resume", "Resume this game", None, "Staff let the game go on."),
+    ("pause", "Pause the game", None, "paused"),
+    ("resume", "Resume the game", None, "Staff let the game go on."),
     ("extend", "Extend the clock", None, "more for the turn"),
     (
         "forgive",
@@ -85,8 +85,8 @@ AT_THE_TABLE = (
         lambda page: page.locator("#id_seat").select_option("1"),
         "missed turn off bob’s count",
     ),
-    ("void_round", "Void this round", None, "Staff made round 1 void"),
-    ("void_game", "Void this game", None, "Staff ended the game without a winner."),
+    ("void_round", "Void the round", None, "Staff made round 1 void"),
+    ("void_game", "Void the game", None, "Staff ended the game without a winner."),
     ("remove", "Remove a player", bob_goes_to("A bot takes it"), "Staff took bob off the table: a bot has"),
     ("remove", "Remove a player", bob_goes_to("is out"), "bob has left the game"),
     ("move_seat", "Give a seat to somebody else", to_dora, "Staff gave bob’s seat to dora."),
@@ -107,7 +107,7 @@ def test_an_act_at_a_table(
         assert dealt.hands is not None
         expect(staff.locator("code")).to_have_count(sum(len(hand.cards.split()) for hand in dealt.hands))
     else:
-        expect(staff.locator(".messagelist")).to_have_text(acts.SAID[AuditEntry.Act(act)][1])
+        expect(staff.locator(".messagelist")).to_have_text(TABLE_ACTS[act].done)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.act, entry.reason, entry.actor, entry.game_code) == (act, REASON, ann, dealt.game.code)
     assert faults_of(dealt.game.pk) == []
@@ -122,7 +122,7 @@ def test_an_act_at_a_table(
 
 def test_a_table_is_closed(staff: Page, new_page: Pages, alice: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now())
-    do(staff, f"/admin/games/game/{table.game.pk}/change/", "Close this table")
+    do(staff, f"/admin/games/game/{table.game.pk}/change/", "Close the table")
     expect(staff.get_by_text("The table is closed.")).to_be_visible()
     player = new_page(alice)
     player.goto(f"/games/{table.game.code}/")
@@ -175,12 +175,12 @@ def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_facto
     do(staff, address, "Take the lost second factor away")
     player.goto("/notices/")
     expect(player.get_by_text("second factor").first).to_be_visible()
-    do(staff, address, "Close this account")
+    do(staff, address, "Close the account")
     player.goto("/accounts/me/")
     expect(player).to_have_url(re.compile("/accounts/login/"))
     log_in(player)
     expect(player).to_have_url(re.compile("/accounts/inactive/"))
-    do(staff, address, "Open this account again")
+    do(staff, address, "Open the account again")
     player.goto("/accounts/me/")  # the session was never ended, only closed to them
     expect(player.get_by_role("heading", level=1, name="alicia")).to_be_visible()
     acts = ["rename", "set_role", "drop_factor", "close_account", "reopen_account"]
@@ -206,11 +206,11 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt
     expect(player.get_by_text("It is waiting for the staff.")).to_be_visible()
     address = f"/admin/games/case/{Case.objects.get().pk}/change/"
     staff.goto(address)
-    staff.get_by_role("button", name="Take this case").click()
+    staff.get_by_role("button", name="Take the case").click()
     expect(staff.get_by_text("You work on this case now.")).to_be_visible()
     player.reload()
     expect(player.get_by_text("A member of staff is looking into it.")).to_be_visible()
-    do(staff, address, "Close this case", lambda page: page.get_by_label("We agreed and acted on it").check())
+    do(staff, address, "Close the case", lambda page: page.get_by_label("We agreed and acted on it").check())
     player.goto("/")
     player.get_by_role("link", name="Read what came of it").click()
     expect(player.get_by_text("We agreed and acted on it.")).to_be_visible()
@@ -227,7 +227,7 @@ def test_an_appeal_is_answered(staff: Page, new_page: Pages, ann: User, alice: U
         page.get_by_label("The suspension stays").check()
         page.locator("#id_answer").fill("We looked at the log once more.")
 
-    do(staff, f"/admin/games/appeal/{Appeal.objects.get().pk}/change/", "Decide this appeal", fill)
+    do(staff, f"/admin/games/appeal/{Appeal.objects.get().pk}/change/", "Decide the appeal", fill)
     person = new_page(alice)
     person.goto("/")
     expect(person.get_by_text("We looked at the log once more.")).to_be_visible()

@@ -30,11 +30,11 @@ PATIENCE = 4.0
 Fill = Callable[[Page], object] | None
 
 ACTS: tuple[tuple[str, str, Fill], ...] = (
-    ("pause", "Pause this game", None),
-    ("resume", "Resume this game", None),
+    ("pause", "Pause the game", None),
+    ("resume", "Resume the game", None),
     ("extend", "Extend the clock", lambda page: page.locator("#id_minutes").fill("4000")),
-    ("void_round", "Void this round", None),
-    ("void_game", "Void this game", None),
+    ("void_round", "Void the round", None),
+    ("void_game", "Void the game", None),
     ("bot", "Remove a player", bob_goes_to("A bot takes it")),
     ("aside", "Remove a player", bob_goes_to("is out")),
     ("move_seat", "Give a seat to somebody else", to_dora),

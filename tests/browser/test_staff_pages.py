@@ -62,7 +62,7 @@ def look(page: Page, desk: Desk) -> None:
 def refused(page: Page, desk: Desk) -> None:
     page.goto(f"/admin/games/game/{desk.table.game.pk}/act/resume/")
     page.locator("#id_reason").fill(REASON)
-    page.get_by_role("button", name="Resume this game").click()
+    page.get_by_role("button", name="Resume the game").click()
     page.get_by_text("Nothing has been done.").wait_for()
 
 

@@ -6,9 +6,13 @@ import pytest
 from django.template.loader import get_template
 from django.urls import reverse
 
+from accounts.models import User
 from games.models import Notice
 from games.notices import kinds
 from games.notices.kinds import CHANNELS, KINDS, SWITCHED, NoticeKind, Reason
+from tests.support.codes import staff_browser
+from tests.support.pages import text_of
+from tests.support.tables import NOON
 
 NAMES = {
     "turn", "deadline", "bot_took_over", "taken_out", "day_taken", "caught", "out", "round_over", "game_over",
@@ -43,6 +47,21 @@ def test_every_reason_fits_its_column_and_has_a_sentence() -> None:
     for reason in Reason:
         assert len(reason.value) <= longest
         assert reason.label.endswith(".")
+
+
+def test_the_list_of_staff_is_filtered_by_the_titles_of_kinds(mo: User, alice: User) -> None:
+    for kind in (*KINDS, "of_tomorrow"):
+        Notice.objects.create(
+            user=alice, version=0, kind=kind, channel="site", created_at=NOON, due_at=NOON, since=NOON
+        )
+    browser = staff_browser(mo)
+    listed = browser.get("/admin/games/notice/")
+    shown = {name for name, kind in KINDS.items() if kind.to_staff}
+    assert {row.kind for row in listed.context["cl"].queryset} == {*shown, "of_tomorrow"}
+    assert all(kinds.title_of(name) in text_of(listed) for name in (*shown, "of_tomorrow"))
+    for address, found in (("kind__exact=out", {"out"}), ("channel__exact=email", set())):
+        rows = browser.get(f"/admin/games/notice/?{address}").context["cl"].queryset
+        assert {row.kind for row in rows} == found
 
 
 def test_names_of_a_later_release_are_shown_as_they_are() -> None:

@@ -17,10 +17,8 @@ from games import queries, render, rules
 from games.models import Game, Hand, Round, Seat
 from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
-from games.queries.conduct import StaffAct
 from games.refusals import Denied
 from games.render import Asked, Ended, words
-from games.render.acts import Act
 from games.render.table import ScoreRow
 from games.rules import Event
 from tests.support.clock import TIMES_LEFT
@@ -358,11 +356,11 @@ def test_the_log_is_newest_first_with_a_heading_a_round() -> None:
 
 def test_what_staff_did_stands_in_its_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
-    done = [(2, Act.PAUSE), (2, Act.VOID_ROUND), (2, Act.EXTEND), (3, Act.PAUSE)]
-    acts = [StaffAct(act, version, NOW, None, None, {"round": 1, "minutes": 60}) for version, act in done]
+    done = [(2, "Staff paused"), (2, "Staff voided"), (2, "Staff extended"), (3, "Staff paused")]
+    acts = [render.StaffLine(version, NOW, text, ends_round=text == "Staff voided") for version, text in done]
     shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW, acts)
     assert [(row.n or row.text.split()[1], row.heading) for row in shown] == [
-        ("paused", ""), (3, ""), ("gave", ""), ("made", "Round 1"), ("paused", ""), (2, ""), (1, ""),
+        ("paused", ""), (3, ""), ("extended", ""), ("voided", "Round 1"), ("paused", ""), (2, ""), (1, ""),
     ]  # fmt: skip
 
 

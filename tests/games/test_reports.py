@@ -314,7 +314,7 @@ def test_the_page_of_an_appeal_says_to_a_moderator_who_decides_it(mo: User, ann:
     assert said in staff_browser(mo).get(page).content.decode()
     body = staff_browser(ann).get(page).content.decode()
     assert said not in body
-    assert "Decide this appeal" in body
+    assert "Decide the appeal" in body
 
 
 def test_a_moderator_decides_no_appeal(mo: User, appeal: Appeal) -> None:

@@ -21,7 +21,7 @@ from accounts import actions as account_actions
 from accounts.models import FOR_GOOD, User
 from games.actions import lobby
 from games.actions.moderation import accounts, cases, people, tables
-from games.actions.roles import ROLES
+from games.actions.moderation.roles import ROLES
 from games.models import AuditEntry, Seat, Suspension, Warned
 from games.queries import conduct
 from games.refusals import Denied

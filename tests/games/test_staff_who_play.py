@@ -13,7 +13,7 @@ from accounts import actions as account_actions
 from accounts.models import User
 from games.actions import guests, lobby
 from games.actions.moderation import accounts, cases, people, tables
-from games.admin.people import PAGES
+from games.actions.moderation.acts import PERSON_ACTS
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table
 from games.refusals import Denied
@@ -51,7 +51,7 @@ def of(whom: User, by: User, **more: Any) -> dict[str, Any]:
 
 
 def test_every_act_on_a_person_has_its_test() -> None:
-    assert set(ON_PEOPLE) | FOR_SUPERUSERS == set(PAGES)
+    assert set(ON_PEOPLE) | FOR_SUPERUSERS == set(PERSON_ACTS)
 
 
 @pytest.mark.parametrize("name", ON_PEOPLE)

@@ -15,12 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import User
 from games.actions import agreements, lobby
 from games.actions.moderation import people, tables
+from games.actions.moderation.acts import ACTS, TABLE_ACTS
+from games.actions.moderation.log import staff_lines
 from games.actions.play import play_move
-from games.admin.table_acts import PAGES
 from games.models import AuditEntry, Game, Seat
-from games.queries import Table, conduct
+from games.queries import Table
 from games.render import LOG_LINES
-from games.render.acts import SAID, deed
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 REASON = "Asked for by the players themselves"
@@ -45,7 +45,7 @@ def on(game: Game, by: User, **more: Any) -> dict[str, Any]:
 
 def told(game: Game, reader: User | None = None) -> list[str]:
     """The sentences to this reader, oldest first."""
-    return [deed(act) for act in conduct.told_of_game(game, reader=reader)]
+    return [line.text for line in staff_lines(game, reader=reader)]
 
 
 def read(browser: Client, game: Game, rest: str = "", *, fragment: bool = False) -> list[str]:
@@ -58,9 +58,9 @@ def read(browser: Client, game: Game, rest: str = "", *, fragment: bool = False)
     return [" ".join(text.split()) for text in texts]
 
 
-def test_every_act_at_a_table_has_a_sentence_and_no_other_act_stands_there() -> None:
-    assert {act.value for act in SAID} == set(PAGES)
-    assert [act for act in SAID if act != AuditEntry.Act.LOOK] == list(conduct.TOLD)
+def test_the_log_shows_every_act_at_a_table_and_no_other() -> None:
+    assert {name for name, act in ACTS.items() if act.log_sentence} == set(TABLE_ACTS)
+    assert [name for name, act in TABLE_ACTS.items() if act.after_the_end] == ["look"]
 
 
 def test_what_staff_did_is_told_in_the_past_and_says_to_whom(dealt: Table, ann: User, dora: User) -> None:
@@ -82,7 +82,7 @@ def test_what_staff_did_is_told_in_the_past_and_says_to_whom(dealt: Table, ann: 
         "Staff gave alice 90 minutes more for the turn.",
         "Staff gave alice 1 minute more for the turn.",
         "Staff took 2 missed turns off bob’s count.",
-        "Staff made round 1 void, and it was dealt anew.",
+        "Staff made round 1 void, and it was dealt again.",
         "Staff gave bob’s seat to dora.",
         "Staff took dora off the table: a bot has the seat from then on.",
         "Staff gave a bot’s seat to bob.",

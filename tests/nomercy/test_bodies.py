@@ -10,9 +10,9 @@ from django.http.request import HttpRequest
 from django.test import Client
 
 from accounts.models import User
-from games.actions.moderation.cases import LONGEST
 from games.api.base import StrictJson
 from games.models import Game
+from games.models.moderation import WORDS_LENGTH
 from tests.conftest import api_token, logged_in
 from tests.security.headers import faults
 from tests.support.tables import TWO_HANDS, table_at
@@ -60,7 +60,7 @@ def test_a_body_of_just_that_length_is_read(alice: User) -> None:
 def test_the_longest_report_fits(alice: User, bob: User) -> None:
     """Each of these characters is twelve in a form."""
     code = table_at(TWO_HANDS, [alice, bob]).game.code
-    text = {"seat": 1, "kind": "name", "text": ("\U00020000" * 19 + " ") * (LONGEST // 20)}
+    text = {"seat": 1, "kind": "name", "text": ("\U00020000" * 19 + " ") * (WORDS_LENGTH // 20)}
     answer = logged_in(alice).post(f"/games/{code}/report/", text)
     assert answer.status_code == 303
 

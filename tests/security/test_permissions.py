@@ -19,7 +19,7 @@ from django.db import transaction
 from django.http import HttpResponseBase
 from pytest_django import DjangoDbBlocker
 
-from games.admin import cases, people, table_acts
+from games.actions.moderation.acts import APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_ACTS
 from tests.security.headers import faults
 from tests.security.urls import Address, addresses
 from tests.security.world import ROLES, World
@@ -151,10 +151,10 @@ def test_a_head_is_answered_like_a_get() -> None:
 
 def test_every_act_has_a_row() -> None:
     assert {name: set(acts) for name, acts in ACTS.items()} == {
-        "admin:games_game_act": set(table_acts.PAGES),
-        "admin:accounts_user_act": set(people.PAGES),
-        "admin:games_case_act": set(cases.CASE_PAGES),
-        "admin:games_appeal_act": set(cases.APPEAL_PAGES),
+        "admin:games_game_act": set(TABLE_ACTS),
+        "admin:accounts_user_act": set(PERSON_ACTS),
+        "admin:games_case_act": set(CASE_ACTS),
+        "admin:games_appeal_act": set(APPEAL_ACTS),
     }
     taken = {address.name for address in addresses() if "act" in address.arguments}
     assert taken == set(ACTS)

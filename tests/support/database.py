@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 from psycopg import sql
 
-from games.actions import roles
+from games.actions.moderation import acts, roles
 from nomercy.launcher.place import CHECKOUT, DATABASE, PORT, ROLE, Place
 from tests.support.stack import database_url
 
@@ -100,10 +100,11 @@ def _template(server: Server) -> str:
 
 
 def _digest_of_migrations() -> str:
-    """Return a digest of the code of all migrations, and of the roles that some of them write."""
+    """Return a digest of the code of all migrations, and of the acts and roles that some of them write."""
     folders = [Path(config.path) / "migrations" for config in apps.get_app_configs()]
     parts = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
-    return hashlib.sha256(b"".join([*parts, getsource(roles).encode()])).hexdigest()[:12]
+    parts += [getsource(module).encode() for module in (acts, roles)]
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:12]
 
 
 def _server() -> Server:

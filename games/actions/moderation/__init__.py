@@ -1,5 +1,8 @@
-"""What staff can do. Every act asks a reason and writes its audit entry in the transaction of what it does.
+"""What staff can do. Every act asks for a reason and writes its audit entry in the same transaction.
 
-`tables`: at a table; `people`: warn, mute, suspend; `accounts`: names, roles, closing; `cases`: reports and appeals,
-from both sides; `watch`: cases that the site opens by itself; `audit`: who may, and the entry itself.
+`acts` is the table of all acts, and `forms` has what they ask for. Four modules perform them: `tables`; `people` (warn,
+mute, suspend); `accounts` (names, roles, closing); and `cases` (reports and appeals, from both sides).
+
+`audit` checks who may act and writes the entry. `roles` gives the groups their rights, `log` has the lines that players
+read, and `watch` opens cases for what the site itself saw.
 """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Final
 
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group
@@ -13,10 +15,12 @@ from accounts import queries as accounts
 from accounts.models import User
 from accounts.names import clean_display_name, username_validators
 from games import announce
-from games.actions.moderation.audit import Act, check, check_person, record
+from games.actions.moderation import acts
+from games.actions.moderation.acts import StaffAct, may_change_account
+from games.actions.moderation.audit import check, check_person, record
 from games.actions.moderation.people import forget_name, locked
+from games.actions.moderation.roles import ROLES
 from games.actions.notices import by_staff
-from games.actions.roles import ROLES
 from games.models import AuditEntry
 from games.refusals import Denied
 
@@ -27,7 +31,7 @@ def check_account(person: User, *, by: User) -> None:
     :raises Denied: `forbidden`.
     """
     check_person(person, by=by)
-    if person.is_staff and not by.is_superuser:
+    if not may_change_account(person, by):
         raise Denied("forbidden", "Only a superuser changes the account of a member of staff.")
 
 
@@ -37,14 +41,14 @@ def rename(*, person_id: int, by: User, username: str, display_name: str, reason
     :raises Denied: `forbidden`, `not_found`; `malformed` also for a name that is not one, is taken, or is the same.
     """
     with transaction.atomic():
-        reason = check(Act.RENAME, by=by, reason=reason, now=now)
+        reason = check(acts.RENAME, by=by, reason=reason, now=now)
         person = locked(person_id)
         check_account(person, by=by)
         before = {"username": person.username, "display_name": person.display_name}
         after = {"username": username.strip(), "display_name": clean_display_name(display_name)}
         if before == after:
             raise Denied("malformed", "These are the names that they go by already: change one.")
-        entry = record(Act.RENAME, by=by, reason=reason, now=now, person=person, before=before, after=after)
+        entry = record(acts.RENAME, by=by, reason=reason, now=now, person=person, before=before, after=after)
         for field, name in after.items():
             if name != before[field]:
                 _set_name(person, field, name)
@@ -74,7 +78,7 @@ def close_account(*, person_id: int, by: User, reason: str, now: datetime) -> Au
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it is closed.
     """
-    return _set_open(Act.CLOSE_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
+    return _set_open(acts.CLOSE_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
 
 
 def reopen_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -82,15 +86,15 @@ def reopen_account(*, person_id: int, by: User, reason: str, now: datetime) -> A
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the account is open.
     """
-    return _set_open(Act.REOPEN_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
+    return _set_open(acts.REOPEN_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
 
 
-def _set_open(act: AuditEntry.Act, *, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     with transaction.atomic():
         reason = check(act, by=by, reason=reason, now=now)
         person = locked(person_id)
         check_account(person, by=by)
-        open_ = act == Act.REOPEN_ACCOUNT
+        open_ = act is acts.REOPEN_ACCOUNT
         if person.is_active == open_:
             raise Denied("over", f"This account is {'open' if open_ else 'closed'} already.")
         person.is_active = open_
@@ -107,7 +111,7 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
         or theirs.
     """
     with transaction.atomic():
-        reason = check(Act.SET_ROLE, by=by, reason=reason, now=now)
+        reason = check(acts.SET_ROLE, by=by, reason=reason, now=now)
         if role and role not in ROLES:
             raise Denied("malformed", f"The role is one of {', '.join(ROLES)}, or none.")
         person = locked(person_id)
@@ -122,7 +126,7 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
         person.is_staff = bool(role)
         person.save(update_fields=["is_staff"])
         person.groups.set(Group.objects.filter(name=role))
-        return record(Act.SET_ROLE, by=by, reason=reason, now=now, person=person, before=before, role=role)
+        return record(acts.SET_ROLE, by=by, reason=reason, now=now, person=person, before=before, role=role)
 
 
 def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -133,12 +137,22 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
     :raises Denied: `forbidden`, `malformed`, `not_found`, also without such a factor.
     """
     with transaction.atomic():
-        reason = check(Act.DROP_FACTOR, by=by, reason=reason, now=now)
+        reason = check(acts.DROP_FACTOR, by=by, reason=reason, now=now)
         person = locked(person_id)
         check_person(person, by=by)
         dropped, _ = Authenticator.objects.filter(user=person).delete()
         if not dropped:
             raise Denied("not_found", f"{person.name} has no second factor.")
-        entry = record(Act.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
+        entry = record(acts.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
         by_staff.factor_dropped(person, mark=entry.pk, now=now)
         return entry
+
+
+PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
+    acts.RENAME: rename,
+    acts.CLOSE_ACCOUNT: close_account,
+    acts.REOPEN_ACCOUNT: reopen_account,
+    acts.SET_ROLE: set_role,
+    acts.DROP_FACTOR: drop_factor,
+}
+"""The function of each act, which takes what the act's form asks for."""

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from accounts.models import User
 from games import queries
+from games.actions.moderation.acts import SUSPEND_FOR_GOOD, StaffAct
 from games.models import AuditEntry
-from games.models.moderation import REASON_LENGTH
+from games.models.moderation import REASON_LENGTH, SHORTEST_REASON
 from games.queries import Table, conduct
 from games.refusals import Denied
 
-SHORTEST_REASON: Final = 10
-Act = AuditEntry.Act
 
+def check(act: StaffAct[Any], *, by: User, reason: str, now: datetime) -> str:
+    """Return the reason as it is stored, if this member of staff may do this.
 
-def check(act: AuditEntry.Act, *, by: User, reason: str, now: datetime, optional: bool = False) -> str:
-    """The reason as stored, if this member of staff may do this; empty only if it is `optional`.
-
-    :raises Denied: `forbidden`; `malformed` without a reason that says something.
+    :raises Denied: `forbidden`; `malformed` if the reason is too short or too long, or missing although it is required.
     """
-    allowed = by.is_staff and not by.suspended(now) and by.has_perm(f"games.do_{act.value}")
+    allowed = by.is_staff and not by.suspended(now) and by.has_perm(act.permission)
     if not allowed:
-        raise Denied("forbidden", f"Your role does not let you do this: {act.label.lower()}.")
+        raise Denied("forbidden", f"You don’t have permission to {act.phrase}.")
     reason = " ".join(reason.split())
-    if not SHORTEST_REASON <= len(reason) <= REASON_LENGTH and not (optional and reason == ""):
+    given = reason != "" or act.reason_required
+    if given and not SHORTEST_REASON <= len(reason) <= REASON_LENGTH:
         raise Denied("malformed", f"Give a reason of {SHORTEST_REASON} to {REASON_LENGTH} characters.")
     return reason
 
@@ -41,7 +40,7 @@ def check_person(person: User, *, by: User) -> None:
         raise Denied("forbidden", "You cannot do this to yourself: ask another member of staff.")
     if person.is_superuser and not by.is_superuser:
         raise Denied("forbidden", "Only a superuser acts on a superuser.")
-    if person.is_staff and not by.has_perm("games.do_suspend_for_good"):
+    if person.is_staff and not by.has_perm(SUSPEND_FOR_GOOD.permission):
         raise Denied("forbidden", "Only an admin acts on members of staff.")
     if not by.is_superuser and queries.plays_with(by, [person.pk]):
         message = f"You play with {person.name} at a table: ask another member of staff, or come back after the game."
@@ -59,7 +58,7 @@ def check_outside(table: Table, *, by: User) -> None:
 
 
 def record(
-    act: AuditEntry.Act,
+    act: StaffAct[Any],
     *,
     by: User,
     reason: str,
@@ -75,7 +74,7 @@ def record(
         details["plays_with"] = True
     return AuditEntry.objects.create(
         at=now,
-        act=act,
+        act=act.name,
         actor=by,
         actor_name=by.name,
         reason=reason,

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
 from accounts.actions import lock_person
 from accounts.models import User
 from games import announce, queries
-from games.actions.moderation.audit import Act, check, check_person, record
+from games.actions.moderation import acts
+from games.actions.moderation.acts import StaffAct
+from games.actions.moderation.audit import check, check_person, record
 from games.actions.moderation.people import end_suspensions
 from games.actions.notices import by_staff, mailbox
 from games.models import Appeal, AuditEntry, Case, Report
-from games.models.moderation import REASON_LENGTH, WORDS_LENGTH
+from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS, WORDS_LENGTH
 from games.notices.kinds import REPORT_SETTLED
 from games.queries import conduct
 from games.refusals import Denied
-
-SHORTEST: Final = 20
-LONGEST: Final = WORDS_LENGTH
 
 
 def _words(text: str) -> str:
@@ -30,8 +29,8 @@ def _words(text: str) -> str:
     :raises Denied: `malformed`.
     """
     text = text.replace("\r\n", "\n").strip()
-    if not SHORTEST <= len(text) <= LONGEST or len(text.split()) < 3 or "\0" in text:
-        raise Denied("malformed", f"Say it in at least a sentence: {SHORTEST} to {LONGEST} characters.")
+    if not SHORTEST_WORDS <= len(text) <= WORDS_LENGTH or len(text.split()) < 3 or "\0" in text:
+        raise Denied("malformed", f"Say it in at least a sentence: {SHORTEST_WORDS} to {WORDS_LENGTH} characters.")
     return text
 
 
@@ -140,11 +139,11 @@ def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEnt
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
     """
     with transaction.atomic():
-        reason = check(Act.HOLD, by=by, reason=reason, now=now, optional=True)
+        reason = check(acts.HOLD, by=by, reason=reason, now=now)
         case = _case(case_id, by)
         case.holder = by
         case.save(update_fields=["holder"])
-        return record(Act.HOLD, by=by, reason=reason, now=now, person=case.person, case=case.pk)
+        return record(acts.HOLD, by=by, reason=reason, now=now, person=case.person, case=case.pk)
 
 
 def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
@@ -153,7 +152,7 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
     """
     with transaction.atomic():
-        reason = check(Act.CLOSE_CASE, by=by, reason=reason, now=now)
+        reason = check(acts.CLOSE_CASE, by=by, reason=reason, now=now)
         answer = " ".join(answer.split())
         if outcome not in Case.Outcome.values or len(answer) > REASON_LENGTH:
             raise Denied("malformed", f"Choose an outcome, and answer in at most {REASON_LENGTH} characters.")
@@ -165,7 +164,7 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
             announce.person_news(reporter_id)
         reporters.update(answered=True)
         by_staff.settled(case, now=now)
-        return record(Act.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
+        return record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
 
 
 def see_answers(*, person_id: int, now: datetime) -> None:
@@ -183,10 +182,10 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         lifted and is not in force any more.
     """
     with transaction.atomic():
-        reason = check(Act.DECIDE_APPEAL, by=by, reason=reason, now=now)
+        reason = check(acts.DECIDE_APPEAL, by=by, reason=reason, now=now)
         answer = " ".join(answer.split())
-        if not SHORTEST <= len(answer) <= REASON_LENGTH:
-            raise Denied("malformed", f"Answer in {SHORTEST} to {REASON_LENGTH} characters.")
+        if not SHORTEST_WORDS <= len(answer) <= REASON_LENGTH:
+            raise Denied("malformed", f"Answer in {SHORTEST_WORDS} to {REASON_LENGTH} characters.")
         appeal = Appeal.objects.select_for_update(of=("self",), no_key=True).filter(pk=appeal_id).first()
         if appeal is None:
             raise Denied("not_found", "There is no such appeal.")
@@ -205,4 +204,12 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         appeal.save(update_fields=["decided_at", "answer", "decision"])
         if lift:
             end_suspensions(person, now)
-        return record(Act.DECIDE_APPEAL, by=by, reason=reason, now=now, person=person, lifted=lift)
+        return record(acts.DECIDE_APPEAL, by=by, reason=reason, now=now, person=person, lifted=lift)
+
+
+PERFORM: Final[Mapping[StaffAct[Any], Callable[..., object]]] = {
+    acts.HOLD: hold,
+    acts.CLOSE_CASE: close_case,
+    acts.DECIDE_APPEAL: decide_appeal,
+}
+"""The function of each act, which takes what the act's form asks for."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -11,12 +13,13 @@ from django.db.models import OuterRef, Subquery
 from accounts.actions import lock_person
 from accounts.models import FOR_GOOD, User
 from games import announce
-from games.actions.moderation.audit import Act, check, check_person, record
+from games.actions.moderation import acts
+from games.actions.moderation.acts import StaffAct
+from games.actions.moderation.audit import check, check_person, record
 from games.models import AuditEntry, Seat, Suspension, Warned
+from games.models.moderation import LONGEST_DAYS, REMOVE
 from games.queries import lists
 from games.refusals import Denied
-
-LONGEST_DAYS: Final = 365
 
 
 def locked(person_id: int) -> User:
@@ -41,14 +44,14 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
     with transaction.atomic():
-        reason = check(Act.WARN, by=by, reason=reason, now=now)
+        reason = check(acts.WARN, by=by, reason=reason, now=now)
         person = locked(person_id)
         check_person(person, by=by)
         Warned.objects.create(person=person, at=now, text=reason)
         person.warned = True
         person.save(update_fields=["warned"])
         announce.person_news(person.pk)
-        return record(Act.WARN, by=by, reason=reason, now=now, person=person)
+        return record(acts.WARN, by=by, reason=reason, now=now, person=person)
 
 
 def acknowledge(*, person_id: int, now: datetime) -> int:
@@ -67,11 +70,11 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
     with transaction.atomic():
-        reason = check(Act.MUTE, by=by, reason=reason, now=now)
+        reason = check(acts.MUTE, by=by, reason=reason, now=now)
         _check_days(days)
         person = locked(person_id)
         check_person(person, by=by)
-        entry = record(Act.MUTE, by=by, reason=reason, now=now, person=person, days=days)
+        entry = record(acts.MUTE, by=by, reason=reason, now=now, person=person, days=days)
         person.muted_until = now + timedelta(days=days)
         person.display_name = ""
         forget_name(person)
@@ -87,7 +90,7 @@ def forget_name(person: User) -> None:
     changed username that waited for seats would wait in a ring.
     """
     Seat.objects.filter(user=person).update(name=person.name)
-    removed = AuditEntry.objects.filter(act=Act.REMOVE, seat__isnull=False)
+    removed = AuditEntry.objects.filter(act=REMOVE, seat__isnull=False)
     last = removed.filter(game=OuterRef("game"), seat=OuterRef("index")).order_by("-pk").values("person_id")[:1]
     theirs = Seat.objects.filter(user=None, game__in=removed.filter(person_id=person.pk).values("game"))
     theirs.alias(last=Subquery(last)).filter(last=person.pk).update(name=person.name)
@@ -101,12 +104,12 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
     with transaction.atomic():
-        reason = check(Act.UNMUTE, by=by, reason=reason, now=now)
+        reason = check(acts.UNMUTE, by=by, reason=reason, now=now)
         person = locked(person_id)
         check_person(person, by=by)
         person.muted_until = None
         person.save(update_fields=["muted_until"])
-        return record(Act.UNMUTE, by=by, reason=reason, now=now, person=person)
+        return record(acts.UNMUTE, by=by, reason=reason, now=now, person=person)
 
 
 def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: datetime) -> AuditEntry:
@@ -117,7 +120,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
-    act = Act.SUSPEND_FOR_GOOD if days is None else Act.SUSPEND
+    act = acts.SUSPEND_FOR_GOOD if days is None else acts.SUSPEND
     with transaction.atomic():
         reason = check(act, by=by, reason=reason, now=now)
         if days is not None:
@@ -130,7 +133,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
             in_force is not None
             and now < in_force
             and (until or FOR_GOOD) < in_force
-            and not by.has_perm("games.do_lift")
+            and not by.has_perm(acts.LIFT.permission)
         ):
             raise Denied(
                 "forbidden", f"{person.name} is suspended for longer already: only an admin makes that shorter."
@@ -149,13 +152,13 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `forbidden`, `malformed`, `not_found`, also if none is in force.
     """
     with transaction.atomic():
-        reason = check(Act.LIFT, by=by, reason=reason, now=now)
+        reason = check(acts.LIFT, by=by, reason=reason, now=now)
         person = locked(person_id)
         check_person(person, by=by)
         if not person.suspended(now):
             raise Denied("not_found", f"{person.name} is not suspended.")
         end_suspensions(person, now)
-        return record(Act.LIFT, by=by, reason=reason, now=now, person=person)
+        return record(acts.LIFT, by=by, reason=reason, now=now, person=person)
 
 
 def end_suspensions(person: User, now: datetime) -> None:
@@ -163,3 +166,14 @@ def end_suspensions(person: User, now: datetime) -> None:
     Suspension.objects.filter(person=person, lifted_at=None).exclude(until__lte=now).update(lifted_at=now)
     person.suspended_until = None
     person.save(update_fields=["suspended_until"])
+
+
+PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
+    acts.WARN: warn,
+    acts.MUTE: mute,
+    acts.UNMUTE: unmute,
+    acts.SUSPEND: suspend,
+    acts.SUSPEND_FOR_GOOD: partial(suspend, days=None),
+    acts.LIFT: lift,
+}
+"""The function of each act, which takes what the act's form asks for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Final
@@ -15,7 +15,9 @@ from games.actions import handover, lobby, rounds
 from games.actions.clocks import stops
 from games.actions.commit import commit
 from games.actions.locks import lock_game
-from games.actions.moderation.audit import Act, check, check_outside, record
+from games.actions.moderation import acts
+from games.actions.moderation.acts import STAFF, StaffAct
+from games.actions.moderation.audit import check, check_outside, record
 from games.actions.next_round import deal_again, deal_next
 from games.actions.notices import by_staff
 from games.models import AuditEntry, Game, Invitation, Seat
@@ -23,12 +25,9 @@ from games.models.tables import new_invite_key
 from games.queries import Table, conduct
 from games.refusals import Denied, over
 
-STAFF: Final = "staff"
-"""The reason of a pause that staff have set."""
-
 
 @contextmanager
-def _table(act: AuditEntry.Act, *, game_id: int, by: User, reason: str, now: datetime) -> Iterator[tuple[Table, str]]:
+def _table(act: StaffAct[Table], *, game_id: int, by: User, reason: str, now: datetime) -> Iterator[tuple[Table, str]]:
     """The locked table and the reason, for an act of somebody who may do it and does not sit there.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
@@ -52,10 +51,10 @@ def pause(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` if it is paused so.
     """
-    with _table(Act.PAUSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.PAUSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         if not stops.pause(table, reason=STAFF, now=now):
             raise Denied("forbidden", "Staff have paused this game already.", version=table.game.version)
-        return record(Act.PAUSE, by=by, reason=why, now=now, table=table)
+        return record(acts.PAUSE, by=by, reason=why, now=now, table=table)
 
 
 def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -63,13 +62,13 @@ def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without such a pause.
     """
-    with _table(Act.RESUME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.RESUME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         ended = next((one for one in (STAFF, Game.PAUSED_BY_CONSENT) if stops.resume(table, reason=one, now=now)), "")
         if not ended:
             raise Denied(
                 "forbidden", "Neither staff nor the players have paused this game.", version=table.game.version
             )
-        return record(Act.RESUME, by=by, reason=why, now=now, table=table, pause=ended)
+        return record(acts.RESUME, by=by, reason=why, now=now, table=table, pause=ended)
 
 
 def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) -> AuditEntry:
@@ -77,11 +76,11 @@ def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) 
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
-    with _table(Act.EXTEND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.EXTEND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         stops.extend(table, seconds=minutes * 60, now=now)
         seat = table.playing[2].turn
         person = _row(table, seat).user
-        return record(Act.EXTEND, by=by, reason=why, now=now, table=table, seat=seat, person=person, minutes=minutes)
+        return record(acts.EXTEND, by=by, reason=why, now=now, table=table, seat=seat, person=person, minutes=minutes)
 
 
 def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) -> AuditEntry:
@@ -89,7 +88,7 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) ->
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without a miss.
     """
-    with _table(Act.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         stops.require_playing(table)
         row = _row(table, seat)
         misses, bank = row.misses, row.bank
@@ -98,7 +97,15 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) ->
         given = row.bank - bank
         person = row.user
         return record(
-            Act.FORGIVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, misses=misses, seconds=given
+            acts.FORGIVE,
+            by=by,
+            reason=why,
+            now=now,
+            table=table,
+            seat=seat,
+            person=person,
+            misses=misses,
+            seconds=given,
         )
 
 
@@ -108,13 +115,13 @@ def void_round(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEn
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` in a pause, or between
         two rounds.
     """
-    with _table(Act.VOID_ROUND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.VOID_ROUND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         stops.require_playing(table)
         if table.game.paused_at is not None:
             raise Denied("forbidden", "The game is paused: resume it first.", version=table.game.version)
         number = table.playing[0].number
         deal_again(table, now=now)
-        return record(Act.VOID_ROUND, by=by, reason=why, now=now, table=table, round=number)
+        return record(acts.VOID_ROUND, by=by, reason=why, now=now, table=table, round=number)
 
 
 def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -122,11 +129,11 @@ def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEnt
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
-    with _table(Act.VOID_GAME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.VOID_GAME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         stops.require_playing(table)
         rounds.call_off(table.game, now=now)
         by_staff.called_off(table, now=now)
-        return record(Act.VOID_GAME, by=by, reason=why, now=now, table=table)
+        return record(acts.VOID_GAME, by=by, reason=why, now=now, table=table)
 
 
 def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -134,14 +141,14 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `already_started`, `over`.
     """
-    with _table(Act.CLOSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.CLOSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         if table.game.status == Game.Status.PLAYING:
             raise Denied("already_started", "The game has started: void it instead.", version=table.game.version)
         if table.game.status != Game.Status.OPEN:
             raise over(table.game.version, begun=table.game.started_at is not None)
         rounds.call_off(table.game, now=now)
         by_staff.called_off(table, now=now)
-        return record(Act.CLOSE, by=by, reason=why, now=now, table=table)
+        return record(acts.CLOSE, by=by, reason=why, now=now, table=table)
 
 
 def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: datetime) -> AuditEntry:
@@ -152,13 +159,13 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`; `forbidden` if no person sits there any more.
     """
-    with _table(Act.REMOVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.REMOVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row, game = _row(table, seat), table.game
         person = row.user
         if person is None or row.left:
             raise Denied("forbidden", "No person sits there any more.", version=game.version)
         details = {"bot": bot} if game.status == Game.Status.PLAYING else {}
-        entry = record(Act.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
+        entry = record(acts.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         _close_to(game, person)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, user=person, now=now)
@@ -213,14 +220,14 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
     :raises Denied: `forbidden`, `malformed`, `not_found` also for the new person, `over`, `already_seated`; `forbidden`
         to oneself, to somebody suspended or who has looked at hands of this game, or of a seat whose player has left.
     """
-    with _table(Act.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row = _row(table, seat)
         person = _new_owner(table, username, by, now)
         before, name = row.user, row.name
         handover.change_owner(table, row, person=person, now=now)
         announce.access_changed(table.game.code)
         details = {"before": name, "before_id": before.pk if before else None}
-        entry = record(Act.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
+        entry = record(acts.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         by_staff.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
         return entry
 
@@ -256,10 +263,25 @@ def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEn
     :raises Denied: `forbidden`, also to whoever plays somewhere with somebody of this table; `malformed`, `not_found`,
         `not_started`, `over`.
     """
-    with _table(Act.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+    with _table(acts.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         stops.require_playing(table)
         check_look(table, by=by)
         table.game.looked_at = now
         table.game.save(update_fields=["looked_at"])
-        entry = record(Act.LOOK, by=by, reason=why, now=now, table=table)
+        entry = record(acts.LOOK, by=by, reason=why, now=now, table=table)
         return entry, [tuple(hand) for hand in table.playing[2].hands]
+
+
+PERFORM: Final[Mapping[StaffAct[Table], Callable[..., object]]] = {
+    acts.PAUSE: pause,
+    acts.RESUME: resume,
+    acts.EXTEND: extend,
+    acts.FORGIVE: forgive,
+    acts.REMOVE: remove,
+    acts.MOVE_SEAT: move_seat,
+    acts.VOID_ROUND: void_round,
+    acts.VOID_GAME: void_game,
+    acts.CLOSE: close,
+    acts.LOOK: look,
+}
+"""The function of each act, which takes what the act's form asks for."""

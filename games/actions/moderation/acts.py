@@ -1,0 +1,466 @@
+"""All acts of staff. One row holds everything the site knows about an act, except what it does.
+
+To add an act, write its row here and its function in the module of its subject (`tables`, `people`, `accounts` or
+`cases`), and list the function in that module's `PERFORM`. A migration that calls `roles.set_roles` then gives the
+right to the groups. The pages, the audit log, the log at the table and the permissions read this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+
+from allauth.mfa.utils import is_mfa_enabled
+
+from accounts.models import User
+from games.actions.moderation import forms
+from games.actions.moderation.forms import ReasonForm
+from games.models import Appeal, Case, Game
+from games.models import moderation as stored
+from games.models.moderation import ADMIN, MODERATOR
+from games.queries.conduct import DoneAct, You
+from games.render.words import counted, whose
+
+if TYPE_CHECKING:
+    from games.queries import Table
+
+Role = Literal["moderator", "admin", "superuser"]
+SUPERUSER: Final = "superuser"
+STAFF: Final = "staff"
+"""The reason of a pause that staff have set."""
+PLAYING: Final = frozenset({Game.Status.PLAYING})
+OPEN: Final = frozenset({Game.Status.OPEN})
+
+Subject = TypeVar("Subject")
+
+
+def _always(subject: Any, by: User, now: datetime) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaffAct(Generic[Subject]):
+    """One act of staff on a `Subject`: a table, a person, a case or an appeal.
+
+    name: What is stored, and stands in addresses and in the name of the permission. It never changes.
+    title: The name on buttons and pages, in the audit log and, after "Can", of the permission.
+    role: The least role that may do it.
+    consequences: What the page says will happen.
+    done: What the next page says. `{about}` is the subject. It does not begin with a name, because Django writes the
+        first letter of a message as a capital.
+    form: What it asks, besides a reason.
+    statuses: For acts at a table, the statuses of games that they are for.
+    offered: Return True if a page offers it to this member of staff now.
+    reason_is_shown: The person reads the reason.
+    reason_required: It cannot be done without a reason.
+    one_click: Its button does it, without a page that asks.
+    log_sentence: What the log at the table says, in the past. Without one the log does not show the act.
+    after_the_end: The log shows it only when the game is over.
+    ends_round: It ended the round in which it was done.
+    """
+
+    name: str
+    title: str
+    role: Role
+    consequences: tuple[str, ...]
+    done: str
+    form: type[ReasonForm] = ReasonForm
+    statuses: frozenset[str] = frozenset()
+    offered: Callable[[Subject, User, datetime], bool] = _always
+    reason_is_shown: bool = False
+    reason_required: bool = True
+    one_click: bool = False
+    log_sentence: Callable[[DoneAct], str] | None = None
+    after_the_end: bool = False
+    ends_round: bool = False
+
+    @property
+    def phrase(self) -> str:
+        """The title inside a sentence."""
+        return self.title[0].lower() + self.title[1:]
+
+    @property
+    def permission(self) -> str:
+        """The permission, as `User.has_perm` takes it."""
+        return f"games.do_{self.name}"
+
+
+# Sentences of the log.
+
+
+def _who(name: str | You | None) -> str:
+    if name is You.YOU:
+        return "you"
+    return "a bot" if name is None else name or "a former player"
+
+
+def _whose(name: str | You | None) -> str:
+    return "your" if name is You.YOU else whose(_who(name))
+
+
+def _text(sentence: str) -> Callable[[DoneAct], str]:
+    return lambda done: sentence
+
+
+def _resumed(done: DoneAct) -> str:
+    if done.details.get("pause") == Game.PAUSED_BY_CONSENT:
+        return "Staff ended the pause that the players had agreed on."
+    return "Staff let the game go on."
+
+
+def _extended(done: DoneAct) -> str:
+    return f"Staff gave {_who(done.person)} {counted(done.details['minutes'], 'minute')} more for the turn."
+
+
+def _forgiven(done: DoneAct) -> str:
+    misses: int = done.details["misses"]
+    return f"Staff took {counted(misses, 'missed turn')} off {_whose(done.person)} count."
+
+
+def _voided(done: DoneAct) -> str:
+    return f"Staff made round {done.details['round']} void, and it was dealt again."
+
+
+def _removed(done: DoneAct) -> str:
+    then = ": a bot has the seat from then on" if done.details.get("bot") else ""
+    return f"Staff took {_who(done.person)} off the table{then}."
+
+
+def _moved(done: DoneAct) -> str:
+    seat = f"{_whose(done.before)} seat"
+    return f"Staff gave you {seat}." if done.person is You.YOU else f"Staff gave {seat} to {_who(done.person)}."
+
+
+# When an act is offered.
+
+
+def _is_not_paused_by_staff(table: Table, by: User, now: datetime) -> bool:
+    return STAFF not in table.game.paused_reasons
+
+
+def _is_paused(table: Table, by: User, now: datetime) -> bool:
+    return bool({STAFF, Game.PAUSED_BY_CONSENT} & {*table.game.paused_reasons})
+
+
+def _has_a_clock(table: Table, by: User, now: datetime) -> bool:
+    return table.game.deadline is not None or table.game.time_left is not None
+
+
+def _has_misses(table: Table, by: User, now: datetime) -> bool:
+    return any(row.misses for row in table.seats if row.user_id is not None)
+
+
+def _has_people(table: Table, by: User, now: datetime) -> bool:
+    return any(not row.left for row in table.seats if row.user_id is not None)
+
+
+def _is_in_a_round(table: Table, by: User, now: datetime) -> bool:
+    position = table.position
+    return table.game.paused_at is None and position is not None and position.phase != "over"
+
+
+def may_change_account(person: User, by: User) -> bool:
+    """Return True unless this is an account of staff: only superusers change those."""
+    return by.is_superuser or not person.is_staff
+
+
+PAUSE: Final[StaffAct[Table]] = StaffAct(
+    "pause",
+    "Pause the game",
+    MODERATOR,
+    ("The clock stops, bots wait, and moves are refused until staff resume.",),
+    "The game is paused.",
+    statuses=PLAYING,
+    offered=_is_not_paused_by_staff,
+    log_sentence=_text("Staff paused the game."),
+)
+RESUME: Final[StaffAct[Table]] = StaffAct(
+    "resume",
+    "Resume the game",
+    MODERATOR,
+    (
+        "The clock runs on where it stood.",
+        "A pause that the players agreed on ends only if staff have not paused the game as well.",
+    ),
+    "Staff let the game go on.",
+    statuses=PLAYING,
+    offered=_is_paused,
+    log_sentence=_resumed,
+)
+EXTEND: Final[StaffAct[Table]] = StaffAct(
+    "extend",
+    "Extend the clock",
+    MODERATOR,
+    ("The current turn gets this many more minutes.",),
+    "The turn has more time.",
+    form=forms.MinutesForm,
+    statuses=PLAYING,
+    offered=_has_a_clock,
+    log_sentence=_extended,
+)
+FORGIVE: Final[StaffAct[Table]] = StaffAct(
+    "forgive",
+    "Forgive missed turns",
+    MODERATOR,
+    ("The missed turns no longer count against the seat, and it has its first thinking time again.",),
+    "The missed turns no longer count.",
+    form=forms.SeatForm,
+    statuses=PLAYING,
+    offered=_has_misses,
+    log_sentence=_forgiven,
+)
+REMOVE: Final[StaffAct[Table]] = StaffAct(
+    stored.REMOVE,
+    "Remove a player",
+    MODERATOR,
+    (
+        "The person leaves this game for good and cannot take the seat back.",
+        "A bot plays on under their name; or the hand is set aside and they are out, as if they had resigned.",
+        "At a table that has not started, the seat becomes free.",
+    ),
+    "The player has been removed.",
+    form=forms.RemoveForm,
+    statuses=OPEN | PLAYING,
+    offered=_has_people,
+    log_sentence=_removed,
+)
+MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
+    stored.MOVE_SEAT,
+    "Give a seat to somebody else",
+    ADMIN,
+    (
+        "The new person gets the seat with its hand and score, and sees that hand.",
+        "If it is the seat’s turn, the turn starts again. Both people are told.",
+    ),
+    "The seat has a new owner.",
+    form=forms.MoveSeatForm,
+    statuses=OPEN | PLAYING,
+    offered=_has_people,
+    log_sentence=_moved,
+)
+VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
+    "void_round",
+    "Void the round",
+    MODERATOR,
+    (
+        "The round counts for nothing, and its hands and shuffle are shown to everybody.",
+        "The same round is dealt again, by the same dealer. Scores stay, and players who left stay out.",
+    ),
+    "The round is void and has been dealt again.",
+    statuses=PLAYING,
+    offered=_is_in_a_round,
+    log_sentence=_voided,
+    ends_round=True,
+)
+VOID_GAME: Final[StaffAct[Table]] = StaffAct(
+    "void_game",
+    "Void the game",
+    ADMIN,
+    ("The game ends at once, without a winner. It cannot be taken back.",),
+    "The game has ended without a winner.",
+    statuses=PLAYING,
+    log_sentence=_text("Staff ended the game without a winner."),
+)
+CLOSE: Final[StaffAct[Table]] = StaffAct(
+    stored.CLOSE,
+    "Close the table",
+    MODERATOR,
+    ("The table closes before it starts, and everybody there is told.",),
+    "The table is closed.",
+    statuses=OPEN,
+    log_sentence=_text("Staff closed the table before it started."),
+)
+LOOK: Final[StaffAct[Table]] = StaffAct(
+    stored.LOOK,
+    "Look at hands",
+    MODERATOR,
+    (
+        "Every hand of the round is shown on one page. Loading it again is another look, with its own entry.",
+        "The players are told that staff looked, and when, as soon as the game is over.",
+        "It is refused if you play anywhere with somebody of this table.",
+    ),
+    "You have looked at the hands.",
+    statuses=PLAYING,
+    log_sentence=_text("Staff looked at the hands."),
+    after_the_end=True,
+)
+
+WARN: Final[StaffAct[User]] = StaffAct(
+    "warn",
+    "Warn",
+    MODERATOR,
+    (
+        "The reason is shown to this person, word for word.",
+        "A line on every page leads there until they say that they have read it.",
+    ),
+    "You have warned {about}.",
+    reason_is_shown=True,
+)
+MUTE: Final[StaffAct[User]] = StaffAct(
+    "mute",
+    "Mute",
+    MODERATOR,
+    (
+        "Their name at the table is taken away: they go by their username.",
+        "They cannot choose another until the mute ends.",
+    ),
+    "You have muted {about}.",
+    form=forms.DaysForm,
+)
+UNMUTE: Final[StaffAct[User]] = StaffAct(
+    "unmute",
+    "End the mute",
+    MODERATOR,
+    ("They may choose a name at the table again.",),
+    "The mute of {about} has ended.",
+    offered=lambda person, by, now: person.muted(now),
+)
+_SHUT_OUT: Final = "They can log in to one page only: it shows the reason, word for word, and takes an appeal."
+_CLOCKS_RUN_ON: Final = "The clocks of their games run on; remove them from a game if others should not wait."
+SUSPEND: Final[StaffAct[User]] = StaffAct(
+    "suspend",
+    "Suspend",
+    MODERATOR,
+    (
+        _SHUT_OUT,
+        "Pages, the API and open sockets are shut to them at once. The suspension ends by itself.",
+        _CLOCKS_RUN_ON,
+    ),
+    "You have suspended {about}.",
+    form=forms.DaysForm,
+    reason_is_shown=True,
+)
+SUSPEND_FOR_GOOD: Final[StaffAct[User]] = StaffAct(
+    "suspend_for_good",
+    "Suspend for good",
+    ADMIN,
+    (
+        _SHUT_OUT,
+        "Pages, the API and open sockets are shut to them at once, and stay so until somebody lifts the suspension.",
+        _CLOCKS_RUN_ON,
+    ),
+    "You have suspended {about} for good.",
+    reason_is_shown=True,
+)
+LIFT: Final[StaffAct[User]] = StaffAct(
+    "lift",
+    "Lift the suspension",
+    ADMIN,
+    ("They can use everything again at once.",),
+    "The suspension of {about} has ended.",
+    offered=lambda person, by, now: person.suspended(now),
+)
+RENAME: Final[StaffAct[User]] = StaffAct(
+    "rename",
+    "Correct the name",
+    ADMIN,
+    (
+        "They go by these names from now on, at every table and in every log.",
+        "They log in by the new username, or by their email address: tell them.",
+    ),
+    "The name is corrected.",
+    form=forms.NamesForm,
+    offered=lambda person, by, now: may_change_account(person, by),
+)
+CLOSE_ACCOUNT: Final[StaffAct[User]] = StaffAct(
+    "close_account",
+    "Close the account",
+    ADMIN,
+    (
+        "Nobody can log in to it or use its tokens, and no page says why: to let them read a reason, suspend.",
+        "Nothing is deleted. The clocks of their games run on; remove them where others should not wait.",
+    ),
+    "The account is closed.",
+    offered=lambda person, by, now: person.is_active and may_change_account(person, by),
+)
+REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
+    "reopen_account",
+    "Open the account again",
+    ADMIN,
+    ("They can log in again, and find everything as it is.",),
+    "The account is open again.",
+    offered=lambda person, by, now: not person.is_active and may_change_account(person, by),
+)
+SET_ROLE: Final[StaffAct[User]] = StaffAct(
+    "set_role",
+    "Give or take a role",
+    SUPERUSER,
+    (
+        "With a role, they can do what it allows as soon as they have shown a second factor.",
+        "Without one, they are a player like any other at once.",
+        "A superuser is made by the people who run the site, in a shell, not here.",
+    ),
+    "The role of {about} is settled.",
+    form=forms.RoleForm,
+    offered=lambda person, by, now: not person.is_superuser and not person.is_guest,
+)
+DROP_FACTOR: Final[StaffAct[User]] = StaffAct(
+    "drop_factor",
+    "Take the lost second factor away",
+    SUPERUSER,
+    (
+        "Their authenticator app and recovery codes are removed: their password alone lets them in.",
+        "Make sure that it is really they who ask: they are told.",
+        "The staff pages stay shut to them until they have set up another.",
+    ),
+    "The second factor of {about} is gone: the password alone lets them in.",
+    offered=lambda person, by, now: is_mfa_enabled(person),
+)
+
+HOLD: Final[StaffAct[Case]] = StaffAct(
+    "hold",
+    "Take the case",
+    MODERATOR,
+    ("The case is yours: others see that you look at it, and so do those who reported.",),
+    "You work on this case now.",
+    offered=lambda case, by, now: case.holder_id != by.pk,
+    reason_required=False,
+    one_click=True,
+)
+CLOSE_CASE: Final[StaffAct[Case]] = StaffAct(
+    "close_case",
+    "Close the case",
+    MODERATOR,
+    (
+        "The case is closed. Everybody who reported is told the outcome and your answer.",
+        "Nothing happens to the person by this: warn, mute or suspend on the person’s page first.",
+    ),
+    "The case is closed.",
+    form=forms.OutcomeForm,
+)
+DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
+    "decide_appeal",
+    "Decide the appeal",
+    ADMIN,
+    (
+        "The person reads the decision and your answer.",
+        "Lift the suspension, and they can use everything again at once.",
+    ),
+    "The appeal is decided.",
+    form=forms.AppealForm,
+)
+
+
+def _by_name(*acts: StaffAct[Subject]) -> dict[str, StaffAct[Subject]]:
+    return {act.name: act for act in acts}
+
+
+TABLE_ACTS: Final = _by_name(
+    PAUSE, RESUME, EXTEND, FORGIVE, REMOVE, MOVE_SEAT, VOID_ROUND, VOID_GAME, CLOSE, LOOK
+)  # fmt: skip
+PERSON_ACTS: Final = _by_name(
+    WARN, MUTE, UNMUTE, SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, REOPEN_ACCOUNT, SET_ROLE, DROP_FACTOR
+)  # fmt: skip
+CASE_ACTS: Final = _by_name(HOLD, CLOSE_CASE)
+APPEAL_ACTS: Final = _by_name(DECIDE_APPEAL)
+"""The acts on each subject by name, in the order of its page."""
+
+ACTS: Final[dict[str, StaffAct[Any]]] = {**TABLE_ACTS, **PERSON_ACTS, **CASE_ACTS, **APPEAL_ACTS}
+"""Every act by name."""
+
+
+def title_of(name: str) -> str:
+    """Return the title of an act, or its name if it was written by a later release."""
+    return ACTS[name].title if name in ACTS else name

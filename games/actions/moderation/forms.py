@@ -1,0 +1,130 @@
+"""The forms of staff acts. Every act asks for a reason; some ask for more.
+
+`arguments` returns what a valid form hands to the function that performs the act.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from django import forms
+
+from accounts.names import DISPLAY_NAME_LENGTH
+from games.actions.clocks.stops import LONGEST_EXTENSION
+from games.models import Appeal, Case
+from games.models.moderation import (
+    ADMIN,
+    LONGEST_DAYS,
+    MODERATOR,
+    REASON_LENGTH,
+    SHORTEST_REASON,
+    SHORTEST_WORDS,
+)
+
+if TYPE_CHECKING:
+    from games.queries import Table
+
+LONGEST_MINUTES: Final = LONGEST_EXTENSION // timedelta(minutes=1)
+
+
+class ReasonForm(forms.Form):
+    """What every act asks. A form that asks for more puts its fields before the reason.
+
+    `table` is given to the forms of all acts at a table; those that ask for a seat read it.
+    """
+
+    reason = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
+        min_length=SHORTEST_REASON,
+        max_length=REASON_LENGTH,
+        help_text="Kept in the audit log for good.",
+    )
+
+    def __init__(self, *args: Any, table: Table | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"] = self.fields.pop("reason")  # last
+
+    def arguments(self) -> dict[str, Any]:
+        return dict(self.cleaned_data)
+
+
+class SeatForm(ReasonForm):
+    """Asks for a seat that a person holds."""
+
+    seat = forms.TypedChoiceField(coerce=int, label="Seat")
+
+    def __init__(self, *args: Any, table: Table, **kwargs: Any) -> None:
+        super().__init__(*args, table=table, **kwargs)
+        seat = self.fields["seat"]
+        assert isinstance(seat, forms.TypedChoiceField)
+        seat.choices = [(row.index, f"{row.index + 1}: {row.name}") for row in table.seats if row.user_id is not None]
+
+
+class RemoveForm(SeatForm):
+    instead = forms.ChoiceField(
+        label="What happens to the seat",
+        choices=[
+            ("bot", "A bot takes it and plays on with the hand"),
+            ("aside", "It is out, and its hand is set aside"),
+        ],
+        widget=forms.RadioSelect,
+    )
+
+    def arguments(self) -> dict[str, Any]:
+        more = super().arguments()
+        return more | {"bot": more.pop("instead") == "bot"}
+
+
+class MoveSeatForm(SeatForm):
+    username = forms.CharField(label="New owner (username)", max_length=150)
+
+
+class MinutesForm(ReasonForm):
+    minutes = forms.IntegerField(label="Minutes", min_value=1, max_value=LONGEST_MINUTES, initial=60)
+
+
+class DaysForm(ReasonForm):
+    days = forms.IntegerField(label="Days", min_value=1, max_value=LONGEST_DAYS, initial=7)
+
+
+class NamesForm(ReasonForm):
+    username = forms.CharField(max_length=30)
+    display_name = forms.CharField(
+        label="Name at the table",
+        max_length=DISPLAY_NAME_LENGTH,
+        required=False,
+        help_text="Empty: they go by their username.",
+    )
+
+
+class RoleForm(ReasonForm):
+    role = forms.ChoiceField(
+        choices=[("", "No role: a player like any other"), *((role, role.capitalize()) for role in (MODERATOR, ADMIN))],
+        required=False,
+        widget=forms.RadioSelect,
+    )
+
+
+class OutcomeForm(ReasonForm):
+    outcome = forms.ChoiceField(choices=Case.Outcome.choices, widget=forms.RadioSelect)
+    answer = forms.CharField(
+        required=False,
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
+        help_text="Read by everybody who reported. May be left empty.",
+    )
+
+
+class AppealForm(ReasonForm):
+    decision = forms.ChoiceField(choices=Appeal.Answer.choices, widget=forms.RadioSelect)
+    answer = forms.CharField(
+        min_length=SHORTEST_WORDS,
+        max_length=REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
+        help_text="Read by the person.",
+    )
+
+    def arguments(self) -> dict[str, Any]:
+        more = super().arguments()
+        return more | {"lift": more.pop("decision") == Appeal.Answer.LIFTED}

@@ -1,0 +1,123 @@
+"""The table of staff acts: each row is complete, and nothing in it is stored but its name."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+
+from accounts.models import User
+from games.actions.moderation import accounts, cases, people, roles, tables
+from games.actions.moderation.acts import ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct, title_of
+from games.models import AuditEntry
+from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
+from games.queries import conduct
+from games.queries.conduct import DoneAct
+from games.refusals import Denied
+from tests.support.codes import staff_browser
+from tests.support.pages import text_of
+from tests.support.staff import REASON
+from tests.support.tables import NOON
+
+NAMES = {
+    "pause", "resume", "extend", "forgive", "void_round", "void_game", "close", "remove", "move_seat", "look", "warn",
+    "mute", "unmute", "suspend", "suspend_for_good", "lift", "rename", "close_account", "reopen_account", "set_role",
+    "drop_factor", "hold", "close_case", "decide_appeal",
+}  # fmt: skip
+"""The names in the databases of earlier releases, and in addresses."""
+PERFORM: dict[StaffAct[Any], Any] = {**tables.PERFORM, **people.PERFORM, **accounts.PERFORM, **cases.PERFORM}
+
+
+def test_stored_names_stay() -> None:
+    assert set(ACTS) >= NAMES
+    assert {CLOSE, LOOK, MOVE_SEAT, REMOVE} <= set(TABLE_ACTS)
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_a_row_is_complete(act: StaffAct[Any]) -> None:
+    longest = AuditEntry._meta.get_field("act").max_length
+    assert longest is not None
+    assert 0 < len(act.name) <= longest
+    assert act.title[0].isupper()
+    assert act.consequences
+    assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in act.consequences)
+    assert bool(act.statuses) == (act.name in TABLE_ACTS)
+    assert act.reason_required or not act.reason_is_shown
+
+
+def test_every_act_has_one_function_that_takes_what_its_form_asks() -> None:
+    modules = (tables, people, accounts, cases)
+    listed = Counter(act for module in modules for act in module.PERFORM)
+    assert listed == Counter(ACTS.values())
+    for act, perform in PERFORM.items():
+        takes = set(inspect.signature(perform).parameters)
+        assert {"by", "reason", "now"} <= takes, act.name
+        of_subject = {"game_id", "person_id", "case_id", "appeal_id"}
+        decided = {"remove": {"bot"}, "decide_appeal": {"lift"}, "suspend_for_good": {"days"}}.get(act.name, set())
+        asked = set(act.form.base_fields) - {"instead", "decision"}
+        assert takes - of_subject - {"by", "now"} == asked | decided, act.name
+
+
+def test_no_title_is_part_of_a_migration() -> None:
+    assert [field.name for field in AuditEntry._meta.fields if field.choices] == []
+    assert AuditEntry._meta.permissions in ((), [])
+
+
+def test_the_log_speaks_of_a_name_that_is_gone() -> None:
+    done = DoneAct("extend", 0, NOON, "", None, {"minutes": 5})
+    sentence = TABLE_ACTS["extend"].log_sentence
+    assert sentence is not None
+    assert sentence(done) == "Staff gave a former player 5 minutes more for the turn."
+
+
+@pytest.mark.django_db
+def test_roles_are_made_from_the_table() -> None:
+    Permission.objects.filter(codename="do_look").delete()
+    Group.objects.get(name="moderator").permissions.clear()
+    roles.set_roles()
+    names = set(Permission.objects.filter(codename__startswith="do_").values_list("codename", "name"))
+    assert names == {(f"do_{act.name}", f"Can {act.phrase}") for act in ACTS.values()}
+    for group, may in (("moderator", {"moderator"}), ("admin", {"moderator", "admin"})):
+        held = Group.objects.get(name=group).permissions.filter(codename__startswith="do_")
+        expected = {f"do_{act.name}" for act in ACTS.values() if act.role in may}
+        assert set(held.values_list("codename", flat=True)) == expected
+
+
+@pytest.fixture
+def audited(ann: User, alice: User) -> None:
+    """An entry of this release, and one of a later release."""
+    for name in ("warn", "of_tomorrow"):
+        AuditEntry.objects.create(at=NOON, act=name, actor=ann, actor_name="ann", reason=REASON, person=alice)
+
+
+@pytest.mark.usefixtures("audited")
+def test_the_audit_log_is_filtered_by_the_titles_of_acts(mo: User) -> None:
+    browser = staff_browser(mo)
+    page = text_of(browser.get("/admin/games/auditentry/"))
+    assert all(title_of(name) in page for name in (*ACTS, "of_tomorrow"))
+    entries = browser.get("/admin/games/auditentry/?act__exact=warn").context["cl"].queryset
+    assert [entry.act for entry in entries] == ["warn"]
+
+
+@pytest.mark.usefixtures("audited")
+def test_a_later_act_stands_in_a_record_by_its_name(mo: User, alice: User) -> None:
+    page = text_of(staff_browser(mo).get(f"/admin/accounts/user/{alice.pk}/change/"))
+    assert "of_tomorrow" in page
+    assert PERSON_ACTS["warn"].title in page
+    assert len(conduct.record_of(alice, NOON, reader=mo.pk).audit) == 2
+
+
+@pytest.mark.django_db
+def test_a_refusal_names_the_act(mo: User, alice: User) -> None:
+    with pytest.raises(Denied, match="You don’t have permission to suspend for good"):
+        people.suspend(person_id=alice.pk, by=mo, days=None, reason=REASON, now=NOON)
+
+
+def test_pages_of_acts_are_of_their_subject_only(mo: User, alice: User) -> None:
+    browser: Client = staff_browser(mo)
+    assert browser.get(f"/admin/accounts/user/{alice.pk}/act/pause/").status_code == 404
+    assert browser.get(f"/admin/accounts/user/{alice.pk}/act/warn/").status_code == 200
