@@ -193,12 +193,15 @@ class Report(models.Model):
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="reports")
     at = models.DateTimeField()
     text = models.CharField(max_length=WORDS_LENGTH)
+    form = models.CharField(max_length=64, null=True)  # noqa: DJ001  # unique where it is known
+    """What tells the form that sent it from every other, so that it counts once although it is sent again."""
     seen_at = models.DateTimeField(null=True)
 
     class Meta:
         default_permissions = ("view",)
         constraints = (
             models.UniqueConstraint(fields=["case", "reporter", "game"], name="report_once_per_case_and_game"),
+            models.UniqueConstraint(fields=["reporter", "form"], name="report_form_once"),
             models.UniqueConstraint(
                 fields=["case", "sign", "game"], condition=~Q(sign=""), name="report_once_per_case_sign_and_game"
             ),

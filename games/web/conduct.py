@@ -19,6 +19,7 @@ from games.refusals import Denied
 from games.web import report_form
 from games.web.answers import SeeOther
 from games.web.asker import links, table_for
+from games.web.once import form_of
 
 
 @login_required
@@ -58,7 +59,14 @@ def report(request: HttpRequest, code: str) -> HttpResponse:
     form = report_form.ReportForm(data, table=table, user=user, data_of=request.GET)
 
     def hand_in() -> None:
-        cases.report(code=code, reporter=user, now=timezone.now(), links=links(request), **form.cleaned_data)
+        cases.report(
+            code=code,
+            reporter=user,
+            now=timezone.now(),
+            links=links(request),
+            form=form_of(request),
+            **form.cleaned_data,
+        )
 
     return report_form.answer(request, form, hand_in, page="conduct/report.html", context={"code": code})
 

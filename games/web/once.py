@@ -1,4 +1,4 @@
-"""Making a table from a form that counts once."""
+"""Forms that count once, although a browser sends them twice."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def make_table(request: HttpRequest, options: TableOptions) -> Table:
 
     :raises Denied: as `lobby.create_table`.
     """
-    made = create_table_once(user=person(request), options=options, form=_form(request), now=timezone.now())
+    made = create_table_once(user=person(request), options=options, form=form_of(request), now=timezone.now())
     if made.guest is not None:
         login(request, made.guest, backend=BACKEND)
     return made.table
 
 
-def _form(request: HttpRequest) -> str | None:
-    """What tells this form from every other: its token, bound to this browser by the secret of its CSRF cookie.
+def form_of(request: HttpRequest) -> str | None:
+    """Return what tells this form from every other: its token, bound to this browser by the secret of its CSRF cookie.
 
     Without that secret a page kept by some cache, with one token for all, would make all its readers one guest.
     """

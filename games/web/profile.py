@@ -21,6 +21,7 @@ from games.render import words
 from games.web import report_form
 from games.web.asker import person
 from games.web.home import game_card
+from games.web.once import form_of
 
 
 def _known(username: str) -> User:
@@ -78,7 +79,8 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
     def hand_in() -> None:
         chosen = dict(form.cleaned_data)
         code = chosen.pop("game")
-        cases.report(code=code, seat=_seat(tables[code], them), reporter=reader, now=now, **chosen)
+        seat = _seat(tables[code], them)
+        cases.report(code=code, seat=seat, reporter=reader, now=now, form=form_of(request), **chosen)
 
     context = {"person": them, "games": games, "only": profiles.SHOWN if len(games) == profiles.SHOWN else None}
     return report_form.answer(request, form, hand_in, page="people/report.html", context=context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -389,3 +390,35 @@ def outbox_of(now: datetime) -> list[EmailMultiAlternatives]:
 def everything_in(letter: EmailMultiAlternatives) -> str:
     message = parsed(letter.message().as_bytes())
     return "\n".join((message["Subject"], text_of(message), text_of(message, "html")))
+
+
+def test_a_report_sent_again_counts_once_although_its_case_was_closed(
+    table: Table, as_alice: Client, alice: User, bob: User
+) -> None:
+    as_alice.get("/")  # sets the cookie of the CSRF secret
+    fields = {"seat": 1, "kind": "name", "text": TEXT, "form": "a-token"}
+    for _ in range(2):
+        answer = as_alice.post(f"/games/{table.game.code}/report/", fields)
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/reports/")
+        Case.objects.update(closed_at=NOON)
+    assert Report.objects.count() == Case.objects.count() == 1
+
+
+def test_a_report_of_a_person_sent_again_counts_once(table: Table, as_alice: Client, bob: User) -> None:
+    page = as_alice.get("/people/bob/report/").content.decode()
+    token = re.search(r'name="form" value="([^"]+)"', page)
+    assert token is not None
+    fields = {"game": table.game.code, "kind": "name", "text": TEXT, "form": token[1]}
+    answers = [as_alice.post("/people/bob/report/", fields).status_code for _ in range(2)]
+    assert (answers, Report.objects.count()) == ([303, 303], 1)
+
+
+def test_a_new_report_of_the_same_matter_is_refused(table: Table, alice: User) -> None:
+    cases.report(**said(table, alice, form="one"))
+    refused("forbidden", cases.report, **said(table, alice, form="another"))
+
+
+def test_a_form_sent_again_about_another_person_reports_the_first(table: Table, alice: User, bob: User) -> None:
+    other = table_at(TWO_HANDS, [alice, person("carol")])
+    first = cases.report(**said(table, alice, form="one"))
+    assert cases.report(**said(other, alice, form="one")) == first

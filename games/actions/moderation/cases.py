@@ -59,8 +59,12 @@ def report(
     text: str,
     now: datetime,
     links: Collection[str] = (),
+    form: str | None = None,
 ) -> Report:
     """Say what somebody at a table did; it joins the open case about that person in that kind, or opens one.
+
+    `form` is unique to one filled-in form in one browser, or None if that is not known. A form that is sent again
+    changes nothing and returns the report that it made, also when its case has been closed meanwhile.
 
     :raises Denied: `not_found`, `malformed`; `forbidden` about oneself, about a bot, or twice.
     """
@@ -74,20 +78,31 @@ def report(
     if row.user_id == reporter.pk:
         raise Denied("forbidden", "You cannot report yourself.")
     with transaction.atomic():
+        _lock_reported(row.user_id, reporter.pk)
+        sent = None if form is None else Report.objects.filter(reporter=reporter, form=form).first()
+        if sent is not None:
+            return sent
         case = _open_case(row.user_id, kind, now)
         filed, new = Report.objects.get_or_create(
-            case=case, reporter=reporter, game=table.game, defaults={"at": now, "text": text}
+            case=case, reporter=reporter, game=table.game, defaults={"at": now, "text": text, "form": form}
         )
     if not new:
         raise Denied("forbidden", "You have reported this already: it is with the staff.")
     return filed
 
 
-def _open_case(person_id: int, kind: str, now: datetime) -> Case:
-    """The open case about this person and kind, opened if there is none, and locked."""
-    # Whoever else reports this person waits here, so that there is one case.
-    if not User.objects.select_for_update(of=("self",), no_key=True).filter(pk=person_id).exists():
+def _lock_reported(person_id: int, *others: int) -> None:
+    """Lock a person, and others such as the reporter, until the transaction ends: reports of both are made one by one.
+
+    :raises Denied: `malformed` if the person is a guest who is gone.
+    """
+    people = User.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=(person_id, *others))
+    if person_id not in people.order_by("pk").values_list("pk", flat=True):
         raise Denied("malformed", "This guest is gone.")
+
+
+def _open_case(person_id: int, kind: str, now: datetime) -> Case:
+    """Return the open case about this person and kind, locked, and made if there is none. The person is locked."""
     # Locked, so that nobody closes it meanwhile; one that was just being closed is not found any more.
     mine = Case.objects.filter(person_id=person_id, kind=kind, closed_at=None)
     open_ = mine.select_for_update(of=("self",), no_key=True)
@@ -100,6 +115,7 @@ def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, t
     Two accounts in one browser are told once a game, anything else once a case: it grows by the hour.
     """
     with transaction.atomic():
+        _lock_reported(person_id)
         case = _open_case(person_id, kind, now)
         said = Report.objects.filter(case=case, sign=sign)
         if sign is Report.Sign.BROWSER:
