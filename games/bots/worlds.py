@@ -40,21 +40,4 @@ def imagine(view: View, cards: list[Card], rng: Random) -> Position:
             hands.append(tuple(cards[at : at + count]))
             at += count
     aside = at + view.set_aside
-    return Position(
-        hands=hands,
-        turn=view.turn,
-        discard_pile=view.discard_pile,
-        draw_pile=cards[aside : aside + view.draw_pile],
-        color=view.color,
-        out=view.out,
-        direction=view.direction,
-        pending=view.pending,
-        phase=view.phase,
-        drawn=view.drawn,
-        set_aside=cards[at:aside],
-        declared=view.declared,
-        exposed=view.exposed,
-        going_out=view.going_out,
-        reshuffles=view.reshuffles,
-        absent=view.absent,
-    )
+    return view.with_hidden(hands, draw_pile=cards[aside : aside + view.draw_pile], set_aside=cards[at:aside])

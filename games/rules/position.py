@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from games.rules.cards import Card
 
@@ -129,6 +129,18 @@ class Position:
             setattr(new, name, value)
         return new
 
+    def to_json(self) -> dict[str, Any]:
+        """Return every field as a JSON value, by name; ``from_json`` gives an equal position back."""
+        fields = {name: _json_value(getattr(self, name)) for name in FIELDS}
+        fields["hands"] = [list(hand) for hand in self.hands]
+        return fields
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Position:
+        """Return the position of these fields. They are not checked; one that is missing has its default."""
+        pending = fields.get("pending")
+        return cls(**{**fields, "pending": None if pending is None else Pending(**pending)})
+
     @property
     def top(self) -> Card:
         """The top of the discard pile."""
@@ -170,3 +182,9 @@ class Position:
 
 FIELDS: Final = Position.__slots__
 """What a position is made of, by name."""
+
+
+def _json_value(value: object) -> object:
+    if isinstance(value, Pending):
+        return value._asdict()
+    return list(value) if isinstance(value, tuple) else value

@@ -9,29 +9,11 @@ from games.rules.cards import Card
 from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
 from games.rules.options import Options
-from games.rules.position import CHOOSE_COLOR, DRAWN, OVER, PLAY, Pending, Position
+from games.rules.position import CHOOSE_COLOR, DRAWN, OVER, PLAY, Position
 from games.rules.ruleset import SideRules
 
-_FIELDS: Final = (
-    "hands",
-    "out",
-    "turn",
-    "direction",
-    "draw_pile",
-    "discard_pile",
-    "color",
-    "pending",
-    "phase",
-    "drawn",
-    "set_aside",
-    "declared",
-    "exposed",
-    "going_out",
-    "reshuffles",
-    "winner",
-    "points",
-)
 _NEEDED: Final = ("hands", "turn", "discard_pile")
+_SORTED: Final = ("out", "set_aside", "declared", "exposed")
 
 
 def position_to_json(position: Position) -> dict[str, object]:
@@ -40,26 +22,11 @@ def position_to_json(position: Position) -> dict[str, object]:
     Its fields are those of one round, so who left in an earlier one (``absent``) is not among them: read back, they
     count as out in this round (SCORE-2; docs/decisions/0010).
     """
-    pending, points = position.pending, position.points
-    return {
-        "hands": [sorted(hand) for hand in position.hands],
-        "out": sorted(position.out),
-        "turn": position.turn,
-        "direction": position.direction,
-        "draw_pile": list(position.draw_pile),
-        "discard_pile": list(position.discard_pile),
-        "color": position.color,
-        "pending": None if pending is None else {"total": pending.total, "value": pending.value},
-        "phase": position.phase,
-        "drawn": position.drawn,
-        "set_aside": sorted(position.set_aside),
-        "declared": sorted(position.declared),
-        "exposed": sorted(position.exposed),
-        "going_out": list(position.going_out),
-        "reshuffles": position.reshuffles,
-        "winner": position.winner,
-        "points": list(points) if isinstance(points, tuple) else points,
-    }
+    fields = position.to_json()
+    fields["hands"] = [sorted(hand) for hand in fields["hands"]]
+    for name in _SORTED:
+        fields[name].sort()
+    return {name: fields[name] for name in _READERS}
 
 
 def position_from_json(obj: object, options: Options) -> Position:
@@ -67,141 +34,143 @@ def position_from_json(obj: object, options: Options) -> Position:
     if not isinstance(obj, Mapping):
         raise BadInput("A position must be an object.")
     for name in obj:
-        if name not in _FIELDS:
+        if name not in _READERS:
             raise BadInput(f"A position has no field {name!r}.")
     for name in _NEEDED:
         if name not in obj:
             raise BadInput(f"The position lacks {name!r}.")
-    position = _Reader(obj, options).position()
+    position = Position.from_json(_Reader(obj, options).fields())
     _check_seats(position, options)
     _check_phase(position, options.rules.side)
     return position
 
 
 class _Reader:
-    """Reads the typed fields of a position's JSON object."""
+    """Checks the fields of a position's JSON object, each by its row of ``_READERS``."""
 
     def __init__(self, obj: Mapping[str, object], options: Options) -> None:
         self._obj = obj
         self._side = options.rules.side
         self._players = 0
 
-    def position(self) -> Position:
-        hands = self._list("hands")
+    def fields(self) -> dict[str, object]:
+        """Return the fields that the object has, with the colour of the top card if it names none."""
+        hands = self._list("hands", self._obj["hands"])
         if not MIN_PLAYERS <= len(hands) <= MAX_PLAYERS:
             raise BadInput("A position has 2 to 6 hands.")
         self._players = len(hands)
-        discard_pile = self._cards("discard_pile")
+        discard_pile = self.cards("discard_pile", self._obj["discard_pile"])
         if not discard_pile:
             raise BadInput("The discard pile is empty.")
-        return Position(
-            hands=[self._card_list(hand, "hands") for hand in hands],
-            out=sorted(self._seats("out")),
-            turn=self._seat(self._obj["turn"], "turn"),
-            direction=self._direction(),
-            draw_pile=self._cards("draw_pile"),
-            discard_pile=discard_pile,
-            color=self._color(discard_pile[-1]),
-            pending=self._pending(),
-            phase=self._phase(),
-            drawn=self._drawn(),
-            set_aside=self._cards("set_aside"),
-            declared=sorted(self._seats("declared")),
-            exposed=sorted(self._seats("exposed")),
-            going_out=self._seats("going_out"),
-            reshuffles=self._count(self._obj.get("reshuffles", 0), "reshuffles"),
-            winner=self._winner(),
-            points=self._points(),
-        )
+        fields = {name: read(self, name, self._obj[name]) for name, read in _READERS.items() if name in self._obj}
+        if fields.get("color") is None:
+            fields["color"] = self._side.faces[discard_pile[-1]].color or None
+        return fields
 
-    def _list(self, name: str) -> list[object]:
-        value = self._obj.get(name, [])
+    def _list(self, name: str, value: object) -> list[object]:
         if not isinstance(value, list):
             raise BadInput(f"{name} must be a list.")
         return value
 
-    def _card(self, value: object, name: str) -> Card:
+    def card(self, name: str, value: object) -> Card:
         if not isinstance(value, str):
             raise BadInput(f"{name} must hold cards.")
         if value not in self._side.faces:
             raise BadInput(f"There is no card {value!r} in this deck.")
         return self._side.faces[value].text
 
-    def _card_list(self, value: object, name: str) -> list[Card]:
-        if not isinstance(value, list):
+    def cards(self, name: str, value: object) -> list[Card]:
+        return [self.card(name, card) for card in self._list(name, value)]
+
+    def hands(self, name: str, value: object) -> list[list[Card]]:
+        hands = self._list(name, value)
+        if not all(isinstance(hand, list) for hand in hands):
             raise BadInput(f"{name} must hold lists of cards.")
-        return [self._card(card, name) for card in value]
+        return [self.cards(name, hand) for hand in hands]
 
-    def _cards(self, name: str) -> list[Card]:
-        return [self._card(card, name) for card in self._list(name)]
-
-    def _count(self, value: object, name: str) -> int:
+    def count(self, name: str, value: object) -> int:
         if type(value) is not int or value < 0:
             raise BadInput(f"{name} must be a whole number from 0.")
         return value
 
-    def _seat(self, value: object, name: str) -> int:
-        seat = self._count(value, name)
+    def seat(self, name: str, value: object) -> int:
+        seat = self.count(name, value)
         if seat >= self._players:
             raise BadInput(f"{name} names seat {seat}, which is not there.")
         return seat
 
-    def _seats(self, name: str) -> list[int]:
-        seats = [self._seat(value, name) for value in self._list(name)]
+    def seats(self, name: str, value: object) -> list[int]:
+        """Return seats in their order."""
+        seats = [self.seat(name, seat) for seat in self._list(name, value)]
         if len(set(seats)) != len(seats):
             raise BadInput(f"{name} names a seat twice.")
         return seats
 
-    def _direction(self) -> int:
-        value = self._obj.get("direction", 1)
+    def seat_set(self, name: str, value: object) -> list[int]:
+        """Return seats whose order says nothing."""
+        return sorted(self.seats(name, value))
+
+    def direction(self, name: str, value: object) -> int:
         if type(value) is not int or value not in (1, -1):
-            raise BadInput("direction must be 1 or -1.")
+            raise BadInput(f"{name} must be 1 or -1.")
         return value
 
-    def _color(self, top: Card) -> str | None:
-        value = self._obj.get("color")
-        if value is None:
-            return self._side.faces[top].color or None
+    def color(self, name: str, value: object) -> str:
         if not isinstance(value, str) or value not in self._side.colors:
-            raise BadInput("color must be r, y, g, b or null.")
+            raise BadInput(f"{name} must be r, y, g, b or null.")
         return value
 
-    def _pending(self) -> Pending | None:
-        value = self._obj.get("pending")
-        if value is None:
-            return None
+    def pending(self, name: str, value: object) -> dict[str, int]:
         if not isinstance(value, Mapping) or set(value) != {"total", "value"}:
-            raise BadInput("pending must have total and value, and nothing else.")
-        pending = Pending(self._count(value["total"], "total"), self._count(value["value"], "value"))
-        if pending.value not in self._side.answers:
-            raise BadInput("pending has a value that no draw card has.")
-        if pending.total < pending.value:
-            raise BadInput("pending has a total below its value.")
-        return pending
+            raise BadInput(f"{name} must have total and value, and nothing else.")
+        total, least = self.count("total", value["total"]), self.count("value", value["value"])
+        if least not in self._side.answers:
+            raise BadInput(f"{name} has a value that no draw card has.")
+        if total < least:
+            raise BadInput(f"{name} has a total below its value.")
+        return {"total": total, "value": least}
 
-    def _phase(self) -> str:
-        value = self._obj.get("phase", PLAY)
+    def phase(self, name: str, value: object) -> str:
         if not isinstance(value, str) or value not in _CHECKS:
-            raise BadInput(f"phase must be one of {', '.join(_CHECKS)}.")
+            raise BadInput(f"{name} must be one of {', '.join(_CHECKS)}.")
         return value
 
-    def _drawn(self) -> Card | None:
-        value = self._obj.get("drawn")
-        return None if value is None else self._card(value, "drawn")
+    def points(self, name: str, value: object) -> int | list[int]:
+        if not isinstance(value, list):
+            return self.count(name, value)
+        if len(value) != self._players:
+            raise BadInput(f"{name} must have one number a seat.")
+        return [self.count(name, number) for number in value]
 
-    def _winner(self) -> int | None:
-        value = self._obj.get("winner")
-        return None if value is None else self._seat(value, "winner")
 
-    def _points(self) -> int | list[int] | None:
-        value = self._obj.get("points")
-        if value is None:
-            return None
-        if isinstance(value, list):
-            if len(value) != self._players:
-                raise BadInput("points must have one number a seat.")
-            return [self._count(number, "points") for number in value]
-        return self._count(value, "points")
+_Read = Callable[[_Reader, str, object], object]
+
+
+def _or_null(read: _Read) -> _Read:
+    """Return a reader that takes null as well."""
+    return lambda reader, name, value: None if value is None else read(reader, name, value)
+
+
+_READERS: Final[dict[str, _Read]] = {
+    "hands": _Reader.hands,
+    "out": _Reader.seat_set,
+    "turn": _Reader.seat,
+    "direction": _Reader.direction,
+    "draw_pile": _Reader.cards,
+    "discard_pile": _Reader.cards,
+    "color": _or_null(_Reader.color),
+    "pending": _or_null(_Reader.pending),
+    "phase": _Reader.phase,
+    "drawn": _or_null(_Reader.card),
+    "set_aside": _Reader.cards,
+    "declared": _Reader.seat_set,
+    "exposed": _Reader.seat_set,
+    "going_out": _Reader.seats,
+    "reshuffles": _Reader.count,
+    "winner": _or_null(_Reader.seat),
+    "points": _or_null(_Reader.points),
+}
+"""NOTATION's fields in its order, each with what checks and reads it."""
 
 
 def _check_seats(position: Position, options: Options) -> None:

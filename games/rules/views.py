@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from games.rules.cards import Card
@@ -48,6 +49,31 @@ class View:
     def seat_before(self, seat: int) -> int:
         """The player whose next player ``seat`` is."""
         return seat_beside(seat, -self.direction, len(self.counts), self.out)
+
+    def with_hidden(
+        self, hands: Sequence[Sequence[Card]], *, draw_pile: Sequence[Card], set_aside: Sequence[Card]
+    ) -> Position:
+        """Return the position that this is the view of if these are the hidden cards."""
+        return Position(
+            hands=hands,
+            turn=self.turn,
+            discard_pile=self.discard_pile,
+            draw_pile=draw_pile,
+            color=self.color,
+            out=self.out,
+            direction=self.direction,
+            pending=self.pending,
+            phase=self.phase,
+            drawn=self.drawn,
+            set_aside=set_aside,
+            declared=self.declared,
+            exposed=self.exposed,
+            going_out=self.going_out,
+            reshuffles=self.reshuffles,
+            winner=self.winner,
+            points=self.points,
+            absent=self.absent,
+        )
 
 
 def view_for(position: Position, seat: int | None, options: Options) -> View:

@@ -191,6 +191,27 @@ def test_positions_events_and_moves_can_be_written_and_read_again(options: Optio
         assert [Event.from_json(event.to_json()) for event in played.events] == list(played.events)
 
 
+@games
+@given(tables(), players, seeds)
+def test_a_stored_position_is_read_as_it_was(options: Options, count: int, seed: int) -> None:
+    for played in play(options, count, seed, most=150):
+        assert Position.from_json(json.loads(json.dumps(played.after.to_json()))) == played.after
+
+
+def test_a_field_that_was_not_stored_has_its_default() -> None:
+    needed = {"hands": [["r5"], ["b1"]], "turn": 1, "discard_pile": ["r3"]}
+    assert Position.from_json(needed) == Position(hands=[["r5"], ["b1"]], turn=1, discard_pile=["r3"])
+
+
+@games
+@given(tables(), players, seeds)
+def test_a_view_and_the_hidden_cards_make_the_position(options: Options, count: int, seed: int) -> None:
+    for played in play(options, count, seed, most=60):
+        there = played.after
+        view = view_for(there, there.turn, options)
+        assert view.with_hidden(there.hands, draw_pile=there.draw_pile, set_aside=there.set_aside) == there
+
+
 def test_random_play_has_rounds_that_somebody_left_before() -> None:
     firsts = [next(play(PRESETS["no-mercy"], 4, seed)).after for seed in range(20)]
     assert {len(first.absent) for first in firsts} == {0, 1, 2}
