@@ -30,7 +30,7 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Only what the page's own filters ask.
 
-        Django lets an address ask for any column of the model: `draw_pile__startswith=r5` would name a card, and
+        Django lets an address ask for any column of the model: `state__draw_pile__0="r5"` would name a card, and
         `password__startswith=` a hash, by whether the row is in the list.
         """
         return lookup in set(self._asked_by_filters())

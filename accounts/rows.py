@@ -5,7 +5,8 @@ The ORM builds each statement anew, and PostgreSQL plans it anew; both cost seve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -32,6 +33,17 @@ def prepared() -> CursorWrapper:
     with ours.wrap_database_errors:
         cursor: CursorWrapper = ours._prepare_cursor(ServerBindingCursor(ours.connection))
     return cursor
+
+
+@contextmanager
+def pipelined() -> Iterator[CursorWrapper]:
+    """Give a `prepared` cursor that sends statements without waiting for their answers; none may return rows.
+
+    :raises django.db.Error: what PostgreSQL refuses, by the end of the block.
+    """
+    ours: Any = connection
+    with prepared() as cursor, ours.wrap_database_errors, ours.connection.pipeline():
+        yield cursor
 
 
 def columns(model: type[models.Model], alias: str) -> str:

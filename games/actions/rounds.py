@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from games import announce, rules
 from games.actions import chance
 from games.actions.clocks.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
+from games.models.positions import position_columns
 from games.queries import Table
 
 
@@ -35,37 +35,11 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
         **position_columns(position),
     )
     table.round, table.position, table.earlier = round_, position, None
-    table.hands = Hand.objects.bulk_create(
-        Hand(round=round_, seat=seat, cards=" ".join(position.hands[seat.index])) for seat in seats
-    )
+    table.hands = Hand.objects.bulk_create(Hand(round=round_, seat=seat) for seat in seats)
     game.round = round_
     set_clock(game, turn_clock(table, position, now))
     game.wake_at = first_wake(table, position, now)
     game.save(update_fields=["round", "wake_at", "status", "started_at", "players", *CLOCK_FIELDS])
-
-
-def position_columns(position: rules.Position) -> dict[str, Any]:
-    """The columns of `Round` that hold a position, all of it but the hands."""
-    pending, points = position.pending, position.points
-    return {
-        "turn": position.turn,
-        "direction": position.direction,
-        "draw_pile": " ".join(position.draw_pile),
-        "discard_pile": " ".join(position.discard_pile),
-        "color": position.color,
-        "pending_total": pending.total if pending else None,
-        "pending_value": pending.value if pending else None,
-        "phase": position.phase,
-        "drawn": position.drawn,
-        "set_aside": " ".join(position.set_aside),
-        "out": list(position.out),
-        "declared": list(position.declared),
-        "exposed": list(position.exposed),
-        "going_out": list(position.going_out),
-        "reshuffles": position.reshuffles,
-        "winner": position.winner,
-        "points": list(points) if isinstance(points, tuple) else points,
-    }
 
 
 def finish(table: Table, *, now: datetime) -> None:

@@ -1,5 +1,6 @@
-"""What is stored. `tables`: a table and who sits there; `play`: rounds, hands and the log of moves;
-`moderation`: what staff did, and the cases before them; `notices`: what people are told while they are away.
+"""What is stored. `tables`: a table and who sits there; `play`: rounds, hands and the log of moves; `positions`: how
+rounds and hands hold a position; `moderation`: what staff did, and the cases before them; `notices`: what people are
+told while they are away.
 """
 
 from games.models.moderation import Appeal, AuditEntry, BrowserMark, Case, Report, Suspension, Warned

@@ -1,4 +1,4 @@
-"""A round's position, its hands, and the log of moves: the only rows that hold cards."""
+"""A round with its position, its hands, and the log of moves. Only rounds and moves hold cards."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from games.models.tables import Game, Seat
 
 
 class Round(models.Model):
-    """One deal of a game, and its position but for the hands.
+    """One deal of a game, and its position, which `models/positions.py` writes and reads.
 
-    Cards are in the notation, space separated: `draw_pile` from the next card on, `discard_pile` with the top last,
-    `deal` every card in the order dealt and drawn. `secret` is the shuffle's 32 bytes: nobody sees it, or `deal`,
-    until the round is over; `commitment` is its SHA-256, seen by all from the deal on. Seats are numbers.
-    `void`: staff have ended it, it counts for nothing, and the next round is the same one dealt anew.
+    `turn`, `phase`, `out`, `winner` and `points` are fields of the position that SQL asks for. `state` has its other
+    fields as JSON, hidden cards included: it is never shown.
+    `deal` is every card in the order dealt and drawn, space separated. `secret` is the shuffle's 32 bytes: nobody sees
+    it, or `deal`, until the round is over; `commitment` is its SHA-256, seen by all from the deal on.
+    `void`: staff have ended it, it counts for nothing, and the next round is the same one dealt again.
     `absent` are seats that left in an earlier round; `from_version` is the game's version at the deal.
+    Seats are numbers.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="rounds")
@@ -31,22 +33,11 @@ class Round(models.Model):
     void = models.BooleanField(default=False)
 
     turn = models.PositiveSmallIntegerField()
-    direction = models.SmallIntegerField(default=1)
-    draw_pile = models.TextField(blank=True)
-    discard_pile = models.TextField()
-    color = models.CharField(max_length=1, null=True, blank=True)  # noqa: DJ001  # no colour is not a colour
-    pending_total = models.PositiveSmallIntegerField(null=True, blank=True)
-    pending_value = models.PositiveSmallIntegerField(null=True, blank=True)
     phase = models.CharField(max_length=16, default="play")
-    drawn = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001  # no card is not a card
-    set_aside = models.TextField(blank=True, default="")
     out = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
-    declared = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
-    exposed = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
-    going_out = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
-    reshuffles = models.PositiveSmallIntegerField(default=0)
     winner = models.PositiveSmallIntegerField(null=True, blank=True)
     points = models.JSONField(null=True, blank=True)
+    state = models.JSONField()
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["game", "number"], name="round_once_per_game"),)
@@ -56,14 +47,13 @@ class Round(models.Model):
 
 
 class Hand(models.Model):
-    """The cards of one seat in one round, space separated in the order they came.
+    """A seat's hand in one round; its cards are in the round's position.
 
     `callout_until` is when this hand can no longer be caught (CLOCK-2), null while no window is open.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hands")
     seat = models.ForeignKey(Seat, on_delete=models.RESTRICT, related_name="hands")
-    cards = models.TextField(blank=True)
     callout_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -12,6 +12,7 @@ from django.db.models import Prefetch, QuerySet
 
 from games import rules
 from games.models import Game, Hand, Invitation, Round, Seat
+from games.models.positions import position_of
 from games.models.rows import Key, Loaded, read_hands, read_results, read_table
 from games.queries import conduct
 from games.refusals import Denied, not_found
@@ -71,34 +72,6 @@ def options_of(game: Game) -> rules.Options:
     return _options(game.preset, json.dumps({**game.options, "target": game.target}, sort_keys=True))
 
 
-def position_of(round_: Round, hands: Iterable[Hand]) -> rules.Position:
-    """The position that a round's row and its hands (ordered by seat) hold."""
-    pending = None
-    if round_.pending_total is not None and round_.pending_value is not None:
-        pending = rules.Pending(round_.pending_total, round_.pending_value)
-    points = round_.points
-    return rules.Position(
-        hands=tuple(tuple(hand.cards.split()) for hand in hands),
-        out=tuple(round_.out),
-        turn=round_.turn,
-        direction=round_.direction,
-        draw_pile=tuple(round_.draw_pile.split()),
-        discard_pile=tuple(round_.discard_pile.split()),
-        color=round_.color,
-        pending=pending,
-        phase=round_.phase,
-        drawn=round_.drawn,
-        set_aside=tuple(round_.set_aside.split()),
-        declared=tuple(round_.declared),
-        exposed=tuple(round_.exposed),
-        going_out=tuple(round_.going_out),
-        reshuffles=round_.reshuffles,
-        winner=round_.winner,
-        points=tuple(points) if isinstance(points, list) else points,
-        absent=tuple(round_.absent),
-    )
-
-
 def _named(seats: Iterable[Seat]) -> list[Seat]:
     """Seats read with their `user`: under the names that people go by now, and with their rest."""
     found = list(seats)
@@ -133,7 +106,7 @@ def _table(game: Game, loaded: Loaded | None) -> Table:
     game.round, game.pulse = round_, pulse
     earlier = [RoundResult(number, winner, points) for number, winner, points in results]
     seats = [hand.seat for hand in hands]
-    return Table(game, seats, options, round_, hands, position_of(round_, hands), earlier, said)
+    return Table(game, seats, options, round_, hands, position_of(round_), earlier, said)
 
 
 def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
@@ -245,7 +218,7 @@ def with_tables(games: QuerySet[Game]) -> list[Table]:
     for game in rows:
         round_ = game.round
         hands = list(round_.hands.all()) if round_ else None
-        position = position_of(round_, hands) if round_ and hands is not None else None
+        position = position_of(round_) if round_ else None
         before = earlier.get(game.pk, [])
         tables.append(Table(game, _named(game.seats.all()), options_of(game), round_, hands, position, before))
     return tables

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from games import queries, rules
 from games.models import Game, Hand, Move, Round, Seat
+from games.models.positions import position_of
 
 
 def faults_of(game_id: int) -> list[str]:
@@ -87,7 +88,7 @@ def _round_faults(game: Game, round_: Round, moves: list[Move], hands: list[Hand
             cards.update(hand)
         if cards != Counter(deck):
             yield f"after line {move.n} the cards are not the deck's"
-    stored = queries.position_of(round_, hands)
+    stored = position_of(round_)
     if position != stored:
         yield "the stored position is not the one the log leads to"
     outcome = rules.outcome(position)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.contrib.postgres.expressions import ArraySubquery
 
 from games import rules
-from games.models import Game, Hand, Move, Seat
+from games.models import Game, Move, Round, Seat
 from games.models.paces import Pace
+from games.models.positions import position_of
 from games.models.rows import read_log
 
 if TYPE_CHECKING:
@@ -120,12 +121,13 @@ class LastHand(NamedTuple):
 
 def hands_after(table: Table, number: int) -> list[LastHand]:
     """Everybody's cards at the end of an earlier round of this table, by seat; open to all by then (SEE-1)."""
-    hands = Hand.objects.filter(round__game_id=table.game.pk, round__number=number, round__ended_at__isnull=False)
-    leaving = Move.objects.filter(
-        game_id=table.game.pk, seat=OuterRef("seat__index"), text="leave", round__number__lte=number
-    )
-    rows = hands.order_by("seat__index").values_list("cards", "seat__index", "round__out", Exists(leaving))
-    return [LastHand(tuple(cards.split()), seat in out, left) for cards, seat, out, left in rows]
+    leaving = Move.objects.filter(game_id=table.game.pk, text="leave", round__number__lte=number).values("seat")
+    ended = Round.objects.filter(game_id=table.game.pk, number=number, ended_at__isnull=False)
+    round_ = ended.annotate(left=ArraySubquery(leaving)).first()
+    if round_ is None:
+        return []
+    position = position_of(round_)
+    return [LastHand(hand, seat in position.out, seat in round_.left) for seat, hand in enumerate(position.hands)]
 
 
 def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:

@@ -164,7 +164,8 @@ def secrets_in(text: str, words: list[str]) -> list[str]:
         "cards=('r5', 'b+2', 'WC')",
         "Failing row contains (7, 3, 12, r5 b+2 WC y7, null).",
         '{"hand": ["r5","b0","gS","W10"]}',
-        "UPDATE games_hand SET cards = 'W6 W6 rE'",
+        'Failing row contains (7, 3, play, {"hands": [["r5", "b+2", "WC"], ["y7"]]}).',
+        """UPDATE games_round SET state = '{"hands": [["W6", "W6", "rE"]]}'""",
         "seed 00ff",
     ],
 )  # fmt: skip

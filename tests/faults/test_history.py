@@ -13,17 +13,16 @@ from typing import NamedTuple
 
 import pytest
 from django.db import transaction
-from django.db.models import F
 
 from accounts.models import User
 from games import queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
-from games.models import Game, Hand, Move, Round
+from games.models import Game, Move
 from games.queries import Table
 from games.refusals import Denied
 from tests.support.history import Attempt, HandShown, History, faults_in, observe, positions_of
-from tests.support.tables import NOON, now_of
+from tests.support.tables import NOON, change_position, now_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -124,12 +123,14 @@ def swap_two_moves(played: Played) -> None:
 
 def change_the_position(played: Played) -> None:
     """A crash between two writes that belong together."""
-    Round.objects.filter(game=played.table.game).update(direction=F("direction") * -1)
+    table = now_of(played.table)
+    change_position(table, direction=-table.playing[2].direction)
 
 
 def double_a_card(played: Played) -> None:
-    hand = Hand.objects.filter(round__game=played.table.game).order_by("-round__number", "pk")[0]
-    Hand.objects.filter(pk=hand.pk).update(cards=f"{hand.cards} r5")
+    table = now_of(played.table)
+    first, *others = table.playing[2].hands
+    change_position(table, hands=((*first, "r5"), *others))
     observe(played.history, played.table.game.code)
 
 

@@ -84,8 +84,7 @@ def dump_and_restore(url: str, file: Path) -> None:
 
 ROWS = (
     "SELECT game_id, n, seat, text, events::text FROM games_move ORDER BY game_id, n",
-    "SELECT round_id, seat_id, cards FROM games_hand ORDER BY round_id, seat_id",
-    "SELECT id, secret, deal, draw_pile, discard_pile, turn FROM games_round ORDER BY id",
+    "SELECT id, secret, deal, state::text, turn FROM games_round ORDER BY id",
 )
 CLOCKS = "SELECT code, deadline, time_left, paused_reasons FROM games_game WHERE status = 'playing' ORDER BY code"
 

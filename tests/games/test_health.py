@@ -19,8 +19,8 @@ from accounts import mails
 from accounts.models import User
 from games import alarm
 from games.actions import sweep
-from games.models import Game, Heartbeat, Notice, Outbox, Round
-from tests.support.tables import TWO_HANDS, table_at
+from games.models import Game, Heartbeat, Notice, Outbox
+from tests.support.tables import TWO_HANDS, change_position, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -59,9 +59,9 @@ def test_a_sweep_that_runs_and_lets_no_clock_act_is_told(client: Client, alice: 
 
 
 def broken_table(alice: User, bob: User, *, overdue: int) -> Game:
-    game = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() - timedelta(seconds=overdue)).game
-    Round.objects.filter(game=game).update(discard_pile="nonsense")
-    return game
+    table = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() - timedelta(seconds=overdue))
+    change_position(table, discard_pile=("nonsense",))
+    return table.game
 
 
 def test_a_game_that_fails_each_time_leaves_the_site_ready(client: Client, alice: User, bob: User) -> None:

@@ -43,7 +43,7 @@ def test_a_table_full_of_bots_starts_at_once(alice: User) -> None:
     after = now_of(table)
     assert after.game.status == Game.Status.PLAYING
     assert [seat.bot for seat in after.seats] == ["", "sharp", "sharp", "sharp"]
-    assert [len(hand.cards.split()) for hand in after.playing[1]] == [7, 7, 7, 7]
+    assert [len(hand) for hand in after.playing[2].hands] == [7, 7, 7, 7]
 
 
 def test_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:

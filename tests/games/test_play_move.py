@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from games.actions.play import play_move
@@ -32,10 +33,18 @@ def test_it_saves_the_line_the_version_and_the_position(table: Table, alice: Use
     after = now_of(table)
     assert log_of(table) == ["0 play r5"]
     assert after.game.version == 1
-    round_, hands, position = after.playing
-    assert [hand.cards for hand in hands] == ["b1 b2", "r4 g3 W6"]
+    round_, _, position = after.playing
+    assert position.hands == (("b1", "b2"), ("r4", "g3", "W6"))
     assert (position.turn, position.discard_pile, position.color) == (1, ("r3", "r5"), "r")
     assert round_.ended_at is None
+
+
+def test_a_move_that_cannot_be_saved_changes_nothing(table: Table, alice: User) -> None:
+    Move.objects.create(game=table.game, round=table.playing[0], n=1, seat=1, text="draw", at=NOON)
+    with pytest.raises(IntegrityError, match="move_once_per_version"), transaction.atomic():
+        move(table, alice, "play r5")
+    after = now_of(table)
+    assert (after.game.version, after.position) == (0, table.position)
 
 
 def test_it_returns_the_table_as_it_is_stored(table: Table, alice: User) -> None:
@@ -77,7 +86,7 @@ def test_a_window_that_opens_anew_has_its_own_time(alice: User, bob: User) -> No
     table = table_at(position, [alice, bob], pace="live")
     move(table, alice, "play r7 swap 1")
     _, hands, after = now_of(table).playing
-    assert (after.exposed, [hand.cards for hand in hands]) == ((0, 1), ["g3", "b1"])
+    assert (after.exposed, after.hands) == ((0, 1), (("g3",), ("b1",)))
     assert hands[1].callout_until == NOON + timedelta(seconds=8)
     reopened = table_at(position, [alice, bob], pace="live")
     reopened.playing[1][1].callout_until = NOON + timedelta(seconds=1)
@@ -180,9 +189,9 @@ def test_a_match_goes_on_with_the_next_round_and_the_next_dealer(alice: User, bo
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=1000)
     after = move(table, alice, "play r5")
     assert after.game.status == Game.Status.PLAYING
-    round_, hands, position = after.playing
+    round_, _, position = after.playing
     assert (round_.number, round_.dealer, round_.from_version) == (2, 0, 1)
-    assert [len(hand.cards.split()) for hand in hands] == [7, 7]
+    assert [len(hand) for hand in position.hands] == [7, 7]
     assert position.turn == 1
     assert [seat.score for seat in now_of(table).seats] == [57, 0]
 
@@ -199,9 +208,9 @@ def test_who_leaves_is_out_of_the_next_rounds_too(alice: User, bob: User, charli
     table = table_at(position, [alice, bob, charlie], target=5000)
     move(table, charlie, "leave")
     after = move(table, alice, "play r5")
-    round_, hands, position_after = after.playing
+    round_, _, position_after = after.playing
     assert round_.number == 2
-    assert hands[2].cards == ""
+    assert position_after.hands[2] == ()
     assert (position_after.out, position_after.absent) == ((2,), (2,))
 
 

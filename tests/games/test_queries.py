@@ -11,6 +11,7 @@ from games import queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Invitation
+from games.models.positions import position_of
 from games.queries import lists
 from games.queries.records import record_of
 from games.refusals import Denied
@@ -31,7 +32,7 @@ def test_the_fixed_sql_reads_what_the_orm_reads(alice: User, bob: User) -> None:
     for field in Game._meta.concrete_fields:
         assert getattr(fixed.game, field.attname) == getattr(orm, field.attname), field
     assert orm.round is not None
-    assert queries.position_of(orm.round, orm.round.hands.order_by("seat__index")) == fixed.position
+    assert position_of(orm.round) == fixed.position
     assert [hand.seat.user_id for hand in fixed.playing[1]] == [alice.pk, bob.pk, None]
 
 

@@ -38,7 +38,7 @@ def seen(
     here = rules.position_from_json({"draw_pile": DRAW_PILE, **position}, engine)
     seats = [Seat(index=n, name=NAMES[n], user_id=n) for n in range(len(here.hands))]
     round_ = Round(number=game.get("round_number", 1), winner=here.winner, points=here.points, commitment="c0ffee")
-    hands = [Hand(seat=seat, cards=" ".join(here.hands[seat.index])) for seat in seats]
+    hands = [Hand(seat=seat) for seat in seats]
     return queries.view_of(
         queries.Table(row, seats, engine, round_, hands, here), None if you is None else User(pk=you)
     )

@@ -12,11 +12,11 @@ from accounts.models import User
 from games import announce, queries
 from games.actions import sweep, timeouts
 from games.actions.next_round import deal_next
-from games.models import Game, Hand, Heartbeat, Notice, Round, Seat
+from games.models import Game, Hand, Heartbeat, Notice, Seat
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, due_table, move, refused, swept
-from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
+from tests.support.tables import NOON, TWO_HANDS, change_position, log_of, now_of, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -210,7 +210,7 @@ def test_a_game_that_fails_does_not_hold_up_the_others(
 ) -> None:
     broken = due_table(TWO_HANDS, [alice, bob], deadline=NOON - HOUR)
     whole = due_table(TWO_HANDS, [alice, bob])
-    Round.objects.filter(game=broken.game).update(discard_pile="nonsense")
+    change_position(broken, discard_pile=("nonsense",))
     assert swept() == sweep.Swept(acted=1, failed=1)
     assert log_of(broken) == []
     assert log_of(whole) != []

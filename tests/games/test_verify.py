@@ -17,7 +17,7 @@ from games.actions.play import play_move
 from games.models import Game, Hand, Move, Round, Seat
 from games.queries import Table
 from games.queries.verify import faults_of
-from tests.support.tables import NOON, now_of
+from tests.support.tables import NOON, change_position, now_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -51,12 +51,12 @@ def test_an_open_table_has_nothing_to_check(alice: User) -> None:
 
 
 def swap_cards(table: Table) -> None:
-    first, second = Hand.objects.filter(round=table.round).order_by("seat__index")
-    Hand.objects.filter(pk=first.pk).update(cards=second.cards)
+    _, _, position = table.playing
+    change_position(table, hands=position.hands[::-1])
 
 
 FAULTS: dict[str, Callable[[Table], object]] = {
-    "position": lambda t: Round.objects.filter(game=t.game).update(direction=-t.playing[0].direction),
+    "position": lambda t: change_position(t, direction=-t.playing[2].direction),
     "stored position is not": swap_cards,
     "secret does not fit": lambda t: Round.objects.filter(game=t.game).update(commitment="00" * 32),
     "deal does not follow": lambda t: Round.objects.filter(game=t.game).update(deal="r5"),

@@ -146,7 +146,7 @@ def _headline(patch: pytest.MonkeyPatch) -> None:
 
 def _people_of(admin: GameAdmin, game: Game) -> str:
     assert game.round is not None
-    return game.round.draw_pile
+    return json.dumps(game.round.state["draw_pile"])
 
 
 def _refusal(patch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,7 @@ def test_what_is_announced_names_the_table_and_no_card(
 
 
 def _poke(code: str, version: int) -> None:
-    top = Round.objects.filter(game__code=code).values_list("draw_pile", flat=True).get().split()[0]
+    top = Round.objects.values_list("state__draw_pile__0", flat=True).get(game__code=code)
     announce._tell(group_of(code), {"type": "game.changed", "game": code, "version": version, "next": top})
 
 

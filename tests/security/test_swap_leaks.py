@@ -104,7 +104,7 @@ def _refusal_by_draw_pile(patch: Patch) -> None:
 
 def _staff_count_wild_cards(patch: Patch) -> None:
     def people(admin: GameAdmin, game: Game) -> str:
-        return str(game.round.draw_pile.count("W") if game.round else 0)
+        return str(json.dumps(game.round.state["draw_pile"]).count("W") if game.round else 0)
 
     patch.setattr(GameAdmin, "people", people)
 

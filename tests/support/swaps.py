@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 
 from games import rules
-from games.models import Hand, Move, Round
+from games.models import Move, Round
 from games.queries import Table
+from tests.support.tables import change_position
 
 PILE: Final = "the draw pile"
 ASIDE: Final = "cards set aside"
@@ -26,22 +27,19 @@ Swap = Callable[[Table, int | None, random.Random], bool]
 
 
 def _hidden(table: Table, seat: int | None) -> Places:
-    round_, hands, _ = table.playing
-    places = {PILE: round_.draw_pile.split(), ASIDE: round_.set_aside.split()}
-    return places | {str(hand.seat.index): hand.cards.split() for hand in hands if hand.seat.index != seat}
+    _, _, position = table.playing
+    places = {PILE: list(position.draw_pile), ASIDE: list(position.set_aside)}
+    return places | {str(n): list(hand) for n, hand in enumerate(position.hands) if n != seat}
 
 
 def _store(table: Table, seat: int | None, places: Places) -> None:
-    round_, hands, position = table.playing
-    changes: dict[str, Any] = {"draw_pile": " ".join(places[PILE]), "set_aside": " ".join(places[ASIDE])}
-    for hand in hands:
-        if hand.seat.index == seat:
-            continue
-        cards = places[str(hand.seat.index)]
-        Hand.objects.filter(pk=hand.pk).update(cards=" ".join(cards))
-        if position.drawn is not None and hand.seat.index == position.turn:
-            changes["drawn"] = cards[hand.cards.split().index(position.drawn)]
-    Round.objects.filter(pk=round_.pk).update(**changes)
+    _, _, position = table.playing
+    hands = [tuple(places.get(str(n), hand)) for n, hand in enumerate(position.hands)]
+    drawn = position.drawn
+    if drawn is not None:
+        drawn = hands[position.turn][position.hands[position.turn].index(drawn)]
+    piles = {"draw_pile": tuple(places[PILE]), "set_aside": tuple(places[ASIDE])}
+    change_position(table, hands=tuple(hands), drawn=drawn, **piles)
 
 
 def _of_cards(choose: Callable[[Places, random.Random], bool]) -> Swap:

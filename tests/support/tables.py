@@ -9,8 +9,8 @@ from typing import Any
 
 from accounts.models import User
 from games import queries, rules
-from games.actions.rounds import position_columns
 from games.models import Game, Hand, Move, Round, Seat
+from games.models.positions import position_columns
 from games.queries import Table
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -39,7 +39,7 @@ def table_at(
         from_version=0, started_at=NOON, **position_columns(here),
     )  # fmt: skip
     for seat in seats:
-        Hand.objects.create(round=round_, seat=seat, cards=" ".join(here.hands[seat.index]))
+        Hand.objects.create(round=round_, seat=seat)
     game.round = round_
     game.save()
     return queries.load(Game.objects.get(pk=game.pk))
@@ -63,6 +63,12 @@ def _game_of(people: Sequence[User | str], **fields: Any) -> tuple[Game, list[Se
 def now_of(table: Table) -> Table:
     """The same table as it is stored now."""
     return queries.load(Game.objects.get(pk=table.game.pk))
+
+
+def change_position(table: Table, **fields: object) -> None:
+    """Store the position of a table's round with other values in these fields; no line of the log says so."""
+    round_, _, position = table.playing
+    Round.objects.filter(pk=round_.pk).update(**position_columns(position.replace(**fields)))
 
 
 def log_of(table: Table) -> list[str]:
@@ -124,9 +130,7 @@ def _random_round(
         deal=" ".join(shuffle(rules.DECKS[options.deck].cards, rules.DEAL)), from_version=game.version, started_at=NOON,
         ended_at=NOON if over else None, **position_columns(position),
     )  # fmt: skip
-    Hand.objects.bulk_create(
-        Hand(round=round_, seat=seat, cards=" ".join(position.hands[seat.index])) for seat in seats
-    )
+    Hand.objects.bulk_create(Hand(round=round_, seat=seat) for seat in seats)
     Move.objects.bulk_create(
         Move(game=game, round=round_, n=n, seat=seat, text=text, at=NOON, events=events)
         for n, (seat, text, events) in enumerate(log, game.version + 1)

@@ -197,7 +197,7 @@ class Staff(Reader):
         self.browser = staff_browser(user)
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
-        asked = [f"/admin/games/round/?draw_pile__startswith={color}" for color in "rgybW"]
+        asked = [f"/admin/games/round/?state__draw_pile__0__startswith={color}" for color in "rgybW"]
         paths = [f"/admin/games/game/?q={table.game.code}", "/admin/", *_row_pages(table), *asked]
         with Overheard() as overheard:
             read = {path: fetched(self.browser, path) for path in paths}
