@@ -59,7 +59,7 @@ COLUMNS = (
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("games", "0027_guest_that_a_form_made"),
+        ("games", "0030_reports_count_once"),
     ]
 
     operations = [
