@@ -4,9 +4,11 @@ Nothing that could be a card, a seed or a token is ever put into an event: reque
 """
 
 import logging
-from typing import Any
+from typing import Any, Final
 
 import structlog
+
+from nomercy.storms import SECURITY
 
 QUIET = {
     # Refusals are ordinary, and its messages repeat addresses that may hold reset keys; errors keep their traceback.
@@ -21,6 +23,12 @@ QUIET = {
     "uvicorn.error": "WARNING",  # below that it repeats addresses
     "uvicorn.access": "WARNING",
 }
+LONGEST_VALUE: Final = 1_000
+"""The most characters of a value that are logged."""
+LONGEST_TRACEBACK: Final = 20_000
+"""The most characters of a traceback that are logged."""
+LONGEST_REFUSAL: Final = 150
+"""The most characters of what Django says about a suspicious request, which repeats its Host header, for example."""
 FILTERS = ["refusals", "faults", "storms"]
 NO_HANDSHAKE = "ASGI callable returned without completing handshake."
 SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
@@ -29,15 +37,49 @@ SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 def as_a_refusal(record: logging.LogRecord) -> bool:
     """Log what any client can cause as a warning, like other refusals. A filter of the handler; drops nothing.
 
-    Django logs what it calls suspicious, such as a forged Host, with a traceback. uvicorn logs an error for each
-    websocket that is answered with a page; where the fault is ours, it has logged the exception.
+    Django logs what it calls suspicious, such as a forged Host, with a traceback and the whole Host. uvicorn logs
+    an error for each websocket that is answered with a page; where the fault is ours, it has logged the exception.
     """
     if record.name == "uvicorn.error" and record.msg == NO_HANDSHAKE:
         record.msg = "A websocket was refused."
-    elif not record.name.startswith("django.security."):
+    elif record.name.startswith(SECURITY):
+        record.msg, record.args = shortened(record.getMessage(), LONGEST_REFUSAL), None
+    else:
         return True
     record.exc_info, record.levelno, record.levelname = None, logging.WARNING, "WARNING"
     return True
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text that is too long without its middle."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]} … ({len(text) - 2 * half} characters left out) … {text[-half:]}"
+
+
+def shorten_values(log: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Shorten what is too long, whoever logs it, so that no client can fill the disk. A processor of structlog."""
+    for name, value in event.items():
+        most = LONGEST_TRACEBACK if name in {"exception", "stack"} else LONGEST_VALUE
+        text = value if isinstance(value, str) else repr(value)
+        if len(text) > most:
+            event[name] = shortened(text, most)
+    return event
+
+
+def final_processors(form: str) -> list[structlog.typing.Processor]:
+    """Return the steps that make a line of an event, ours or a library's: `json` for machines, else `console`."""
+    # A traceback becomes text here, and plain text: a rich one prints the local variables of every frame.
+    steps: list[structlog.typing.Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.format_exc_info,
+        shorten_values,
+    ]
+    if form == "json":
+        return [*steps, structlog.processors.JSONRenderer()]
+    plain = structlog.dev.plain_traceback
+    return [*steps, structlog.dev.ConsoleRenderer(colors=False, exception_formatter=plain)]
 
 
 def logging_settings(*, form: str, level: str) -> dict[str, Any]:
@@ -55,13 +97,11 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    ends: list[structlog.typing.Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
-    if form == "json":
-        ends += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    else:
-        # The plain formatter: a rich one prints the local variables of every frame.
-        ends.append(structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback))
-    formatter = {"()": structlog.stdlib.ProcessorFormatter, "foreign_pre_chain": shared, "processors": ends}
+    formatter = {
+        "()": structlog.stdlib.ProcessorFormatter,
+        "foreign_pre_chain": shared,
+        "processors": final_processors(form),
+    }
     return {
         "version": 1,
         "disable_existing_loggers": False,

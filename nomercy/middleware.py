@@ -5,7 +5,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import Any, cast
 
 import structlog
@@ -32,6 +32,7 @@ from nomercy.uploads import FileRefused
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 SAFE = ("GET", "HEAD")
+METHODS = frozenset(HTTPMethod)
 CODE = re.compile(r"[a-z0-9]{10}")
 OF_A_GAME = ("games/<slug:code>/", "api/v1/games/")
 log = structlog.get_logger("nomercy.request")
@@ -55,13 +56,14 @@ class RequestLog:
         try:
             response = self.get_response(request)
             # The route, not the path: paths hold invitation and password-reset keys.
-            route = request.resolver_match.route if request.resolver_match else None
+            route = (request.resolver_match.route or "/") if request.resolver_match else None
+            method = request.method if request.method in METHODS else "other"
             milliseconds = round((time.perf_counter() - started) * 1000, 1)
             if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
                 limit = structlog.contextvars.get_contextvars().get("limit")
                 warn(log, "too many requests", status=response.status_code, limit=limit)
             else:
-                log.info("request", method=request.method, route=route, status=response.status_code, ms=milliseconds)
+                log.info("request", method=method, route=route, status=response.status_code, ms=milliseconds)
         finally:
             structlog.contextvars.clear_contextvars()
         response["X-Request-ID"] = request_id

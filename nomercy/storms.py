@@ -14,6 +14,8 @@ KINDS: Final = 1_000
 """Kinds of records that are remembered; after that all are forgotten."""
 LOGGERS: Final = ("asyncio", "uvicorn.error")
 """The loggers of libraries whose records come from connections."""
+SECURITY: Final = "django.security."
+"""How the names of Django's loggers of suspicious requests begin. Each kind of refusal has its own."""
 
 
 class OnceAMinute:
@@ -39,7 +41,7 @@ class OnceAMinute:
 
 
 class StormFilter(logging.Filter):
-    """Leaves records of `LOGGERS` out of the log. A filter of its handler."""
+    """Leaves records of `LOGGERS` and of suspicious requests out of the log. A filter of its handler."""
 
     def __init__(self, once: OnceAMinute | None = None) -> None:
         super().__init__()
@@ -47,7 +49,7 @@ class StormFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return False to drop the record."""
-        if record.name not in LOGGERS:
+        if record.name not in LOGGERS and not record.name.startswith(SECURITY):
             return True
         left_out = self._once.left_out(kind_of(record))
         if left_out:
@@ -57,6 +59,8 @@ class StormFilter(logging.Filter):
 
 def kind_of(record: logging.LogRecord) -> Hashable:
     """Return what makes records alike: the message without its details, and where an exception was raised."""
+    if record.name.startswith(SECURITY):  # the message repeats what the client sent
+        return record.name
     error = record.exc_info[1] if record.exc_info else None
     trace = error.__traceback__ if error else None
     while trace and trace.tb_next:

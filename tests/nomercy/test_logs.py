@@ -1,0 +1,94 @@
+"""What the log says of requests, and how little of it a client can choose."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from typing import Any
+
+import pytest
+import structlog
+from django.conf import settings
+from django.test import Client
+
+from nomercy.logs import LONGEST_TRACEBACK, LONGEST_VALUE, final_processors
+from nomercy.storms import OnceAMinute, StormFilter
+
+pytestmark = pytest.mark.django_db
+LONG = "a" * 16_000
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What the site's own handler writes, from a minute in which nothing was left out yet."""
+    formatted = structlog.stdlib.ProcessorFormatter
+    (handler,) = [one for one in logging.getLogger().handlers if isinstance(one.formatter, formatted)]
+    (storms,) = [one for one in handler.filters if isinstance(one, StormFilter)]
+    monkeypatch.setattr(storms, "_once", OnceAMinute())
+    stream = io.StringIO()
+    monkeypatch.setattr(handler, "stream", stream)
+    return stream
+
+
+def test_unknown_hosts_are_one_short_line_a_minute(written: io.StringIO) -> None:
+    for number in range(5):
+        assert Client().get("/rules/", headers={"host": f"{LONG}{number}"}).status_code == 400
+    lines = written.getvalue().splitlines()
+    refusals = [line for line in lines if "DisallowedHost" in line]
+    assert len(refusals) == 1
+    assert "Invalid HTTP_HOST header: 'aaaa" in refusals[0]
+    assert max(map(len, lines)) < 500
+
+
+def test_an_unknown_method_is_logged_as_other(written: io.StringIO) -> None:
+    Client().generic(LONG, "/rules/")
+    Client().generic("PATCH", "/rules/")
+    methods = [line for line in written.getvalue().splitlines() if "method=" in line]
+    assert ["method=other" in line for line in methods] == [True, False]
+    assert "method=PATCH" in methods[1]
+    assert max(map(len, methods)) < 500
+
+
+def test_the_front_page_has_a_route(written: io.StringIO) -> None:
+    Client().get("/")
+    assert "route=/ " in written.getvalue()
+
+
+def rendered(form: str, **event: Any) -> str:
+    """The line that this event becomes."""
+    values: Any = event
+    for processor in final_processors(form)[1:]:
+        values = processor(None, "info", values)
+    return str(values)
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+@pytest.mark.parametrize("value", [LONG, LONG.encode(), [LONG], ValueError(LONG)])
+def test_a_long_value_is_cut(form: str, value: object) -> None:
+    line = rendered(form, event=LONG, value=value)
+    assert len(line) < 2 * LONGEST_VALUE + 300
+    assert "characters left out" in line
+
+
+def test_other_values_stay_as_they_are() -> None:
+    event = {"event": "request", "ms": 1.5, "user": 7, "route": None, "codes": ["a", "b"]}
+    assert json.loads(rendered("json", **event)) == event
+
+
+def fail() -> None:
+    raise ValueError(100 * LONG + "the end")
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_of_a_long_traceback_both_ends_are_logged(form: str) -> None:
+    with pytest.raises(ValueError, match="the end") as raised:
+        fail()
+    line = rendered(form, event="broken", exc_info=raised.value)
+    assert "Traceback (most recent call last)" in line
+    assert line.rstrip('"}').endswith("the end")
+    assert len(line) < LONGEST_TRACEBACK + 1_000
+
+
+def test_the_site_logs_with_these_steps() -> None:
+    assert settings.LOGGING["formatters"]["lines"]["processors"][-2].__name__ == "shorten_values"
