@@ -6,17 +6,20 @@ from django.conf import settings
 from uvicorn import Config
 
 from nomercy.server.connections import Connection
+from nomercy.server.limits import LIMITS
 from nomercy.server.listening import BACKLOG
+from nomercy.server.sockets import Socket
 
-FRAME_BYTES: Final = 64 * 1024
-"""The longest message of a websocket."""
 KEEP_ALIVE: Final = 5
 KEEP_ALIVE_TO_PROXY: Final = 75
 """Seconds an idle connection stays open: longer than a proxy keeps it, so that the proxy closes it first."""
 
 
-def config(application: Any, *, stop_seconds: int, **more: Any) -> Config:
-    """Return uvicorn's configuration. Requests and sockets get `stop_seconds` to end when the process is stopped."""
+def config(application: Any, *, stop_seconds: int, ws: Any = Socket, **more: Any) -> Config:
+    """Return uvicorn's configuration. Requests and sockets get `stop_seconds` to end when the process is stopped.
+
+    `ws` is "none" for a process without websockets.
+    """
     return Config(
         application,
         http=Connection,
@@ -26,7 +29,8 @@ def config(application: Any, *, stop_seconds: int, **more: Any) -> Config:
         access_log=False,
         proxy_headers=False,  # accounts/origin.py reads them
         server_header=False,
-        ws_max_size=FRAME_BYTES,
+        ws=ws,
+        ws_max_size=LIMITS.socket_bytes,
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_TO_PROXY if settings.BEHIND_PROXY else KEEP_ALIVE,
         timeout_graceful_shutdown=stop_seconds,

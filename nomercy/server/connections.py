@@ -7,7 +7,7 @@ for one address. Here all connections of a process are checked once a second, wh
 import asyncio
 import re
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
 import h11
@@ -19,7 +19,7 @@ from accounts.origin import address_of_scope
 from nomercy.server.limits import LIMITS, Limits, widened
 from nomercy.server.listening import cut_off
 from nomercy.server.refusals import as_bytes, refusal
-from nomercy.server.waiting import Waiting
+from nomercy.server.waiting import Evictable, Waiting
 from nomercy.storms import warn
 
 log = get_logger(__name__)
@@ -35,24 +35,33 @@ AT_ONCE: Final = 100
 BREATHER: Final = 0.02
 
 
+class Checked(Evictable, Protocol):
+    """An HTTP connection or a websocket."""
+
+    address: str
+
+    def check(self, now: float) -> None:
+        """Close it if its client takes too long."""
+
+
 class Connections:
-    """The HTTP connections of one event loop."""
+    """The HTTP connections and websockets of one event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self.waiting = Waiting(each=widened(limits.waiting_connections))
-        self._open: set[Connection] = set()
-        self._to_check: list[Connection] = []
+        self._open: set[Checked] = set()
+        self._to_check: list[Checked] = []
         self._next_check: asyncio.TimerHandle | None = None
 
-    def add(self, connection: "Connection") -> None:
+    def add(self, connection: Checked) -> None:
         """Check this connection from now on, and count it as waiting."""
         self._open.add(connection)
         self.waiting.add(connection.address, connection)
         if self._next_check is None:
             self._check_in(CHECK_SECONDS)
 
-    def remove(self, connection: "Connection") -> None:
-        """Forget a connection that has ended or became a websocket."""
+    def remove(self, connection: Checked) -> None:
+        """Forget a connection that has ended, or is counted as a websocket from now on."""
         self._open.discard(connection)
         self.waiting.remove(connection.address, connection)
 
@@ -87,6 +96,26 @@ def address_of(peer: Any) -> str:
     return "" if settings.BEHIND_PROXY else address_of_scope({"headers": (), "client": peer})
 
 
+class Unread:
+    """Notices that a client does not read what it is sent."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._bytes = 0
+        self._since: float | None = None
+
+    def check(self, now: float, seconds: float) -> None:
+        """Cut the connection off if the client has read nothing for so long, as far as these calls tell."""
+        before, self._bytes = self._bytes, self._transport.get_write_buffer_size()
+        if not self._bytes:
+            self._since = None
+        elif self._since is None or self._bytes < before:
+            self._since = now
+        elif now - self._since > seconds:
+            warn(log, "answer not read")
+            cut_off(self._transport)
+
+
 class Connection(H11Protocol):
     """One HTTP connection. It is waiting while no request is being answered, also while an answer is not read yet.
 
@@ -100,10 +129,6 @@ class Connection(H11Protocol):
     """The client's, or empty where the client is a proxy of ours, which has all its visitors' connections."""
     _arriving_since: float | None = None
     """When the request that is arriving began, or the connection; None while a request is answered, and when idle."""
-    _unread: int = 0
-    """Bytes that the client had not read when that was last checked."""
-    _unread_since: float | None = None
-    """When the client last read some of them, as far as the checks tell."""
     _searched: int = 0
     """Bytes of `_pending` in which no end of a head was found."""
     _body_left: int = 0
@@ -113,6 +138,7 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._pending = bytearray()
         self.address = address_of(self.client)
+        self._unread = Unread(transport)
         self._connections = connections(self.limits)
         self._connections.add(self)
         self._arriving_since = self.loop.time()
@@ -161,14 +187,7 @@ class Connection(H11Protocol):
 
     def check(self, now: float) -> None:
         """Close the connection if its client takes too long."""
-        before, self._unread = self._unread, self.transport.get_write_buffer_size()
-        if not self._unread:
-            self._unread_since = None
-        elif self._unread_since is None or self._unread < before:
-            self._unread_since = now
-        elif now - self._unread_since > self.limits.write_seconds:
-            warn(log, "answer not read")
-            cut_off(self.transport)
+        self._unread.check(now, self.limits.write_seconds)
         if self._arriving_since is not None and now - self._arriving_since > self.limits.head_seconds:
             self._arriving_since = None
             self._refuse_a_part(HTTPStatus.REQUEST_TIMEOUT)

@@ -29,6 +29,10 @@ class Limits:
     """Bytes of the bodies of those requests."""
     in_threads: int = 4
     """Requests of one address that are in threads at once."""
+    socket_bytes: int = 1_024
+    """The most that a client may send on a websocket within `socket_seconds`. It has to send only pongs."""
+    socket_seconds: float = 10.0
+    """How long those bytes are counted together."""
 
 
 LIMITS = Limits()

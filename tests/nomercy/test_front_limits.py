@@ -51,6 +51,8 @@ def test_the_docs_have_the_numbers() -> None:
         f"{LIMITS.open_requests} in each process",
         f"{LIMITS.in_threads} of 10",
         f"{LIMITS.waiting_connections}, at",
+        f"websocket | {LIMITS.head_seconds:.0f} s |",
+        f"{LIMITS.socket_bytes:,} bytes in {LIMITS.socket_seconds:.0f} s",
         f"{ENOUGH_FILES:,}",
     ):
         assert said in table, said

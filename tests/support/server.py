@@ -21,6 +21,7 @@ from nomercy.server.config import config
 from nomercy.server.connections import Connection
 from nomercy.server.front import accept
 from nomercy.server.limits import Limits
+from nomercy.server.sockets import Socket
 from tests.support.waiting import until
 
 PATIENCE = 20.0
@@ -67,6 +68,7 @@ def serving(application: Any, limits: Limits) -> Iterator[int]:
         port = listening.getsockname()[1]
         configuration = config(application, stop_seconds=1)
         configuration.http = type("TestConnection", (Connection,), {"limits": limits})
+        configuration.ws = type("TestSocket", (Socket,), {"limits": limits})
         server = FrontDoor(configuration)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
@@ -147,6 +149,10 @@ class Line:
         status = int(self._file.readline().split()[1])
         assert self._file.readline() == b"\r\n"
         return status
+
+    def read(self, size: int) -> bytes:
+        """Read so many bytes."""
+        return self._file.read(size)
 
     def closed(self) -> bytes:
         """Wait until the server closes the connection, and return what it sent before."""
