@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from django.contrib.auth.hashers import get_hasher, identify_hasher, make_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 
@@ -228,6 +229,19 @@ def use_token(*, token: str, now: datetime) -> User | None:
         row.last_used_at = now
         row.save(update_fields=["last_used_at"])
     return row.user
+
+
+def renew_hash(*, user: User, password: str) -> None:
+    """Hash the password that was just checked again if its hash is not as they are made today.
+
+    Does nothing if the password has changed since it was checked.
+    """
+    preferred, before = get_hasher(), user.password
+    if identify_hasher(before).algorithm == preferred.algorithm and not preferred.must_update(before):
+        return
+    after = make_password(password)
+    if User.objects.filter(pk=user.pk, password=before).update(password=after):
+        user.password = after
 
 
 def use_totp_step(*, user_id: int, step: int) -> bool:

@@ -70,6 +70,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             user: User | None = super().authenticate(request, **credentials)
             if user is None:
                 one.count()
+            else:
+                actions.renew_hash(user=user, password=credentials["password"])
         return user
 
     def reauthenticate(self, user: User, password: str) -> bool:

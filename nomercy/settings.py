@@ -223,7 +223,7 @@ AUTHENTICATION_BACKENDS = [
     "accounts.backends.ByAllauth",
 ]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "accounts.hashers.SmallArgon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [

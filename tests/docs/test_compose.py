@@ -15,7 +15,9 @@ from typing import Any, Final
 import pytest
 import redis
 import yaml
+from django.conf import settings
 
+from accounts.hashers import AT_ONCE
 from nomercy.launcher.place import CHECKOUT
 from tests.support import waiting
 from tests.support.ports import free_port
@@ -54,6 +56,13 @@ def test_every_container_is_locked_in() -> None:
         assert re.fullmatch(r"\d+[mg]", service["mem_limit"]), name
         assert "privileged" not in service, name
         assert "network_mode" not in service, name
+
+
+def test_pages_have_memory_for_the_passwords_that_are_hashed_at_once() -> None:
+    base, largest_hash = 130, 100  # MB, of a process and of a hash as Django makes it
+    each = base + AT_ONCE * largest_hash
+    limit = services()["web"]["mem_limit"]
+    assert int(limit.removesuffix("m")) >= each * int(settings.WEB_CONCURRENCY) + base // 2
 
 
 def test_only_the_proxy_publishes_ports() -> None:
