@@ -149,7 +149,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
         Unlike allauth's own it tells no network address and no browser: none is stored here.
         """
-        mails.tell(kind=template_prefix, user=user, facts=context, now=timezone.now())
+        removed = str((context or {}).get("deleted_email", ""))  # told by `apps.address_removed`, if it was confirmed
+        mails.tell(kind=template_prefix, user=user, facts=context, but=removed, now=timezone.now())
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
         """Queue the mail that asks to confirm an address.

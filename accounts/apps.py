@@ -52,9 +52,10 @@ def address_added(*, user: Any, email_address: Any, **rest: Any) -> None:
 
 
 def address_removed(*, user: Any, email_address: Any, **rest: Any) -> None:
-    """Tell an address that it was removed. allauth tells only the addresses that are left."""
+    """Tell an address that it was removed if it was confirmed. allauth tells only the addresses that are left."""
     from accounts import mails  # noqa: PLC0415  # imports models
 
+    if not email_address.verified:  # it may be a stranger's
+        return
     removed, facts = email_address.email, {"deleted_email": email_address.email}
-    confirmed = email_address.verified
-    mails.queue(kind=mails.DELETED, address=removed, user=user, facts=facts, confirmed=confirmed, now=timezone.now())
+    mails.queue(kind=mails.DELETED, address=removed, user=user, facts=facts, confirmed=True, now=timezone.now())

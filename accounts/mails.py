@@ -6,11 +6,12 @@ links then, so no token is ever stored (docs/decisions/0089-account-mails-go-thr
 
 from __future__ import annotations
 
+import re
 import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email.utils import format_datetime
+from email.utils import format_datetime, parseaddr
 from math import ceil
 from string import Formatter
 from typing import Any, Final, Literal
@@ -230,6 +231,12 @@ def host() -> str:
     return urlsplit(settings.SITE_URL).hostname or "localhost"
 
 
+def contact() -> str:
+    """Return the address at which the people who run the site read mail; empty if mails are from a `no-reply` one."""
+    address = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
+    return "" if re.match("no[-_.]?reply", address, re.IGNORECASE) else address
+
+
 def forget_old(*, now: datetime, batch: int = 5000) -> int:
     """Delete at most `batch` rows whose mail was sent or dropped a day ago, and return how many they were."""
     over = (Delivery.State.SENT, Delivery.State.DROPPED, Delivery.State.FAILED)
@@ -246,7 +253,13 @@ def _said(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
         links = [(user, _reset_link(user)) for user in queries.accounts_of(row.address)]
         return ("password_reset", kind.title, {"links": links}) if links else None
     assert row.user is not None
-    return "notice", kind.title, {"user": row.user, "says": kind.says.format(**row.facts)}
+    context = {
+        "user": row.user,
+        "says": kind.says.format(**row.facts),
+        "resets": row.user in queries.accounts_of(row.address),  # not if it is an address that was removed
+        "contact": contact(),
+    }
+    return "notice", kind.title, context
 
 
 def _confirmation(row: AccountMail, kind: Kind) -> tuple[str, str, dict[str, Any]] | None:

@@ -58,6 +58,36 @@ def test_an_address_is_removed(alice: User, removed: str) -> None:
     assert f"The email address {removed}@example.org was removed from your account." in text()
 
 
+@pytest.mark.parametrize("needs_verified", [True, False])
+def test_an_address_that_was_never_confirmed_is_not_told_that_it_is_removed(
+    bob: User, settings: Settings, needs_verified: bool
+) -> None:
+    settings.MAIL_NEEDS_VERIFIED = needs_verified
+    User.objects.filter(pk=bob.pk).update(email="")
+    bob.refresh_from_db()
+    browser = confirmed_browser(bob)
+    browser.post(EMAIL, {"action_add": "", "email": "stranger@example.org"})
+    AccountMail.objects.all().delete()
+    browser.post(EMAIL, {"action_remove": "", "email": "stranger@example.org"})
+    assert not EmailAddress.objects.filter(user=bob).exists()
+    assert told() == {}
+
+
+@pytest.mark.parametrize(
+    ("sender", "contact"), [("No Mercy <help@cards.example>", ": help@cards.example"), ("no-reply@cards.example", ".")]
+)
+def test_a_removed_address_is_told_what_it_can_do(alice: User, settings: Settings, sender: str, contact: str) -> None:
+    settings.DEFAULT_FROM_EMAIL = sender
+    confirmed_browser(alice).post(EMAIL, {"action_remove": "", "email": "second@example.org"})
+    texts = {message.to[0]: str(message.body) for message in deliver_now()}
+    removed, kept = texts["second@example.org"], texts["alice@example.org"]
+    assert "ask for a new password at once by another address of your account" in removed
+    assert "second@example.org cannot be used for that." in removed
+    assert "http://127.0.0.1:8000/accounts/login/" in removed
+    assert "If it was not, choose a new password at once." in kept
+    assert all(f"write to the people who run this site{contact}\n" in text for text in texts.values())
+
+
 def test_another_address_is_the_primary_one(alice: User) -> None:
     confirmed_browser(alice).post(EMAIL, {"action_primary": "", "email": "second@example.org"})
     assert told() == {"Your email address was changed": BOTH}
