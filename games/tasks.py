@@ -19,8 +19,8 @@ from games.actions.steps import run_all
 
 @shared_task(name="games.tasks.bot_turn", ignore_result=True)
 def bot_turn(game_id: int) -> int:
-    """Make the bots' moves that are due in this game."""
-    return bots_action.play_bots(game_id=game_id, clock=timezone.now, rng=random.Random(chance.source.getrandbits(64)))  # noqa: S311  # a bot's taste is no secret
+    """Make some of the bots' moves that are due, in this game or in another that waits."""
+    return bots_action.play_some(game_id=game_id, clock=timezone.now, rng=random.Random(chance.source.getrandbits(64)))  # noqa: S311  # a bot's taste is no secret
 
 
 @shared_task(name="games.tasks.sweep", ignore_result=True)

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
+
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from games import announce, bots, queries, rules
 from games.actions.clocks.timing import moment_of
 from games.actions.next_round import deal_next
 from games.actions.play import play_seat
-from games.models import Game
+from games.models import Game, Seat
+from games.models.rows import ask_ahead
 from games.queries import Table
 from games.refusals import Denied
 
 EARLY: Final = timedelta(milliseconds=50)
 """How much too early a task may come: its countdown and the game's clock are not the same."""
+
+AT_ONCE: Final = timedelta(milliseconds=200)
+"""After this time a task begins no other move: others wait for the worker too."""
 
 UNATTENDED_MOVES: Final = 5
 """The most moves that one task makes at a table where no person plays any more.
@@ -26,43 +34,87 @@ tables full of bots and leaves them would keep the workers busy, and everybody e
 """
 
 
-def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random, most: int = 500) -> int:
-    """Make the bots' moves of a game that are due, and deal its next round if that is due; gives the number of moves.
+def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random) -> int:
+    """Make some of the bots' moves that are due, at this game or at one that waits too; returns the number of moves.
 
-    Goes on while bots are due at once (no pause, or nobody left in the round to watch), at most `most` moves; what is
-    left then is asked of the worker again, or left to the sweep if the table is unattended. Each move is chosen without
-    a lock and made on the version it was chosen on, so that of several workers at one game only one gets each move in.
+    Somebody's many games must not delay other people's bots, so the work is shared out by host, not by game: a host is
+    drawn by chance, with a weight of one divided by the number of the host's games that wait, then one of these games.
+    If any still wait at the end, the worker is asked for one more task (decision 99).
     """
-    moves = 0
-    attended = True
-    while moves < (most if attended else min(most, UNATTENDED_MOVES)):
-        now = clock()
-        table = queries.find(game_id)
-        if table is None:
-            return moves
-        game, attended = table.game, table.attended
-        if game.status != Game.Status.PLAYING or game.paused_at is not None:
-            return moves
-        if table.position is not None and table.position.phase == "over":
-            deal_next(game_id=game_id, now=now)
-            continue
-        if game.wake_at is None or game.wake_at > moment_of(game, now) + EARLY:
-            if moves and attended and game.wake_at is not None:
-                announce.wake_bots(game_id, game.wake_at - game.skew)
-            return moves
-        try:
-            moves += _one_move(table, now=now, rng=rng)
-        except Denied as denied:
-            if denied.code not in ("stale", "over", "paused", "forbidden"):
-                raise
-    if attended:
-        announce.wake_bots(game_id, clock())
+    now = clock()
+    waiting: dict[int | None, list[int]] = defaultdict(list)
+    for pk, host_id in _waiting(now, Q(pk=game_id)).order_by("pk").values_list("pk", "host_id"):
+        waiting[host_id].append(pk)
+    moves: int | None = None
+    # Sorting by u ** (1 / weight) draws without replacement by weight (Efraimidis and Spirakis, 2006).
+    for games in sorted(waiting.values(), key=lambda games: rng.random() ** len(games), reverse=True):
+        moves = play_bots(game_id=rng.choice(games), clock=clock, rng=rng)
+        if moves is not None:
+            break
+    if not moves:  # a task in progress asks for the rest, and so does the sweep
+        return 0
+    now = clock()
+    still = _waiting(now).order_by("wake_at").values_list("pk", flat=True).first()
+    if still is not None:
+        announce.wake_bots(still, now)
     return moves
 
 
-def _one_move(table: Table, *, now: datetime, rng: random.Random) -> int:
-    """The next move of some bot, calls and catches first; gives 1, or 0 when no bot wants to move."""
-    game, position = table.game, table.position
+def _waiting(now: datetime, also: Q | None = None) -> QuerySet[Game]:
+    """Return the games whose bots are due, where people play, or that match `also`."""
+    people = Exists(Seat.objects.filter(game=OuterRef("pk"), user__isnull=False, bot="", left=False))
+    due = Game.objects.filter(status=Game.Status.PLAYING, wake_at__lte=now + ask_ahead() + EARLY)
+    return due.filter(Q(people) if also is None else Q(people) | also)
+
+
+def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random, most: int = 500) -> int | None:
+    """Make the bots' moves of a game that are due, and deal its next round if that is due.
+
+    Goes on while bots are due at once (no pause, or nobody left in the round to watch), for at most `AT_ONCE` and at
+    most `most` moves. Each move is chosen without a lock of the game and made on the version it was chosen on, so that
+    of several workers at one game only one gets each move in.
+
+    :returns: the number of moves; None if there was none because a move at a game of the same host is being chosen.
+    """
+    began, moves = clock(), 0
+    while True:
+        now = clock()
+        with transaction.atomic():
+            table = queries.find(game_id)
+            if table is None or table.game.status != Game.Status.PLAYING or table.game.paused_at is not None:
+                return moves
+            game = table.game
+            over = table.position is not None and table.position.phase == "over"
+            if not over and (game.wake_at is None or game.wake_at > moment_of(game, now) + EARLY):
+                if moves and table.attended and game.wake_at is not None:
+                    announce.wake_bots(game_id, game.wake_at - game.skew)
+                return moves
+            if moves >= (most if table.attended else min(most, UNATTENDED_MOVES)) or now - began >= AT_ONCE:
+                return moves
+            if not _claim_host(game.host_id):
+                return moves or None
+            choice = None if over else _choose(table, rng)
+        if over:
+            deal_next(game_id=game_id, now=now)
+            continue
+        try:
+            moves += _make(table, choice, now)
+        except Denied as denied:
+            if denied.code not in ("stale", "over", "paused", "forbidden"):
+                raise
+
+
+def _claim_host(host_id: int | None) -> bool:
+    """Return whether no other transaction chooses a move at a game of this host; none can until this one ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"bots of {host_id}"])
+        claimed: bool = cursor.fetchone()[0]
+    return claimed
+
+
+def _choose(table: Table, rng: random.Random) -> tuple[int, rules.Move] | None:
+    """Return the seat and the next move of some bot, calls and catches first; None when no bot wants to move."""
+    position = table.position
     assert position is not None
     bot_seats = [seat for seat in table.seats if seat.bot and seat.index not in position.out]
     rng.shuffle(bot_seats)
@@ -74,15 +126,18 @@ def _one_move(table: Table, *, now: datetime, rng: random.Random) -> int:
         view = rules.view_for(position, seat.index, table.options)
         move = bots.BOTS[seat.bot].choose(view, legal, rng)
         if move is not None:
-            play_seat(
-                game_id=game.pk,
-                seat=seat.index,
-                move=move,
-                version=game.version,
-                round_number=table.playing[0].number,
-                now=now,
-            )
-            return 1
-    # Nobody wanted to catch: no bot is due again until the position changes, or a seat changes hands.
-    Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(wake_at=None)
-    return 0
+            return seat.index, move
+    return None
+
+
+def _make(table: Table, choice: tuple[int, rules.Move] | None, now: datetime) -> int:
+    """Make the move that was chosen at this table; returns 1, or 0 when no bot wanted to move."""
+    game = table.game
+    if choice is None:
+        # Nobody wanted to catch: no bot is due again until the position changes, or a seat changes hands.
+        Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(wake_at=None)
+        return 0
+    seat, move = choice
+    number = table.playing[0].number
+    play_seat(game_id=game.pk, seat=seat, move=move, version=game.version, round_number=number, now=now)
+    return 1

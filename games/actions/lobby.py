@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
-from accounts.actions import create_guest, lock_person
-from accounts.limits import scaled
+from accounts.actions import create_guest
 from accounts.names import BOT_NAMES, name_skeletons
 from games import announce, bots, queries, rules
-from games.actions import chance, handover, rounds
+from games.actions import chance, handover, rounds, table_limits
 from games.actions.locks import lock_game
 from games.actions.notices import tell
 from games.models import Game, Seat
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 MAX_PAUSE: Final = 10.0
 MOST_MISSES: Final = 10
-OPEN_TABLES: Final = 20  # at which a person may sit, scaled by RATE_LIMITS
 TAKEN_OFF: Final = "Staff took you off this table: you cannot sit down here again."
 
 
@@ -67,13 +65,14 @@ def create_table(
     `form` and `form_guest` are stored for `once.create_table_once`.
 
     :raises IntegrityError: `form` has made a table already.
-    :raises Denied: `malformed`, with a sentence that says what to change; `forbidden` to who sits at `OPEN_TABLES`.
+    :raises Denied: `malformed`, with a sentence that says what to change; `forbidden` to a person
+        who has as many tables as `table_limits` allows.
     """
     kept = _checked(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
         if len(machines) + 1 < options.players:  # it will wait for people
-            _check_open_tables(user)
+            table_limits.check_open(user)
         game = Game.objects.create(
             host=user,
             preset=options.preset,
@@ -105,23 +104,6 @@ def create_table(
             game.skew = ask_ahead()
             _start(table, user, now)
         return table
-
-
-def _check_open_tables(user: User) -> None:
-    """Refuse a seat at one more open table to who sits at as many as a person may.
-
-    Who hosts a table sits there, so nobody gets more of them by taking over those that others leave. Locks the person,
-    so that two seats at once are counted in turn.
-    """
-    most = scaled(OPEN_TABLES)
-    if most is None:
-        return
-    lock_person(user.pk)
-    if Seat.objects.filter(user=user, game__status=Game.Status.OPEN).count() >= most:
-        message = (
-            f"You sit at {most} tables that wait for players, and nobody can sit at more: start or leave one first."
-        )
-        raise Denied("forbidden", message)
 
 
 def _checked(options: TableOptions) -> dict[str, object]:
@@ -207,8 +189,8 @@ def _free_seat(table: Table) -> int:
 def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
     """Sit down at an open table; the last free seat starts the game.
 
-    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to whom staff removed from it, and to who
-        sits at `OPEN_TABLES`.
+    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to a person
+        whom staff removed from it, and to one who has as many open tables as `table_limits` allows.
     """
     with transaction.atomic():
         table = _open_table(code, user, links)
@@ -219,7 +201,7 @@ def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -
             raise Denied("forbidden", TAKEN_OFF, version=game.version)
         seat = _person(game, _free_seat(table), user)
         if len(table.seats) + 1 < game.players:  # it will go on waiting
-            _check_open_tables(user)
+            table_limits.check_open(user)
         seat.save()
         _seat(table, seat, user, now)
         return table
@@ -263,7 +245,8 @@ def leave_table(*, code: str, user: User, now: datetime, links: Collection[str] 
 def start(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
     """Start with the players seated so far, as the host says; they move up so that no seat is empty.
 
-    :raises Denied: `not_found`, `over`, `not_seated`, `forbidden`, `already_started`, `too_few_players`.
+    :raises Denied: `not_found`, `over`, `not_seated`, `forbidden`, `already_started`, `too_few_players`;
+        `forbidden` also to a person who plays against bots alone at as many tables as `table_limits` allows.
     """
     with transaction.atomic():
         table = _hosted_table(code, user, links)
@@ -291,6 +274,8 @@ def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
 
 def _start(table: Table, by: User, now: datetime) -> None:
     game = table.game
+    if [seat.user_id for seat in table.seats if seat.user_id is not None] == [by.pk]:
+        table_limits.check_against_bots(by)
     game.status, game.started_at = Game.Status.PLAYING, now
     rounds.deal_round(table, number=1, dealer=chance.source.randrange(len(table.seats)), now=now)
     tell.start(table, by=by.pk, now=now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -14,9 +15,11 @@ from pytest_django.fixtures import Settings
 from accounts.models import User
 from games import queries, rules
 from games.actions import guests, lobby
-from games.actions.lobby import OPEN_TABLES, TableOptions
+from games.actions.lobby import TableOptions
 from games.actions.once import create_table_once
+from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
+from games.actions.table_limits import OPEN_TABLES, TABLES_AGAINST_BOTS
 from games.models import Game, Invitation, Seat
 from games.queries import lists
 from games.queries.verify import faults_of
@@ -324,6 +327,60 @@ def test_the_page_and_the_api_say_that_there_are_too_many(settings: Settings, al
     )
     assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
     assert Game.objects.count() == 1
+
+
+def test_a_person_plays_against_bots_alone_at_no_more_than_fifty_tables(
+    settings: Settings, alice: User, bob: User
+) -> None:
+    settings.RATE_LIMITS = 100
+    tables = [new_table(alice, players=2, bots=1) for _ in range(TABLES_AGAINST_BOTS)]
+    with pytest.raises(Denied, match="You play at 50 tables against bots alone") as refused:
+        new_table(alice, players=2, bots=1)
+    assert (refused.value.code, refused.value.status) == ("forbidden", 403)
+    new_table(bob, players=2, bots=1)
+    pair = new_table(alice, players=2)  # a table with another person is not against bots alone
+    assert lobby.join(code=pair.game.code, user=bob, now=NOON).game.status == Game.Status.PLAYING
+    play_move(code=tables[0].game.code, user=alice, text="leave", version=None, now=NOON)
+    assert new_table(alice, players=2, bots=1).game.status == Game.Status.PLAYING
+
+
+@pytest.mark.parametrize(
+    ("act", "options"), [(lobby.start, {}), (lobby.add_bot, {"bot": "careful"})], ids=["start", "last bot"]
+)
+def test_an_open_table_with_bots_alone_cannot_be_started_past_the_limit(
+    settings: Settings, alice: User, act: Callable[..., queries.Table], options: dict[str, Any]
+) -> None:
+    settings.RATE_LIMITS = 2  # one table of each kind
+    new_table(alice, players=2, bots=1)
+    waiting = new_table(alice, players=3, bots=1)
+    with pytest.raises(Denied, match="You play at 1 tables against bots alone"):
+        act(code=waiting.game.code, user=alice, **({"now": NOON} | options))
+    after = now_of(waiting)
+    assert (after.game.status, len(after.seats)) == (Game.Status.OPEN, 2)
+
+
+def test_without_limits_a_person_plays_against_bots_at_any_number_of_tables(settings: Settings, alice: User) -> None:
+    settings.RATE_LIMITS = 0
+    for _ in range(TABLES_AGAINST_BOTS + 1):
+        new_table(alice, players=2, bots=1)
+
+
+def test_the_page_and_the_api_say_that_there_are_too_many_against_bots(settings: Settings, alice: User) -> None:
+    settings.RATE_LIMITS = 4  # two tables
+    for _ in range(2):
+        new_table(alice, players=2, bots=1)
+    browser = logged_in(alice)
+    refused = browser.post("/tables/new/", CHOICES | {"players": 3, "bots": 2})
+    assert refused.status_code == 403
+    assert "finish or leave one first" in refused.content.decode()
+    answer = browser.post(
+        "/api/v1/games",
+        {"players": 2, "bots": 1},
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {api_token(alice)}"},
+    )
+    assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
+    assert Game.objects.count() == 2
 
 
 def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charlie: User) -> None:
