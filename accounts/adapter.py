@@ -18,9 +18,10 @@ from django.utils.formats import date_format
 
 from accounts import actions, browsers, guards, mails, queries, tries
 from accounts.addresses import canonical
-from accounts.limits import TooManyTries
+from accounts.limits import CONFIRMATIONS, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of, counted_as
+from accounts.tries import Key
 
 LEFT_GUEST: Final = "left_guest"
 """The session's key for the guest whose browser has logged in to an account: the number of that user."""
@@ -29,6 +30,9 @@ LINKS: Final = "links"
 
 CONFIRMATION_FOLLOWS: Final = "account/messages/email_confirmation_sent.txt"
 """allauth's name for the message that a mail to confirm an address follows."""
+CONFIRMATION_HELD: Final = "account/messages/email_confirmation_held.txt"
+HELD: Final = "confirmation_held"
+"""The session's key for a mail to confirm an address that was not sent: too many were asked for by the network."""
 NOT_BY_THIS_ADDRESS: Final = (
     "No account here has this email address and password. An address logs you in once you have confirmed it; your"
     " username always does."
@@ -161,10 +165,23 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         """
         address = emailconfirmation.email_address
         try:
-            self.send_mail(mails.CONFIRM, address.email, {"user": address.user})
-        except TooManyTries:
+            self.queue_confirmation(request, address)
+        except TooManyTries as many:
             if not signup and request.user.pk == address.user_id:
                 raise
+            if many.limit is CONFIRMATIONS:
+                request.session[HELD] = True
+
+    def queue_confirmation(self, request: HttpRequest, address: EmailAddress) -> None:
+        """Queue such a mail, and count it for the network that it is asked from.
+
+        :raises TooManyTries:
+        """
+        keys = [Key.of(CONFIRMATIONS, address_of(request))]
+        with tries.trying(keys, timezone.now(), durable=False) as one:
+            self.send_mail(mails.CONFIRM, address.email, {"user": address.user})
+            one.count()
+        request.session.pop(HELD, None)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
         """Confirm an address; False if another account has just confirmed it."""
@@ -178,9 +195,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             return False
 
     def add_message(self, request: HttpRequest, level: int, *args: Any, **kwargs: Any) -> None:
-        """Give the message that a confirmation mail follows a button that sends it again."""
+        """Give the message that a confirmation mail follows, or cannot be sent now, a button that sends it again."""
         if CONFIRMATION_FOLLOWS in (*args, *kwargs.values()):
             kwargs["extra_tags"] = "confirm-again"
+            if request.session.get(HELD):
+                args = tuple(CONFIRMATION_HELD if arg == CONFIRMATION_FOLLOWS else arg for arg in args)
+                level = messages.WARNING
         super().add_message(request, level, *args, **kwargs)
 
     def is_safe_url(self, url: str) -> bool:

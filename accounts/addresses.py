@@ -11,6 +11,8 @@ from django.core.validators import validate_email
 LONGEST_ADDRESS: Final = 254
 """The longest mail address there is (RFC 5321), and what the columns for addresses hold."""
 
+GMAIL: Final = ("gmail.com", "googlemail.com")
+
 
 def validate_address(value: str) -> None:
     """Refuse what is no mail address, or one that mail from here cannot reach. Raises ValidationError.
@@ -75,7 +77,11 @@ def _may_be_address(text: str) -> bool:
 def mailbox_of(address: str) -> str:
     """Return the name under which mails to the mailbox of this address are counted.
 
-    What follows a `+` before the @ is left out: most mail servers deliver to the same person whatever it is.
+    What follows a `+` before the @ is left out: most mail servers deliver to the same person whatever it is. Gmail
+    ignores dots too, and has two domains.
     """
     before, at, domain = canonical(address).rpartition("@")
-    return (before.partition("+")[0] or before) + at + domain
+    before = before.partition("+")[0] or before
+    if domain in GMAIL:
+        before, domain = before.replace(".", ""), GMAIL[0]
+    return before + at + domain

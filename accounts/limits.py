@@ -31,6 +31,8 @@ WRONG_BY_BROWSER: Final = TryLimit("wrong-browser", 5, 5 * MINUTE, "wrong passwo
 # Counted when they are done
 SIGN_UPS: Final = TryLimit("sign-ups", 20, MINUTE, "new accounts from your network")
 RESETS_BY_ADDRESS: Final = TryLimit("resets-address", 20, MINUTE, "requests for a new password from your network")
+CONFIRMATIONS: Final = TryLimit("confirmations-address", 30, HOUR, "emails to confirm an address from your network")
+RESETS_IN_AN_HOUR: Final = TryLimit("resets-hour", 30, HOUR, "requests for a new password from your network")
 # Counted by the mails themselves, for each of the kinds that can be asked for: accounts/mails.py
 MAILS_TO_MAILBOX: Final = TryLimit("mails-mailbox", 3, HOUR, "emails of this kind to this address")
 MAILS_BY_PERSON: Final = TryLimit("mails-person", 10, HOUR, "emails of this kind for this account")

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts import actions, guards, log_ins, mails, queries, tries
 from accounts.forms import take_addresses
-from accounts.limits import RESETS_BY_ADDRESS, TooManyTries
+from accounts.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
@@ -83,7 +83,8 @@ class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth shi
         :raises TooManyTries:
         """
         now, address = timezone.now(), str(self.cleaned_data["email"])
-        tries.count([Key.of(RESETS_BY_ADDRESS, address_of(request))], now)
+        network = address_of(request)
+        tries.count([Key.of(limit, network) for limit in (RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR)], now)
         mails.queue(kind=mails.RESET, address=address, user=self._owner(address), now=now)
         return address
 

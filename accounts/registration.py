@@ -16,10 +16,10 @@ from django.contrib.auth import logout
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from accounts import actions, mails, queries
+from accounts import actions, queries
+from accounts.adapter import HELD
 from accounts.models import User
 
 JUST_TAKEN: Final = (
@@ -61,8 +61,11 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
         """
         pending = self.request.session.get(LOGIN_SESSION_KEY)
         if pending is not None and self.request.user.is_authenticated:
+            held = self.request.session.get(HELD)
             logout(self.request)
             self.request.session[LOGIN_SESSION_KEY] = pending
+            if held:
+                self.request.session[HELD] = held
 
 
 class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types
@@ -85,7 +88,7 @@ def confirm_again(request: HttpRequest) -> HttpResponse:
     address = get_address_for_user(user) if user is not None else None
     if address is None or address.verified:
         return redirect("account_email" if request.user.is_authenticated else "account_login")
-    mails.queue(kind=mails.CONFIRM, address=address.email, user=cast("User", user), now=timezone.now())
+    get_adapter().queue_confirmation(request, address)
     add_email_verification_sent_message(request, address.email, signup=False)
     return redirect("account_email" if request.user.is_authenticated else "account_email_verification_sent")
 

@@ -62,10 +62,11 @@ class Try:
 
 
 @contextmanager
-def trying(keys: Iterable[Key], now: datetime) -> Iterator[Try]:
+def trying(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iterator[Try]:
     """Hold a slot of each key during the block, and use them up if the block calls `count()`.
 
-    The block runs in a transaction of its own. If it raises, nothing is counted.
+    The block runs in a transaction of its own, or with `durable=False` in one that runs already: then the count is
+    undone with the rest of it. If the block raises, nothing is counted.
 
     :raises TooManyTries: a key has no slot left.
     """
@@ -74,7 +75,7 @@ def trying(keys: Iterable[Key], now: datetime) -> Iterator[Try]:
     if not limited:
         yield one
         return
-    with transaction.atomic(durable=True):
+    with transaction.atomic(durable=durable):
         slots = [(key, _take(key, now)) for key in limited]
         yield one
         if one.counts:

@@ -21,8 +21,9 @@ from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks, Settings
 
 from accounts import actions, mails, queries
 from accounts.addresses import canonical, mailbox_of
-from accounts.limits import MAILS_BY_PERSON
-from accounts.models import AccountMail, User
+from accounts.limits import CONFIRMATIONS, MAILS_BY_PERSON, TryLimit
+from accounts.models import AccountMail, CountedTry, User
+from accounts.tries import Key
 from games.actions.notices import outbox
 from tests.conftest import logged_in, person
 from tests.support.codes import confirmed_browser, totp
@@ -388,6 +389,43 @@ def test_what_others_ask_for_an_address_does_not_show(limits: None, settings: Se
     assert [(s, p.replace("alicf", "alice").replace("bob@", "alice@")) for s, p in claimed] == free
 
 
+@pytest.mark.parametrize("asks", ["optional", "mandatory"])
+@pytest.mark.parametrize("guest", [False, True])
+def test_one_network_asks_for_thirty_confirmations_an_hour(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, asks: str, guest: bool
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = asks
+    settings.RATE_LIMITS = 10  # per cent: three an hour
+    monkeypatch.setattr("accounts.signup.SIGN_UPS", TryLimit("sign-ups", 1000, 60, "new accounts"))
+    for n in range(3):
+        sign_up(f"mallory{n}", f"victim{n}@example.org")
+    browser = sign_up("dora", "dora@example.org", logged_in(actions.create_guest()) if guest else None)
+    assert User.objects.filter(username="dora").exists()
+    assert AccountMail.objects.filter(kind=mails.CONFIRM).count() == 3
+    page = browser.get("/accounts/confirm-email/" if asks == "mandatory" else "/").content.decode()
+    assert "could not be sent now" in page
+    assert "We are sending" not in page
+    assert "Send it again" in page
+    assert browser.post("/accounts/email/again/").status_code == 429
+    CountedTry.objects.all().delete()  # as after an hour
+    assert browser.post("/accounts/email/again/").status_code == 302
+    assert AccountMail.objects.filter(kind=mails.CONFIRM, address="dora@example.org").count() == 1
+    if asks == "mandatory":
+        assert "We are sending" in browser.get("/accounts/confirm-email/").content.decode()
+
+
+def test_adding_addresses_counts_for_the_network_too(settings: Settings, alice: User) -> None:
+    settings.RATE_LIMITS = 10
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    CountedTry.objects.bulk_create(
+        CountedTry(key=Key.of(CONFIRMATIONS, "127.0.0.1").text, slot=slot, until=timezone.now() + HOUR)
+        for slot in range(3)
+    )
+    answer = confirmed_browser(alice).post("/accounts/email/", {"action_add": "", "email": "n@example.org"})
+    assert answer.status_code == 429
+    assert not EmailAddress.objects.filter(email="n@example.org").exists()
+
+
 def test_one_account_asks_for_ten_confirmations_an_hour_to_any_addresses(limits: None, alice: User) -> None:
     for n in range(9):
         mails.queue(kind=mails.CONFIRM, address=f"n{n}@example.org", user=alice, now=timezone.now())
@@ -523,6 +561,9 @@ def test_a_kind_that_is_not_known_is_an_error(alice: User) -> None:
     [
         ("Alice+news@Example.org", "alice@example.org"),
         ("a@XN--bcher-kva.de", "a@bücher.de"),
+        ("A.lice.B+x@gmail.com", "aliceb@gmail.com"),
+        ("al.iceb@GoogleMail.com", "aliceb@gmail.com"),
+        ("a.b@example.org", "a.b@example.org"),
         ("+a@example.org", "+a@example.org"),
         ("nobody", "nobody"),
     ],
