@@ -414,6 +414,17 @@ def test_one_network_asks_for_thirty_confirmations_an_hour(
         assert "We are sending" in browser.get("/accounts/confirm-email/").content.decode()
 
 
+def test_one_network_asks_for_thirty_new_passwords_an_hour(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.RATE_LIMITS = 10
+    monkeypatch.setattr("accounts.passwords.RESETS_BY_ADDRESS", TryLimit("resets-address", 1000, 60, "requests"))
+    for n in range(3):
+        ask_reset(f"stranger{n}@example.org")
+    refused = Client().post("/accounts/password/reset/", {"email": "another@example.org"})
+    assert refused.status_code == 429
+    assert "requests for a new password from your network. Try again in 60 minutes." in refused.content.decode()
+    assert AccountMail.objects.filter(kind=mails.RESET).count() == 3
+
+
 def test_adding_addresses_counts_for_the_network_too(settings: Settings, alice: User) -> None:
     settings.RATE_LIMITS = 10
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
