@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from games import announce, queries
-from games.actions import handover
+from games.actions import handover, table_events
 from games.actions.clocks import stops
 from games.actions.locks import lock_game
 from games.actions.notices import mailbox, tell
@@ -36,6 +36,7 @@ def ask_pause(*, code: str, user: User, now: datetime, links: Collection[str] = 
         votes = {*game.pause_votes, seat}
         if votes >= set(queries.pause_voters(table)):
             stops.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+            table_events.record(table_events.PAUSE_BEGAN, game=game, now=now)
         else:
             _save_votes(game, votes)
         return table
@@ -51,7 +52,8 @@ def go_on(*, code: str, user: User, now: datetime, links: Collection[str] = ()) 
         game = table.game
         if game.paused_reasons and Game.PAUSED_BY_CONSENT not in game.paused_reasons:
             raise Denied("forbidden", "Staff have paused this game, and only they end that.", version=game.version)
-        stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+        if stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
+            table_events.record(table_events.PAUSE_ENDED, game=game, seat=seat, now=now)
         if seat in game.pause_votes:
             _save_votes(game, set(game.pause_votes) - {seat})
         return table
@@ -76,6 +78,8 @@ def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:
         if game.status != Game.Status.PLAYING or game.paused_at is None or game.paused_at > begun:
             return False
         ended = stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+        if ended:
+            table_events.record(table_events.PAUSE_RAN_OUT, game=game, now=now)
         if not game.paused_reasons:
             tell.goes_on(table, now=now)
         return ended
@@ -90,6 +94,7 @@ def take_back(*, code: str, user: User, now: datetime, links: Collection[str] = 
         table, seat = _players_table(code, user, links)
         if table.seats[seat].bot:
             handover.give_back(table, seat=seat, now=now)
+            table_events.record(table_events.SEAT_TAKEN_BACK, game=table.game, seat=seat, now=now)
             mailbox.read_kind(user_id=user.pk, kind=BOT_TOOK_OVER, game=table.game, reason=Reason.BACK, now=now)
         return table
 

@@ -1,7 +1,7 @@
 """Who has a seat, and who plays for it: its owner, a bot for the owner, or another owner.
 
-All work on a table whose game row the caller has locked, and save what they change. Seats that change hands are no log
-lines: they change no card.
+All work on a table whose game row the caller has locked, and save what they change. Seats that change hands are no
+moves: they change no card.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from games import announce, queries
+from games.actions import table_events
 from games.actions.clocks import stops
 from games.actions.clocks.timing import CLOCK_FIELDS, first_wake, set_clock, turn_clock
 from games.models import Game, Seat
@@ -113,5 +114,5 @@ def voters_changed(table: Table, *, now: datetime) -> None:
     if game.pause_votes:
         game.pause_votes = []
         game.save(update_fields=["pause_votes"])
-    if not queries.pause_voters(table):
-        stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+    if not queries.pause_voters(table) and stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
+        table_events.record(table_events.PAUSE_ABANDONED, game=game, now=now)

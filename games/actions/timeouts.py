@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 
 from games import queries, rules
-from games.actions import handover
+from games.actions import handover, table_events
 from games.actions.clocks import stops, vacations
 from games.actions.clocks.timing import moment_of, moved
 from games.actions.commit import commit
@@ -133,6 +133,7 @@ def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
         return
     if game.after_misses == Game.AfterMisses.BOT:
         handover.replace_by_bot(table, seat=seat.index, now=now)
+        table_events.record(table_events.BOT_BEGAN, game=game, seat=seat.index, now=now)
         tell.bot_took_over(table, seat, misses=misses, now=now)
     elif seat.index not in table.playing[2].out and table.playing[2].phase != "over":
         commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)

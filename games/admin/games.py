@@ -19,7 +19,7 @@ from games import render as rendering
 from games.actions.moderation import tables
 from games.actions.moderation.acts import LOOK, TABLE_ACTS, StaffAct
 from games.actions.moderation.audit import check_outside
-from games.actions.moderation.log import staff_lines
+from games.actions.moderation.log import notes_of
 from games.admin.acts import act_page, buttons, may, refusal_of
 from games.models import AuditEntry, Game
 from games.queries import GameView, Table, conduct
@@ -147,7 +147,7 @@ class GameAdmin(ReadOnly):
         if plays:
             offered.remove(LOOK)
         view, lines = queries.view_of(table, None), queries.log_of(table, None, last=LOG_LINES)
-        acts = staff_lines(game, reader=None, since=lines[0].n if lines else 0)
+        notes = notes_of(table, reader=None, since=lines[0].n if lines else 0)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -158,7 +158,7 @@ class GameAdmin(ReadOnly):
             "prose": words.options_prose(view),
             "top": _top(view),
             "seats": [(seat, row, words.duration(row.bank)) for seat, row in zip(view.seats, table.seats, strict=True)],
-            "lines": rendering.log_of(view, lines, now, acts),
+            "lines": rendering.log_of(view, lines, now, notes),
             "shown": LOG_LINES,
             "refusal": refusal_of(check_outside, table, by=request.user),
             "acts": buttons(request, offered, "games_game_act", game.pk),

@@ -1,11 +1,11 @@
-"""What is stored. `tables`: a table and who sits there; `play`: rounds, hands and the log of moves; `positions`: how
+"""What is stored. `tables`: a table and who sits there; `play`: rounds, hands and the log; `positions`: how
 rounds and hands hold a position; `moderation`: what staff did, and the cases before them; `notices`: what people are
 told while they are away.
 """
 
 from games.models.moderation import Appeal, AuditEntry, BrowserMark, Case, Report, Suspension, Warned
 from games.models.notices import Notice, NoticeSettings, Outbox
-from games.models.play import Hand, Move, Round
+from games.models.play import Hand, Move, Round, TableEvent
 from games.models.tables import Game, Heartbeat, Invitation, Seat
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "Round",
     "Seat",
     "Suspension",
+    "TableEvent",
     "Warned",
 ]

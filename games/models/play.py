@@ -1,4 +1,4 @@
-"""A round with its position, its hands, and the log of moves. Only rounds and moves hold cards."""
+"""A round with its position, its hands, and the log of moves and events. Only rounds and moves hold cards."""
 
 from __future__ import annotations
 
@@ -96,3 +96,25 @@ class Move(models.Model):
 
     def __str__(self) -> str:
         return f"{self.game_id} #{self.n}"
+
+
+class TableEvent(models.Model):
+    """Something that happened at a running table and is no move, like a pause: the log shows it after line `version`.
+
+    It changes no card, and is not in records. `seat` is the number of the seat that it is about, or null.
+    """
+
+    game = models.ForeignKey(
+        Game, on_delete=models.CASCADE, related_name="events", db_index=False
+    )  # in the index below
+    version = models.PositiveIntegerField()
+    kind = models.CharField(max_length=20)  # a name in `games.actions.table_events.KINDS`
+    seat = models.PositiveSmallIntegerField(null=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        indexes = (models.Index(fields=["game", "id"], name="table_event_of_game"),)
+
+    def __str__(self) -> str:
+        return f"{self.game_id} {self.kind} after #{self.version}"

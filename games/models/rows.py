@@ -218,24 +218,56 @@ def read_log(game_id: int, after: int, until: int, last: int | None) -> list[Log
 # A person goes by the name of today: the entry has the one of its time, which staff may have taken since.
 _NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE(NULLIF({1}.display_name, ''), {1}.username, '') END"
 _BEFORE: Final = "CAST(a.details->>'before_id' AS bigint)"
-_ACTS: Final = f"""
-SELECT a.act, a.version, a.at, {_NAME_TODAY.format("a.person_id", "p")}, {_NAME_TODAY.format(_BEFORE, "b")},
-a.person_id, {_BEFORE}, a.details
+# Acts and events in one statement: pages show both.
+_BETWEEN_MOVES: Final = f"""
+(SELECT true, a.id, a.act, a.version, a.at, {_NAME_TODAY.format("a.person_id", "p")},
+{_NAME_TODAY.format(_BEFORE, "b")}, a.person_id, {_BEFORE}, a.details, NULL::smallint
 FROM games_auditentry a LEFT JOIN accounts_user p ON p.id = a.person_id LEFT JOIN accounts_user b ON b.id = {_BEFORE}
-WHERE a.game_id = %s AND a.version >= %s AND a.act = ANY(%s) ORDER BY a.id DESC LIMIT %s
+WHERE a.game_id = %s AND a.version >= %s AND a.act = ANY(%s) ORDER BY a.id DESC LIMIT %s)
+UNION ALL
+(SELECT false, e.id, e.kind, e.version, e.at, NULL, NULL, NULL, NULL, NULL, e.seat
+FROM games_tableevent e
+WHERE e.game_id = %s AND e.version >= %s AND e.kind = ANY(%s) ORDER BY e.id DESC LIMIT %s)
 """  # noqa: S608  # parts of ours
-ActRow = tuple[str, int, datetime, str | None, str | None, int | None, int | None, dict[str, Any]]
 
 
-def read_acts(game_id: int, since: int, acts: Sequence[str], last: int | None) -> list[ActRow]:
-    """What staff did of these `acts` at a table from version `since` on, at most the `last` newest, oldest first.
+class ActRow(NamedTuple):
+    """An act of staff at a table: who it was about, and who it took a seat from.
 
-    Each: act, version, time, whom it was about, whom it took a seat from, their numbers, details. People are what they
-    go by now: empty if they are gone, None if there was nobody.
+    People have the names they go by now: empty if they are gone, None if there was nobody.
+    """
+
+    act: str
+    version: int
+    at: datetime
+    person: str | None
+    before: str | None
+    person_id: int | None
+    before_id: int | None
+    details: dict[str, Any]
+
+
+class EventRow(NamedTuple):
+    """An event at a table, after line `version` of its log. `seat` is the seat that it is about, or None."""
+
+    kind: str
+    version: int
+    at: datetime
+    seat: int | None
+
+
+def read_between_moves(
+    game_id: int, since: int, acts: Sequence[str], kinds: Sequence[str], last: int | None
+) -> tuple[list[ActRow], list[EventRow]]:
+    """Return the acts of staff and the events at a table from version `since` on, each oldest first.
+
+    Only those of these `acts` and `kinds`, and of each at most the `last` newest.
     """
     with prepared() as cursor:
-        cursor.execute(_ACTS, [game_id, since, list(acts), last])
-        return [(*row, json.loads(details)) for *row, details in reversed(cursor.fetchall())]
+        cursor.execute(_BETWEEN_MOVES, [game_id, since, list(acts), last, game_id, since, list(kinds), last])
+        rows = sorted(cursor.fetchall(), key=lambda row: row[1])
+    done = [ActRow._make([*row[2:9], json.loads(row[9])]) for row in rows if row[0]]
+    return done, [EventRow._make([*row[2:5], row[10]]) for row in rows if not row[0]]
 
 
 _RESULTS: Final = """

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
-from games.models.rows import read_acts
+from games.models.rows import EventRow, read_between_moves
 
 M = TypeVar("M", bound=Model)
 
@@ -85,21 +85,35 @@ class DoneAct(NamedTuple):
     details: dict[str, Any]
 
 
-def acts_at_table(
-    game: Game, acts: Sequence[str], *, reader: User | None, since: int = 0, last: int | None = None
-) -> list[DoneAct]:
-    """Return which of these `acts` staff did at this table from version `since` on, oldest first.
+def between_moves(
+    game: Game,
+    *,
+    acts: Sequence[str],
+    kinds: Sequence[str],
+    reader: User | None,
+    since: int = 0,
+    last: int | None = None,
+) -> tuple[list[DoneAct], list[EventRow]]:
+    """Return which of these `acts` staff did at this table from version `since` on, and its events of these `kinds`.
 
-    If `last` is given, only that many of the newest. Runs one query.
+    Both are oldest first. If `last` is given, only that many of the newest of each. Runs one query.
     """
 
     def called(name: str | None, number: int | None) -> str | You | None:
         return You.YOU if reader is not None and reader.pk == number else name
 
+    done, events = read_between_moves(game.pk, since, acts, kinds, last)
     return [
-        DoneAct(act, version, at, called(to, to_id), called(before, before_id), details)
-        for act, version, at, to, before, to_id, before_id, details in read_acts(game.pk, since, acts, last)
-    ]
+        DoneAct(
+            row.act,
+            row.version,
+            row.at,
+            called(row.person, row.person_id),
+            called(row.before, row.before_id),
+            row.details,
+        )
+        for row in done
+    ], events
 
 
 def closed_by_staff(game: Game) -> bool:

@@ -2,7 +2,7 @@
 
 from games.render.page import LOG_LINES, Again, Asked, Ended, may_leave, page_of
 from games.render.table import SORTS
-from games.render.told import StaffLine, announcements, log_of
+from games.render.told import LogNote, announcements, log_of
 
 __all__ = [
     "LOG_LINES",
@@ -10,7 +10,7 @@ __all__ = [
     "Again",
     "Asked",
     "Ended",
-    "StaffLine",
+    "LogNote",
     "announcements",
     "log_of",
     "may_leave",

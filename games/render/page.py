@@ -18,7 +18,7 @@ from games.render import words
 from games.render.clock import clock_of
 from games.render.move import move_of
 from games.render.table import SORTS, hand_of, players_of, scores_of, shown_hands, table_of
-from games.render.told import StaffLine, log_of, since_your_move
+from games.render.told import LogNote, log_of, since_your_move
 
 Context = dict[str, Any]
 
@@ -65,13 +65,13 @@ def page_of(
     *,
     asked: Asked,
     now: datetime,
-    acts: Sequence[StaffLine] = (),
+    notes: Sequence[LogNote] = (),
     ended: Ended | None = None,
     again: Again | None = None,
 ) -> Context:
     """Everything the game page shows to the reader of `view`.
 
-    `lines` are the newest of the log, oldest first, and `acts` what staff did beside those that the page shows.
+    `lines` are the newest of the log, oldest first, and `notes` stand between those that the page shows.
     """
     here = reverse("game", args=[view.id])
     sort = asked.sort if asked.sort in SORTS else "color"
@@ -103,7 +103,7 @@ def page_of(
         "players": players,
         "scores": scores_of(view, players),
         "columns": tuple(player.name for player in players),
-        "log": log_of(view, lines[-LOG_LINES:], now, acts),
+        "log": log_of(view, lines[-LOG_LINES:], now, notes),
         "ended": _ended(view, ended),
         "over": _over(view, again),
         "may_leave": may_leave(view),

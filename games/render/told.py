@@ -36,7 +36,7 @@ def sentences(view: GameView, line: LogLine) -> list[str]:
 
 
 class LogRow(NamedTuple):
-    """A line of the log as its reader sees it: a move, or what staff did, whose `n` is 0.
+    """A line of the log as its reader sees it: a move, or a note between two moves, whose `n` is 0.
 
     `heading` stands above the last line of an earlier round.
     """
@@ -49,8 +49,8 @@ class LogRow(NamedTuple):
     heading: str = ""
 
 
-class StaffLine(NamedTuple):
-    """What the log says that staff did after move `version`. `ends_round`: the round was over with it."""
+class LogNote(NamedTuple):
+    """What the log says between two moves, after move `version`. `ends_round`: the round was over with it."""
 
     version: int
     at: datetime
@@ -58,25 +58,25 @@ class StaffLine(NamedTuple):
     ends_round: bool = False
 
 
-def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, acts: Sequence[StaffLine] = ()) -> list[LogRow]:
-    """The log newest first: its lines, and what staff did after each. Both are given oldest first."""
+def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Sequence[LogNote] = ()) -> list[LogRow]:
+    """The log newest first: its lines, and the notes after each. Both are given oldest first."""
     rows: list[LogRow] = []
-    newer, left = view.round, list(acts)
+    newer, left = view.round, list(notes)
     for line in reversed(lines):
-        after: list[StaffLine] = []
+        after: list[LogNote] = []
         while left and left[-1].version >= line.n:
             after.append(left.pop())
         heading = f"Round {line.round}" if newer != line.round else ""
         newer = line.round
-        if heading:  # acts up to the one that ended the round stand in that round
-            own = next((n for n, act in enumerate(after) if act.ends_round), len(after))
-            rows += [_staff_row(act, now) for act in after[:own]]
+        if heading:  # notes up to the one that ended the round stand in that round
+            own = next((n for n, note in enumerate(after) if note.ends_round), len(after))
+            rows += [_note_row(note, now) for note in after[:own]]
             after = after[own:]
-        told = [_staff_row(act, now) for act in after]
+        told = [_note_row(note, now) for note in after]
         text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
         told.append(LogRow(line.n, text, at, moment(line.at, now), _is_own(view, line)))
         rows += [told[0]._replace(heading=heading), *told[1:]]
-    return [*rows, *(_staff_row(act, now) for act in reversed(left))]
+    return [*rows, *(_note_row(note, now) for note in reversed(left))]
 
 
 def _is_own(view: GameView, line: LogLine) -> bool:
@@ -84,8 +84,8 @@ def _is_own(view: GameView, line: LogLine) -> bool:
     return line.seat == view.you and not line.by_bot
 
 
-def _staff_row(act: StaffLine, now: datetime) -> LogRow:
-    return LogRow(0, act.text, act.at.isoformat(timespec="seconds"), moment(act.at, now))
+def _note_row(note: LogNote, now: datetime) -> LogRow:
+    return LogRow(0, note.text, note.at.isoformat(timespec="seconds"), moment(note.at, now))
 
 
 def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:

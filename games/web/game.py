@@ -25,13 +25,13 @@ from games import presence, queries, rules
 from games import render as rendering
 from games.actions import seen
 from games.actions.clocks.timing import moment_of
-from games.actions.moderation.log import staff_lines
+from games.actions.moderation.log import notes_of
 from games.actions.play import play_move
 from games.models import Game
 from games.queries import GameView, LogLine, Table, inbox, records
 from games.queries.inbox import Badges
 from games.refusals import Denied
-from games.render import Again, Asked, Ended, StaffLine
+from games.render import Again, Asked, Ended, LogNote
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.asker import links, number, person, table_for
@@ -180,8 +180,8 @@ def _show(
         presence.look(game_id=table.game.pk, user_id=user.pk)
     lines = queries.log_of(table, user, last=READ_LINES)
     before, again = _ended_before(table, view, lines), _again(table, view, user)
-    acts = _staff_beside(table, lines, user)
-    page = rendering.page_of(view, lines, asked=asked, now=now, acts=acts, ended=before, again=again)
+    notes = _notes_beside(table, lines, user)
+    page = rendering.page_of(view, lines, asked=asked, now=now, notes=notes, ended=before, again=again)
     page["unseen"] = queries.unseen_end(table, user)
     page["guest"] = user is not None and user.is_guest and view.you is not None
     badges = inbox.badges_of(user) if user else Badges()
@@ -203,10 +203,10 @@ def _show(
     return response
 
 
-def _staff_beside(table: Table, lines: list[LogLine], user: User | None) -> list[StaffLine]:
-    """What staff did since the oldest line that the page shows; since the beginning where it shows all."""
+def _notes_beside(table: Table, lines: list[LogLine], user: User | None) -> list[LogNote]:
+    """Return the notes since the oldest line that the page shows; since the beginning where it shows all."""
     oldest = lines[-rendering.LOG_LINES].n if len(lines) > rendering.LOG_LINES else 0
-    return staff_lines(table.game, reader=user, since=oldest, last=rendering.LOG_LINES)
+    return notes_of(table, reader=user, since=oldest, last=rendering.LOG_LINES)
 
 
 def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended | None:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from games import queries
 from games import render as rendering
-from games.actions.moderation.log import staff_lines
+from games.actions.moderation.log import notes_of
 from games.render import words
 from games.web.asker import number, person, table_for
 
@@ -29,13 +29,13 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     to = min(number(request.GET.get("to")) or newest, newest)
     before = max(0, to - LINES)
     lines = queries.log_of(table, user, after=before, until=to)
-    told = staff_lines(table.game, reader=user, since=before and before + 1)
-    acts = [act for act in told if act.version <= to]
+    later = notes_of(table, reader=user, since=before and before + 1)
+    notes = [note for note in later if note.version <= to]
     here = reverse("log", args=[code])
     context = {
         "code": code,
         "name": words.table_name(view),
-        "lines": rendering.log_of(view, lines, timezone.now(), acts),
+        "lines": rendering.log_of(view, lines, timezone.now(), notes),
         "over": view.ended,
         "replay_url": reverse("replay", args=[code]),
         "players": [{"name": seat.name, "url": words.profile_url(seat.username)} for seat in view.seats],

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import queries
+from games.actions.moderation.log import notes_of
 from games.actions.play import play_move
 from games.actions.sweep import sweep
-from games.models import Game, Move
+from games.models import Game, Move, TableEvent
 from tests.support.copies import copy_table
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -96,6 +97,20 @@ def test_a_page_finds_every_row_by_index(many: list[int], alice: User) -> None:
     for code in Game.objects.filter(pk__in=many[:USES]).values_list("code", flat=True):
         queries.log_of(queries.load_for(code, alice), alice, last=10)
     check_kept(statements=2)  # the table and its log
+
+
+def test_a_page_finds_the_events_between_its_moves_by_index(many: list[int], alice: User) -> None:
+    events = (TableEvent(game_id=pk, version=1, kind="pause_began", at=timezone.now()) for pk in many * 5)
+    TableEvent.objects.bulk_create(events)
+    analyze()
+    for pk in many[:USES]:
+        table = queries.find(pk)
+        assert table is not None
+        assert len(notes_of(table, reader=alice, last=10)) == 5
+    plans = [plan for plan in map(plan_of, kept()) if "games_tableevent" in plan]
+    assert len(plans) == 1
+    assert "Index Scan" in plans[0]
+    assert "table_event_of_game" in plans[0]
 
 
 def test_a_statement_that_reads_a_whole_table_would_be_found(many: list[int]) -> None:

@@ -357,8 +357,8 @@ def test_the_log_is_newest_first_with_a_heading_a_round() -> None:
 def test_what_staff_did_stands_in_its_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
     done = [(2, "Staff paused"), (2, "Staff voided"), (2, "Staff extended"), (3, "Staff paused")]
-    acts = [render.StaffLine(version, NOW, text, ends_round=text == "Staff voided") for version, text in done]
-    shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW, acts)
+    notes = [render.LogNote(version, NOW, text, ends_round=text == "Staff voided") for version, text in done]
+    shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW, notes)
     assert [(row.n or row.text.split()[1], row.heading) for row in shown] == [
         ("paused", ""), (3, ""), ("extended", ""), ("voided", "Round 1"), ("paused", ""), (2, ""), (1, ""),
     ]  # fmt: skip

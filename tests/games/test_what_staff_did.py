@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -13,14 +12,16 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
+from games import queries
 from games.actions import agreements, lobby
 from games.actions.moderation import people, tables
 from games.actions.moderation.acts import ACTS, TABLE_ACTS
-from games.actions.moderation.log import staff_lines
+from games.actions.moderation.log import notes_of
 from games.actions.play import play_move
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table
 from games.render import LOG_LINES
+from tests.support.pages import log_lines
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 REASON = "Asked for by the players themselves"
@@ -45,17 +46,9 @@ def on(game: Game, by: User, **more: Any) -> dict[str, Any]:
 
 def told(game: Game, reader: User | None = None) -> list[str]:
     """The sentences to this reader, oldest first."""
-    return [line.text for line in staff_lines(game, reader=reader)]
-
-
-def read(browser: Client, game: Game, rest: str = "", *, fragment: bool = False) -> list[str]:
-    """The lines of the log on a page of this table, newest first, as they are read: without their times."""
-    headers = {"HX-Request": "true"} if fragment else {}
-    body = browser.get(f"{game.get_absolute_url()}{rest}", headers=headers).content.decode()
-    log = body[body.index('id="log"') :]
-    lines = re.findall(r"<li[^>]*>(.*?)</li>", log[: log.index("</section>")], re.DOTALL)
-    texts = [re.sub(r"<(a|time) .*?</\1>|<[^>]+>", "", line, flags=re.DOTALL) for line in lines]
-    return [" ".join(text.split()) for text in texts]
+    table = queries.find(game.pk)
+    assert table is not None
+    return [note.text for note in notes_of(table, reader=reader)]
 
 
 def test_the_log_shows_every_act_at_a_table_and_no_other() -> None:
@@ -124,8 +117,9 @@ def test_a_pause_of_the_players_that_staff_ended_is_told_as_theirs(dealt: Table,
     for seat in dealt.seats:
         assert seat.user is not None
         agreements.ask_pause(code=dealt.game.code, user=seat.user, now=NOON)
-    tables.resume(**on(dealt.game, ann))
-    assert told(dealt.game) == ["Staff ended the pause that the players had agreed on."]
+    tables.resume(**{**on(dealt.game, ann), "now": NOON + timedelta(minutes=1)})
+    expected = ["The players agreed on a pause.", "Staff ended the pause that the players had agreed on."]
+    assert told(dealt.game) == expected
 
 
 def test_a_name_that_staff_took_later_is_not_told_and_who_is_gone_has_none(
@@ -145,34 +139,34 @@ def test_the_log_at_the_table_tells_it_between_the_moves_where_it_was_done(
     dealt: Table, ann: User, as_alice: Client
 ) -> None:
     game = dealt.game
-    before = read(as_alice, game)
+    before = log_lines(as_alice, game)
     assert len(before) >= 7
     tables.extend(**on(game, ann, minutes=90))
     tables.pause(**on(game, ann))
     tables.resume(**on(game, ann))
     common = ["Staff let the game go on.", "Staff paused the game."]
     to_alice, to_others = ([*common, f"Staff gave {who} 90 minutes more for the turn."] for who in ("you", "alice"))
-    assert read(as_alice, game) == [*to_alice, *before]
+    assert log_lines(as_alice, game) == [*to_alice, *before]
     tables.remove(**on(game, ann, seat=2, bot=False))
     for browser, said in ((as_alice, to_alice), (Client(), to_others)):
-        lines = read(browser, game)
+        lines = log_lines(browser, game)
         assert lines[0] == "charlie has left the game."
         assert lines[1:5] == ["Staff took charlie off the table.", *said]
-        assert read(browser, game, fragment=True) == lines
-        assert read(browser, game, "log/")[: len(lines)] == lines
+        assert log_lines(browser, game, fragment=True) == lines
+        assert log_lines(browser, game, "log/")[: len(lines)] == lines
     assert REASON not in as_alice.get(game.get_absolute_url()).content.decode()
 
 
 def test_before_the_first_move_the_log_tells_it_alone(alice: User, bob: User, ann: User, as_alice: Client) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    assert read(as_alice, table.game) == ["No move yet."]
+    assert log_lines(as_alice, table.game) == ["No move yet."]
     tables.pause(**on(table.game, ann))
-    assert read(as_alice, table.game) == ["Staff paused the game."]
+    assert log_lines(as_alice, table.game) == ["Staff paused the game."]
     tables.resume(**on(table.game, ann))
     play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
     expected = ["You play Red 5.", "Staff let the game go on.", "Staff paused the game."]
-    assert read(as_alice, table.game) == expected
-    assert read(as_alice, table.game, "log/") == expected
+    assert log_lines(as_alice, table.game) == expected
+    assert log_lines(as_alice, table.game, "log/") == expected
 
 
 def test_what_staff_did_before_the_moves_that_the_table_shows_is_left_to_the_whole_log(
@@ -184,7 +178,7 @@ def test_what_staff_did_before_the_moves_that_the_table_shows_is_left_to_the_who
         Game.objects.filter(pk=game.pk).update(version=version)
         (tables.pause if version < oldest else tables.resume)(**on(game, ann))
     Game.objects.filter(pk=game.pk).update(version=game.version)
-    shown, whole = read(as_alice, game), read(as_alice, game, "log/")
+    shown, whole = log_lines(as_alice, game), log_lines(as_alice, game, "log/")
     assert len(shown) == LOG_LINES + 1
     assert shown[-2] == "Staff let the game go on."
     assert whole[: len(shown)] == shown
@@ -202,10 +196,10 @@ def test_an_act_that_only_a_later_release_knows_breaks_no_page_and_no_move(
     )
     assert AuditEntry.objects.latest("pk").pk > entry.pk
     for rest in ("", "log/"):
-        assert read(as_alice, game, rest) == ["Staff let the game go on.", "Staff paused the game."]
+        assert log_lines(as_alice, game, rest) == ["Staff let the game go on.", "Staff paused the game."]
     answer = as_alice.post(f"{game.get_absolute_url()}move/", {"move": "play r5", "version": 0})
     assert answer.status_code == 303
-    assert read(as_alice, game)[0] == "You play Red 5."
+    assert log_lines(as_alice, game)[0] == "You play Red 5."
 
 
 def test_that_hands_were_looked_at_stands_in_the_log_once_the_game_is_over(
@@ -213,10 +207,10 @@ def test_that_hands_were_looked_at_stands_in_the_log_once_the_game_is_over(
 ) -> None:
     tables.look(**on(dealt.game, ann))
     for rest in ("", "log/"):
-        assert "Staff looked at the hands." not in read(as_alice, dealt.game, rest)
+        assert "Staff looked at the hands." not in log_lines(as_alice, dealt.game, rest)
     tables.void_game(**on(dealt.game, ann))
     for rest in ("", "log/"):
-        lines = read(as_alice, dealt.game, rest)
+        lines = log_lines(as_alice, dealt.game, rest)
         assert lines[:2] == ["Staff ended the game without a winner.", "Staff looked at the hands."]
 
 
@@ -224,11 +218,11 @@ def test_what_staff_did_costs_the_page_one_statement_however_much_it_is(
     dealt: Table, ann: User, dora: User, as_alice: Client, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     with CaptureQueriesContext(connection) as few:
-        read(as_alice, dealt.game, fragment=True)
+        log_lines(as_alice, dealt.game, fragment=True)
     tables.move_seat(**on(dealt.game, ann, seat=1, username="dora"))
     for _ in range(3):
         tables.pause(**on(dealt.game, ann))
         tables.resume(**on(dealt.game, ann))
     with django_assert_num_queries(len(few)):
-        assert len(read(as_alice, dealt.game, fragment=True)) > 7
+        assert len(log_lines(as_alice, dealt.game, fragment=True)) > 7
     assert sum("games_auditentry" in one["sql"] for one in few) == 1

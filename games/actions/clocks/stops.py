@@ -1,7 +1,7 @@
 """What stops a clock, lets it run on, and gives it more time.
 
-All work on a table whose game row the caller has locked, and save what they change. Pauses and extensions are no log
-lines: they change no card.
+All work on a table whose game row the caller has locked, and save what they change. Pauses and extensions are no
+moves: they change no card.
 """
 
 from __future__ import annotations

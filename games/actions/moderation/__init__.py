@@ -3,6 +3,6 @@
 `acts` is the table of all acts, and `forms` has what they ask for. Four modules perform them: `tables`; `people` (warn,
 mute, suspend); `accounts` (names, roles, closing); and `cases` (reports and appeals, from both sides).
 
-`audit` checks who may act and writes the entry. `roles` gives the groups their rights, `log` has the lines that players
-read, and `watch` opens cases for what the site itself saw.
+`audit` checks who may act and writes the entry. `roles` gives the groups their rights, `log` has what players
+read between the moves, and `watch` opens cases for what the site itself saw.
 """

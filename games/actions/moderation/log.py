@@ -1,23 +1,48 @@
-"""What staff did at a table, as the log there says it."""
+"""What the log at a table says between the moves: what staff did, and events like a pause."""
 
 from __future__ import annotations
 
+import heapq
+from operator import attrgetter
+
 from accounts.models import User
+from games.actions import table_events
 from games.actions.moderation.acts import TABLE_ACTS
-from games.models import Game
-from games.queries import conduct
-from games.render import StaffLine
+from games.models.rows import EventRow
+from games.queries import Table, conduct
+from games.queries.conduct import DoneAct
+from games.render import LogNote
 
 
-def staff_lines(game: Game, *, reader: User | None, since: int = 0, last: int | None = None) -> list[StaffLine]:
-    """Return what this reader is told that staff did at this table, oldest first. Runs one query.
+def notes_of(table: Table, *, reader: User | None, since: int = 0, last: int | None = None) -> list[LogNote]:
+    """Return what this reader is told between the moves of this table, oldest first. Runs one query.
 
-    It begins with version `since` and has at most the `last` newest acts. The reasons are left out.
+    It begins with version `since` and has at most the `last` newest notes. The reasons of staff are left out.
     """
-    told = [act.name for act in TABLE_ACTS.values() if act.log_sentence and (game.ended or not act.after_the_end)]
-    lines = []
-    for done in conduct.acts_at_table(game, told, reader=reader, since=since, last=last):
-        act = TABLE_ACTS[done.act]
-        assert act.log_sentence is not None
-        lines.append(StaffLine(done.version, done.at, act.log_sentence(done), act.ends_round))
-    return lines
+    game = table.game
+    shown = [act.name for act in TABLE_ACTS.values() if act.log_sentence and (game.ended or not act.after_the_end)]
+    acts, events = conduct.between_moves(
+        game, acts=shown, kinds=list(table_events.KINDS), reader=reader, since=since, last=last
+    )
+    you = table.seat_of(reader)
+    # What an act of staff brought about has the same time, and follows it.
+    notes = heapq.merge(
+        map(_note_of_act, acts),
+        (_note_of_event(table, event, you) for event in events),
+        key=attrgetter("version", "at"),
+    )
+    return list(notes)[-last if last else None :]
+
+
+def _note_of_act(done: DoneAct) -> LogNote:
+    act = TABLE_ACTS[done.act]
+    assert act.log_sentence is not None
+    return LogNote(done.version, done.at, act.log_sentence(done), act.ends_round)
+
+
+def _note_of_event(table: Table, event: EventRow, you: int | None) -> LogNote:
+    kind = table_events.KINDS[event.kind]
+    if event.seat is None:
+        return LogNote(event.version, event.at, kind.sentence)
+    sentence = kind.to_owner if event.seat == you else kind.sentence
+    return LogNote(event.version, event.at, sentence.format(name=table.seats[event.seat].name))

@@ -1,0 +1,263 @@
+"""What the log at a table says of pauses that players agree on and of seats that a bot takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from games import queries, rules
+from games.actions import agreements
+from games.actions.clocks import stops
+from games.actions.moderation import people, tables
+from games.actions.moderation.log import notes_of
+from games.actions.notices import tell
+from games.actions.table_events import KINDS, MOST_PER_VERSION
+from games.models import Game, Seat, TableEvent
+from games.queries import Table
+from games.queries.records import record_of
+from tests.conftest import logged_in
+from tests.support.clocks import HOUR, MINUTE, THREE_HANDS, due_table, locked, move, swept
+from tests.support.codes import staff_browser
+from tests.support.pages import log_lines
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
+
+pytestmark = pytest.mark.django_db
+
+REASON = "Asked for by the players themselves"
+AGREED = "The players agreed on a pause."
+ENDED = "ended the pause that the players had agreed on."
+ABANDONED = "The pause that the players had agreed on ended because nobody was left to end it."
+BOT = "A bot plays for {} from here on, after too many missed turns."
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
+
+
+def told(table: Table, reader: User | None = None) -> list[str]:
+    """What this reader is told between the moves, oldest first."""
+    return [note.text for note in notes_of(now_of(table), reader=reader)]
+
+
+def pause(table: Table, *users: User, at: datetime = NOON) -> None:
+    for user in users:
+        agreements.ask_pause(code=table.game.code, user=user, now=at)
+
+
+def go_on(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
+    agreements.go_on(code=table.game.code, user=user, now=at)
+
+
+def test_the_names_that_are_stored_stay_as_they_are() -> None:
+    assert list(KINDS) == [
+        "pause_began", "pause_ended", "pause_ran_out", "pause_abandoned", "bot_began", "seat_taken_back",
+    ]  # fmt: skip
+
+
+def test_a_pause_stands_in_the_log_where_it_began_and_where_it_ended(
+    table: Table, alice: User, bob: User, as_alice: Client, as_bob: Client
+) -> None:
+    move(table, alice, "play r5")
+    pause(table, alice)
+    assert told(table) == []
+    pause(table, bob)
+    assert told(table) == [AGREED]
+    go_on(table, bob)
+    move(table, bob, "play r4")
+    for browser, who in ((as_alice, "bob"), (as_bob, "You"), (Client(), "bob")):
+        shown = log_lines(browser, table.game)
+        assert shown[1:3] == [f"{who} {ENDED}", AGREED]
+        assert len(shown) == 4
+        assert log_lines(browser, table.game, fragment=True) == shown
+        assert log_lines(browser, table.game, "log/") == shown
+
+
+def test_a_wish_for_a_pause_that_is_taken_back_is_not_in_the_log(table: Table, alice: User) -> None:
+    pause(table, alice)
+    go_on(table, alice)
+    assert told(table) == []
+
+
+def test_a_pause_that_ends_by_itself_says_so(table: Table, alice: User, bob: User) -> None:
+    pause(table, alice, bob)
+    agreements.end_old_pauses(now=NOON + Game.LONGEST_PAUSE)
+    assert told(table) == [AGREED, "The pause that the players had agreed on ended after 30 days."]
+
+
+def test_a_pause_that_nobody_is_left_to_end_says_so(alice: User) -> None:
+    table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
+    pause(table, alice)
+    move(table, alice, "leave", at=NOON + MINUTE)
+    notes = notes_of(now_of(table), reader=None)
+    assert [(note.version, note.text) for note in notes] == [(0, AGREED), (1, ABANDONED)]
+
+
+def test_what_an_act_of_staff_brought_about_comes_after_it(alice: User, ann: User) -> None:
+    table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
+    pause(table, alice)
+    tables.remove(game_id=table.game.pk, by=ann, reason=REASON, now=NOON + MINUTE, seat=0, bot=True)
+    assert told(table) == [AGREED, "Staff took alice off the table: a bot has the seat from then on.", ABANDONED]
+
+
+def test_pauses_of_staff_and_of_a_restore_are_not_told_as_the_players_own(table: Table, ann: User) -> None:
+    for act in (tables.pause, tables.resume):
+        act(game_id=table.game.pk, by=ann, reason=REASON, now=NOON)
+    locked(table, lambda here: stops.pause(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
+    locked(table, lambda here: stops.resume(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
+    assert told(table) == ["Staff paused the game.", "Staff let the game go on."]
+    assert not TableEvent.objects.exists()
+
+
+def test_the_players_end_their_pause_while_that_of_staff_stands(
+    table: Table, alice: User, bob: User, ann: User
+) -> None:
+    pause(table, alice, bob)
+    tables.pause(game_id=table.game.pk, by=ann, reason=REASON, now=NOON + MINUTE)
+    go_on(table, alice, at=NOON + 2 * MINUTE)
+    assert told(table, bob) == [AGREED, "Staff paused the game.", f"alice {ENDED}"]
+
+
+def test_a_bot_that_takes_a_seat_after_missed_turns_and_its_owner_who_comes_back(
+    alice: User, bob: User, as_alice: Client, as_bob: Client
+) -> None:
+    table = due_table(TWO_HANDS, [alice, bob])
+    Seat.objects.filter(game=table.game, index=0).update(misses=2)
+    swept()
+    assert told(table, alice) == [BOT.format("you")]
+    for at in (NOON + MINUTE, NOON + 2 * MINUTE):
+        agreements.take_back(code=table.game.code, user=alice, now=at)
+    assert [event.version for event in TableEvent.objects.all()] == [2, 2]
+    assert log_lines(as_alice, table.game)[:2] == ["You took your seat back from the bot.", BOT.format("you")]
+    for browser in (as_bob, Client()):
+        assert log_lines(browser, table.game)[:2] == ["alice took the seat back from the bot.", BOT.format("alice")]
+
+
+def test_whoever_leaves_after_missed_turns_has_a_move_that_says_so(alice: User, bob: User, charlie: User) -> None:
+    table = due_table(THREE_HANDS, [alice, bob, charlie], misses_allowed=1, after_misses="leave")
+    swept()
+    assert told(table) == []
+
+
+def test_a_bot_that_staff_gave_a_seat_is_told_once(table: Table, ann: User) -> None:
+    tables.remove(game_id=table.game.pk, by=ann, reason=REASON, now=NOON, seat=0, bot=True)
+    assert told(table) == ["Staff took alice off the table: a bot has the seat from then on."]
+
+
+def test_people_are_called_as_they_are_today_and_a_guest_who_is_gone_as_they_played(
+    alice: User, ann: User, bob: User
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
+    pause(table, alice, bob)
+    go_on(table, bob)
+    User.objects.filter(pk=bob.pk).update(display_name="Rude {name} %s {0.game}")
+    assert told(table) == [AGREED, f"Rude {{name}} %s {{0.game}} {ENDED}"]
+    people.mute(person_id=bob.pk, days=3, by=ann, reason=REASON, now=NOON)
+    assert told(table) == [AGREED, f"bob {ENDED}"]
+    User.objects.filter(pk=bob.pk).delete()
+    assert told(table) == [AGREED, f"bob {ENDED}"]
+
+
+def test_the_events_of_a_private_table_are_shown_to_its_people_alone(
+    alice: User, bob: User, charlie: User, as_alice: Client
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, is_public=False)
+    pause(table, alice, bob)
+    for rest in ("", "log/"):
+        assert AGREED in log_lines(as_alice, table.game, rest)
+        for browser in (Client(), logged_in(charlie)):
+            answer = browser.get(f"{table.game.get_absolute_url()}{rest}")
+            assert answer.status_code == 404
+            assert AGREED not in answer.content.decode()
+
+
+def test_it_is_no_move_and_not_in_the_record(alice: User, bob: User) -> None:
+    table = table_after([alice, bob], 12, seed=5, deadline=NOON + 5 * HOUR)
+    before = queries.log_of(now_of(table), alice)
+    pause(table, alice, bob)
+    go_on(table, bob)
+    assert queries.log_of(now_of(table), alice) == before
+    move(table, bob, "leave")
+    record = rules.print_record(record_of(now_of(table)))
+    assert "pause" not in record
+    assert len(told(table)) == 2
+
+
+def test_it_is_saved_with_what_happened_or_not_at_all(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = due_table(TWO_HANDS, [alice, bob])
+    Seat.objects.filter(game=table.game, index=0).update(misses=2)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("after the event")
+
+    monkeypatch.setattr(tell, "bot_took_over", fail)
+    assert swept().failed == 1
+    assert (now_of(table).seats[0].bot, TableEvent.objects.count()) == ("", 0)
+
+
+def test_players_cannot_fill_the_log_between_two_moves(table: Table, alice: User, bob: User) -> None:
+    for n in range(MOST_PER_VERSION):
+        pause(table, alice, bob, at=NOON + n * MINUTE)
+        go_on(table, alice, at=NOON + n * MINUTE)
+    pause(table, alice, bob, at=NOON + HOUR)
+    assert TableEvent.objects.count() == MOST_PER_VERSION
+    assert told(table)[-2:] == [f"alice {ENDED}", AGREED]
+    go_on(table, bob, at=NOON + 2 * HOUR)
+    move(table, alice, "play r5", at=NOON + 2 * HOUR)
+    pause(table, alice, bob, at=NOON + 3 * HOUR)
+    assert TableEvent.objects.count() == MOST_PER_VERSION + 1
+
+
+def test_events_keep_their_order_though_a_process_has_a_wrong_clock(table: Table, alice: User, bob: User) -> None:
+    pause(table, alice, bob)
+    go_on(table, bob, at=NOON - HOUR)
+    assert told(table) == [AGREED, f"bob {ENDED}"]
+
+
+def test_a_kind_that_only_a_later_release_knows_breaks_no_page(
+    table: Table, alice: User, bob: User, as_alice: Client
+) -> None:
+    TableEvent.objects.create(game=table.game, version=0, kind="thunder", at=NOON)
+    pause(table, alice, bob)
+    for rest in ("", "log/"):
+        assert log_lines(as_alice, table.game, rest) == [AGREED]
+
+
+def test_a_page_of_an_old_part_of_the_log_shows_only_its_own_events(
+    alice: User, bob: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("games.web.log.LINES", 5)
+    table = table_after([alice, bob], 12, seed=5, deadline=NOON + 5 * HOUR)
+    for version in (3, 8):
+        TableEvent.objects.create(game=table.game, version=version, kind="bot_began", seat=1, at=NOON)
+    pause(table, alice, bob)
+    bot = BOT.format("bob")
+    assert [line for line in log_lines(as_alice, table.game, "log/") if line in (AGREED, bot)] == [AGREED, bot]
+    assert [line for line in log_lines(as_alice, table.game, "log/?to=7") if line in (AGREED, bot)] == [bot]
+
+
+def test_events_cost_a_page_no_further_statement(
+    table: Table, alice: User, bob: User, as_alice: Client, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    log_lines(as_alice, table.game, fragment=True)
+    with CaptureQueriesContext(connection) as before:
+        log_lines(as_alice, table.game, fragment=True)
+    for n in range(3):
+        pause(table, alice, bob, at=NOON + n * MINUTE)
+        go_on(table, bob, at=NOON + n * MINUTE)
+    with django_assert_num_queries(len(before)):
+        assert len(log_lines(as_alice, table.game, fragment=True)) == 6
+
+
+def test_staff_read_it_on_their_page_of_the_game(table: Table, alice: User, bob: User, ann: User) -> None:
+    pause(table, alice, bob)
+    assert AGREED in staff_browser(ann).get(f"/admin/games/game/{table.game.pk}/change/").content.decode()
