@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
 from django.db import connection
@@ -126,6 +128,16 @@ _TABLE: Final = (
     " LEFT JOIN games_seat s ON s.id = h.seat_id LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE {} ORDER BY s."index"'
 )
+# The tables of a list of games. Those that have not been dealt have seats and no hands. The round is long, and is sent
+# once a table.
+_TABLES: Final = (
+    f"SELECT {columns(Game, 'g')}, statement_timestamp(), NULL::text, {_SHOWN}"  # noqa: S608  # columns of models
+    " FROM unnest(ARRAY({listed})) WITH ORDINALITY AS l (id, n) JOIN games_game g ON g.id = l.id"
+    ' LEFT JOIN games_seat s ON s.game_id = g.id LEFT JOIN games_round r ON r.id = g.round_id AND s."index" = 0'
+    " LEFT JOIN games_hand h ON h.round_id = g.round_id AND h.seat_id = s.id"
+    " LEFT JOIN accounts_user u ON u.id = s.user_id"
+    ' ORDER BY l.n, s."index"'
+)
 
 
 class Loaded(NamedTuple):
@@ -170,21 +182,53 @@ def read_table(by: Key, value: int | str) -> tuple[Game, Loaded | None] | None:
     return game, None if game.round_id is None else _loaded([row[width:] for row in rows])
 
 
+def read_tables(listed: str, parameters: Sequence[Any]) -> list[tuple[Game, list[Seat], Loaded | None]]:
+    """Return the games that a query lists, in its order: each with its seats and, once it is dealt, its hands.
+
+    All are as of one moment, because one statement reads the list and the tables. The query `listed` takes the
+    `parameters` and selects the numbers of the games, each once.
+    """
+    asked_at = datetime.now(UTC)
+    # The ORM's queries do not all bind on the server, and each list has another: this one is not `prepared`.
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES.replace("{listed}", listed), parameters)
+        rows = cursor.fetchall()
+    width = reader(Game)[0] + 1
+    tables: list[tuple[Game, list[Seat], Loaded | None]] = []
+    for _, of_game in groupby(rows, key=itemgetter(0)):
+        own = list(of_game)
+        game, shown = _game(own[0][:width], asked_at), [row[width:] for row in own]
+        if game.round_id is None:
+            tables.append((game, [_seat(row) for row in shown if row[_SEAT] is not None], None))
+        else:
+            loaded = _loaded(shown)
+            tables.append((game, [hand.seat for hand in loaded.hands], loaded))
+    return tables
+
+
 def _loaded(rows: Sequence[Sequence[Any]]) -> Loaded:
     width, read_hand = reader(Hand)
-    seat_width, read_seat = reader(Seat)
     _, read_round = reader(Round)
     said, results = [row[0] for row in rows], json.loads(rows[0][1] or "[]")
-    round_ = read_round(rows[0][3 + width + seat_width : -9])
+    round_ = read_round(rows[0][_SEAT + reader(Seat)[0] : -9])
     hands = []
     for row in rows:
         hand = read_hand(row[3 : 3 + width])
-        hand.seat = read_seat(row[3 + width : 3 + width + seat_width])
-        hand.seat.name, hand.seat.username = row[-9], row[-8] or ""
-        hand.seat.rest = Rest(*row[-7:]) if hand.seat.user_id is not None else None
-        hand.round = round_
+        hand.seat, hand.round = _seat(row), round_
         hands.append(hand)
     return Loaded(hands, said, [(number, winner, points) for number, winner, points in results], rows[0][2])
+
+
+_SEAT: Final = 3 + len(Hand._meta.concrete_fields)
+"""Where the columns of the seat begin in a row of `_SHOWN`."""
+
+
+def _seat(row: Sequence[Any]) -> Seat:
+    width, read = reader(Seat)
+    seat: Seat = read(row[_SEAT : _SEAT + width])
+    seat.name, seat.username = row[-9], row[-8] or ""
+    seat.rest = Rest(*row[-7:]) if seat.user_id is not None else None
+    return seat
 
 
 _LOG: Final = """
@@ -271,15 +315,15 @@ def read_between_moves(
 
 
 _RESULTS: Final = """
-SELECT game_id, id, number, winner, points FROM games_round
-WHERE game_id = ANY(%s) AND winner IS NOT NULL AND ended_at IS NOT NULL ORDER BY game_id, number
+SELECT number, winner, points FROM games_round
+WHERE game_id = %s AND number < %s AND winner IS NOT NULL AND ended_at IS NOT NULL ORDER BY number
 """
 
 
-def read_results(game_ids: list[int]) -> list[tuple[int, int, int, int, Any]]:
-    """The rounds of these games that have ended, in order: game, round, its number, its winner, its points."""
+def read_results(game_id: int, before: int) -> list[tuple[int, int, Any]]:
+    """Return the number, winner and points of each round of this game that has ended, up to the round `before`."""
     with prepared() as cursor:
-        cursor.execute(_RESULTS, [game_ids])
+        cursor.execute(_RESULTS, [game_id, before])
         return [(*row, json.loads(points)) for *row, points in cursor.fetchall()]
 
 

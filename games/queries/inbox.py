@@ -54,7 +54,7 @@ class Told:
 
 
 def told_to(user: User) -> list[Told]:
-    """What this person was told lately, or would have been, newest first. At most six queries."""
+    """What this person was told lately, or would have been, newest first. At most three queries."""
     rows = _known(Notice.objects.filter(user=user).order_by("-pk")[:LISTED])
     views = views_for(user, tables_of(games_in(rows)))
     groups: dict[tuple[int | None, int, str, int], list[Notice]] = {}
@@ -78,7 +78,7 @@ def views_for(user: User, tables: Mapping[int, Table]) -> dict[int, GameView]:
 
 
 def tables_of(games: Collection[int]) -> dict[int, Table]:
-    """These games by number, at most four queries. One that cannot be read is logged and left out: it is the others'
+    """These games by number, in one query. One that cannot be read is logged and left out: it is the others'
     readers who would miss theirs.
 
     :raises Error: what the database says.

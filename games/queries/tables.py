@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from django.db.models import Prefetch, QuerySet
+from django.core.exceptions import EmptyResultSet
+from django.db.models import QuerySet
 
 from games import rules
 from games.models import Game, Hand, Invitation, Round, Seat
 from games.models.positions import position_of
-from games.models.rows import Key, Loaded, read_hands, read_results, read_table
+from games.models.rows import Key, Loaded, read_hands, read_results, read_table, read_tables
 from games.queries import conduct
 from games.refusals import Denied, not_found
 
@@ -95,18 +96,18 @@ def find(game_id: int) -> Table | None:
     return None if found is None else _table(*found)
 
 
-def _table(game: Game, loaded: Loaded | None) -> Table:
+def _table(game: Game, loaded: Loaded | None, seats: list[Seat] | None = None) -> Table:
+    """Make a table of these rows; the `seats` of one that is not dealt are read if they are not given."""
     options = options_of(game)
     if loaded is None:
-        return Table(
-            game, _named(Seat.objects.filter(game_id=game.pk).select_related("user").order_by("index")), options
-        )
+        if seats is None:
+            seats = _named(Seat.objects.filter(game_id=game.pk).select_related("user").order_by("index"))
+        return Table(game, seats, options)
     hands, said, results, pulse = loaded
     round_ = hands[0].round
     game.round, game.pulse = round_, pulse
     earlier = [RoundResult(number, winner, points) for number, winner, points in results]
-    seats = [hand.seat for hand in hands]
-    return Table(game, seats, options, round_, hands, position_of(round_), earlier, said)
+    return Table(game, [hand.seat for hand in hands], options, round_, hands, position_of(round_), earlier, said)
 
 
 def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
@@ -182,16 +183,6 @@ class RoundResult:
         return self.points if seat == self.winner else 0
 
 
-def _earlier_results(games: Collection[Game]) -> dict[int, list[RoundResult]]:
-    """The results of these games' rounds before the last, by game. One query, if there are games."""
-    found: dict[int, list[RoundResult]] = {}
-    last = {game.pk: game.round_id for game in games}
-    for game_id, round_id, number, winner, points in read_results(list(last)) if last else ():
-        if round_id != last[game_id]:
-            found.setdefault(game_id, []).append(RoundResult(number, winner, points))
-    return found
-
-
 def results_of(table: Table) -> tuple[RoundResult, ...]:
     """The rounds that have ended, oldest first. One query for a round that was dealt just now, else none."""
     round_ = table.round
@@ -199,29 +190,20 @@ def results_of(table: Table) -> tuple[RoundResult, ...]:
         return ()
     earlier = table.earlier
     if earlier is None:
-        earlier = _earlier_results([table.game]).get(table.game.pk, []) if round_.number > 1 else []
+        before = read_results(table.game.pk, round_.number) if round_.number > 1 else []
+        earlier = [RoundResult(number, winner, points) for number, winner, points in before]
     if round_.winner is None or round_.points is None:
         return tuple(earlier)
     return (*earlier, RoundResult(round_.number, round_.winner, round_.points))
 
 
 def with_tables(games: QuerySet[Game]) -> list[Table]:
-    """The tables of a list of games, in order: at most four queries, whatever the number."""
-    rows = list(
-        games.select_related("round").prefetch_related(
-            Prefetch("seats", queryset=Seat.objects.select_related("user").order_by("index")),
-            Prefetch("round__hands", queryset=Hand.objects.order_by("seat__index")),
-        )
-    )
-    earlier = _earlier_results([game for game in rows if game.round and game.round.number > 1])
-    tables = []
-    for game in rows:
-        round_ = game.round
-        hands = list(round_.hands.all()) if round_ else None
-        position = position_of(round_) if round_ else None
-        before = earlier.get(game.pk, [])
-        tables.append(Table(game, _named(game.seats.all()), options_of(game), round_, hands, position, before))
-    return tables
+    """Return the tables of a list of games, in its order and as of one moment. One query."""
+    try:
+        listed, parameters = games.values("pk").query.sql_with_params()
+    except EmptyResultSet:  # the ORM knows without asking that it lists nothing
+        return []
+    return [_table(game, loaded, seats) for game, seats, loaded in read_tables(listed, parameters)]
 
 
 def pause_voters(table: Table) -> list[int]:

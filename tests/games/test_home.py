@@ -113,7 +113,7 @@ def test_the_front_page_costs_the_same_whatever_the_number_of_games(
         round_.save(update_fields=["number"])
         open_table(bob)
     browser = logged_in(alice)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(5):
         assert browser.get("/").status_code == 200
 
 

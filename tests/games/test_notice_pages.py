@@ -175,7 +175,7 @@ def test_the_page_costs_the_same_with_many_notices(
     alice: User, bob: User, mo: User, as_alice: Client, count: int, django_assert_num_queries: Any
 ) -> None:
     told_of(alice, bob, mo, count)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(7):
         page = text_of(as_alice.get("/notices/"))
     assert page.count(NEWS) == 4 * count
     assert (page.count("Your table, with bob"), page.count("mo’s table, with bob")) == (count, count)

@@ -183,5 +183,5 @@ def test_many_tables_take_no_more_statements_than_one(
 ) -> None:
     for n in range(4):
         table_at(TWO_HANDS, [alice, bob] if n % 2 else [bob, "careful"])
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(7):
         as_alice.get("/people/bob/")

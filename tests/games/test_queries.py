@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from accounts.models import User
 from games import queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
-from games.models import Game, Invitation
+from games.models import Game, Invitation, Seat
 from games.models.positions import position_of
 from games.queries import lists
 from games.queries.records import record_of
@@ -90,8 +94,58 @@ def test_a_list_of_tables_costs_the_same_however_long(
 ) -> None:
     for seed in range(6):
         table_after([alice, bob], 10, seed)
-    with django_assert_num_queries(3):  # type: ignore[operator]  # a fixture of pytest-django
+    with django_assert_num_queries(1):  # type: ignore[operator]  # a fixture of pytest-django
         assert len(queries.with_tables(lists.games_of(alice))) == 6
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("before", range(4))
+def test_a_list_is_of_one_moment_though_a_move_is_made_while_it_is_read(alice: User, bob: User, before: int) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    Seat.objects.filter(game=table.game, index=0).update(misses=2)
+    asked = 0
+
+    def play() -> None:
+        play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)  # ends her missed turns
+        connection.close()
+
+    def play_first(execute: Callable[..., Any], *statement: Any) -> Any:
+        nonlocal asked
+        if asked == before:
+            with ThreadPoolExecutor(1) as other:  # on a connection of its own
+                other.submit(play).result()
+        asked += 1
+        return execute(*statement)
+
+    with connection.execute_wrapper(play_first):
+        (listed,) = queries.with_tables(lists.games_of(alice))
+    assert asked
+    assert (listed.game.version, listed.seats[0].misses) in ((0, 2), (1, 0))
+
+
+@pytest.mark.parametrize("moves", [0, 25, 500])
+def test_a_list_reads_what_a_page_reads(alice: User, bob: User, moves: int) -> None:
+    bob.display_name, bob.vacation_until = "Bobby", NOON
+    bob.save()
+    table = table_after([alice, bob, "careful"], moves, seed=3, earlier=2, options={"mercy_limit": 30})
+    (listed,), page = queries.with_tables(lists.games_of(alice)), queries.find(table.game.pk)
+    assert page is not None
+    for reader in (alice, bob, None):
+        assert queries.view_of(listed, reader) == queries.view_of(page, reader)
+    assert len(queries.view_of(listed, None).results) >= 2
+
+
+def test_a_list_has_tables_that_wait_and_tables_that_nobody_is_left_at(alice: User, bob: User) -> None:
+    waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, bots=1), now=NOON)
+    closed = lobby.create_table(user=bob, options=lobby.TableOptions(), now=NOON)
+    lobby.leave_table(code=closed.game.code, user=bob, now=NOON)
+    listed = queries.with_tables(Game.objects.order_by("pk"))
+    assert codes(listed) == codes([waiting, closed])
+    assert [len(table.seats) for table in listed] == [2, 0]
+    for table, page in zip(listed, (queries.find(waiting.game.pk), queries.find(closed.game.pk)), strict=True):
+        assert page is not None
+        assert queries.view_of(table, alice) == queries.view_of(page, alice)
+    assert queries.with_tables(Game.objects.filter(pk__in=[])) == []
 
 
 def test_the_log_is_told_newest_last_and_from_a_version_on(alice: User, bob: User) -> None:
