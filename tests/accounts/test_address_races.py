@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.conf import settings
-from django.db import connections
 from django.test import Client
 from django.urls import reverse
 
 from accounts.models import AccountMail, User
 from tests.support.codes import confirmed_browser
+from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def at_once(requests: list[tuple[Client, str, dict[str, str]]]) -> Counter[int]:
+def post_all(requests: list[tuple[Client, str, dict[str, str]]]) -> Counter[int]:
     """Post all these at the same instant; gives how often each status came."""
-    barrier = threading.Barrier(len(requests))
-    statuses: list[int] = []
 
-    def post(browser: Client, path: str, form: dict[str, str]) -> None:
-        try:
-            barrier.wait()
-            answer: Any = browser.post(path, form)
-            statuses.append(answer.status_code)
-        finally:
-            connections.close_all()
+    def post(browser: Client, path: str, form: dict[str, str], wait: Callable[[], object]) -> int:
+        wait()
+        answer: Any = browser.post(path, form)
+        status: int = answer.status_code
+        return status
 
-    threads = [threading.Thread(target=post, args=one) for one in requests]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(statuses) == len(requests)
-    return Counter(statuses)
+    return Counter(at_once([partial(post, *one) for one in requests]))
 
 
 def browsers(user: User, number: int) -> list[Client]:
@@ -56,7 +47,7 @@ def test_two_accounts_that_confirm_one_address_at_once(alice: User, bob: User) -
         for user in (alice, bob):
             claim = EmailAddress.objects.create(user=user, email=f"n{n}@example.org")
             links.append(reverse("account_confirm_email", args=[EmailConfirmationHMAC(claim).key]))
-        statuses = at_once([(Client(), link, {}) for link in links])
+        statuses = post_all([(Client(), link, {}) for link in links])
         assert set(statuses) <= {200, 302}, statuses
         assert EmailAddress.objects.filter(email=f"n{n}@example.org", verified=True).count() == 1
 
@@ -67,7 +58,7 @@ def test_two_addresses_that_are_made_primary_at_once(alice: User) -> None:
         EmailAddress.objects.create(user=alice, email=name, verified=True)
     for _ in range(5):
         forms = [{"action_primary": "", "email": name} for name in names]
-        statuses = at_once([(b, "/accounts/email/", form) for b, form in zip(browsers(alice, 4), forms, strict=True)])
+        statuses = post_all([(b, "/accounts/email/", form) for b, form in zip(browsers(alice, 4), forms, strict=True)])
         assert statuses == {302: 4}
         primary = EmailAddress.objects.get(user=alice, primary=True)
         alice.refresh_from_db()
@@ -78,24 +69,24 @@ def test_one_address_that_is_added_and_removed_at_once(alice: User) -> None:
     EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
     for _ in range(3):
         adding = [(b, "/accounts/email/", {"action_add": "", "email": "new@example.org"}) for b in browsers(alice, 4)]
-        statuses = at_once(adding)
+        statuses = post_all(adding)
         assert statuses[302] == 1
         assert set(statuses) <= {200, 302}
         removing = [
             (b, "/accounts/email/", {"action_remove": "", "email": "new@example.org"}) for b in browsers(alice, 4)
         ]
-        assert at_once(removing) == {302: 4}
+        assert post_all(removing) == {302: 4}
         assert not EmailAddress.objects.filter(email="new@example.org").exists()
 
 
 def test_addresses_added_at_once_are_no_more_than_one_account_may_have(alice: User) -> None:
     forms = [{"action_add": "", "email": f"n{n}@example.org"} for n in range(12)]
-    statuses = at_once([(b, "/accounts/email/", form) for b, form in zip(browsers(alice, 12), forms, strict=True)])
+    statuses = post_all([(b, "/accounts/email/", form) for b, form in zip(browsers(alice, 12), forms, strict=True)])
     assert set(statuses) <= {200, 302}
     assert EmailAddress.objects.filter(user=alice).count() == settings.ACCOUNT_MAX_EMAIL_ADDRESSES
 
 
 def test_asking_for_one_mail_at_once_writes_one(alice: User) -> None:
-    statuses = at_once([(Client(), "/accounts/password/reset/", {"email": alice.email}) for _ in range(8)])
+    statuses = post_all([(Client(), "/accounts/password/reset/", {"email": alice.email}) for _ in range(8)])
     assert statuses == {302: 8}
     assert AccountMail.objects.count() == 1

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib import import_module
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.apps import apps
@@ -27,6 +26,7 @@ from games.refusals import Denied
 from tests.accounts.test_names import REFUSED
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
+from tests.support.web import at_once
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 SIGN_UP = {"password1": "a long way to Bergen", "password2": "a long way to Bergen"}
@@ -306,34 +306,14 @@ def test_no_bot_has_the_name_of_somebody_at_the_table(alice: User) -> None:
 def test_of_two_who_take_one_look_at_once_one_gets_it() -> None:
     takers = [person("bob"), person("charlie")]
     for name, other in (("Milly", "Mi11y"), ("Ola", "0la"), ("Ulf", "UIf")):
-        said = at_once(
-            [lambda user=user, name=name: taken(user, name) for user, name in zip(takers, (name, other), strict=True)]
-        )
+        said = at_once([partial(taken, user, look) for user, look in zip(takers, (name, other), strict=True)])
         assert sorted(said) == ["NameTaken", "ok"]
 
 
-def taken(user: User, name: str) -> str:
+def taken(user: User, name: str, wait: Callable[[], object]) -> str:
+    wait()
     try:
         actions.update_profile(user=user, display_name=name, time_zone="UTC", now=NOW)
     except (actions.NameTaken, ValidationError) as refused:
         return type(refused).__name__
     return "ok"
-
-
-def at_once(calls: list[Callable[..., str]]) -> list[str]:
-    """What these calls answer that run at the same instant, each on a connection of its own."""
-    barrier, said = threading.Barrier(len(calls)), list[Any]()
-
-    def run(call: Callable[[], str]) -> None:
-        barrier.wait()
-        try:
-            said.append(call())
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return said

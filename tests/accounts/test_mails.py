@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core import mail
-from django.db import connections
 from django.test import Client, override_settings
 from django.utils import timezone
 from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks, Settings
@@ -27,6 +26,7 @@ from accounts.tries import Key
 from games.actions.notices import outbox
 from tests.conftest import logged_in, person
 from tests.support.codes import confirmed_browser, totp
+from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -455,18 +455,12 @@ def test_many_senders_at_once_keep_to_the_limit(limits: None, alice: User) -> No
     for address in addresses:
         EmailAddress.objects.create(user=alice, email=address)
         ask_reset(address)
-    barrier = threading.Barrier(4)
 
-    def work() -> None:
-        barrier.wait()
+    def work(wait: Callable[[], object]) -> None:
+        wait()
         outbox.deliver(clock=timezone.now)
-        connections.close_all()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once([work] * 4)
     deliver()
     assert len(mail.outbox) == 3
 

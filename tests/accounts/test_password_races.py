@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.test import Client
 
 from accounts.models import User
@@ -14,29 +15,22 @@ from accounts.passwords import ChangePassword, NewPassword
 from accounts.views import JUST_CHANGED
 from tests.accounts.test_stolen_session import reset_link
 from tests.conftest import logged_in, person
+from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WORDS = [f"a long way to Bergen {n}" for n in range(4)]
 
 
-def at_once(browsers: list[Client], path: str, **form: str) -> list[tuple[int, str]]:
+def set_at_once(browsers: list[Client], path: str, **form: str) -> list[tuple[int, str]]:
     """Set a new password in each of these browsers at the same instant; gives the status and the page of each."""
-    answers: list[tuple[int, str]] = []
 
-    def post(browser: Client, word: str) -> None:
-        try:
-            answer: Any = browser.post(path, {**form, "password1": word, "password2": word})
-            answers.append((answer.status_code, answer.content.decode()))
-        finally:
-            connections.close_all()
+    def post(browser: Client, word: str, wait: Callable[[], object]) -> tuple[int, str]:
+        wait()
+        answer: Any = browser.post(path, {**form, "password1": word, "password2": word})
+        return answer.status_code, answer.content.decode()
 
-    threads = [threading.Thread(target=post, args=one) for one in zip(browsers, WORDS, strict=True)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return answers
+    return at_once([partial(post, *one) for one in zip(browsers, WORDS, strict=True)])
 
 
 def check_together(monkeypatch: pytest.MonkeyPatch, form: type[Any]) -> None:
@@ -62,7 +56,7 @@ def test_of_changes_that_show_one_old_password_one_is_made(monkeypatch: pytest.M
     alice = person("alice")
     browsers = [logged_in(alice) for _ in WORDS]
     check_together(monkeypatch, ChangePassword)
-    one_was_set(alice, at_once(browsers, "/accounts/password/change/", oldpassword="alice"))
+    one_was_set(alice, set_at_once(browsers, "/accounts/password/change/", oldpassword="alice"))
 
 
 def test_of_resets_by_one_link_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,4 +65,4 @@ def test_of_resets_by_one_link_one_is_made(monkeypatch: pytest.MonkeyPatch) -> N
     browsers = [Client() for _ in WORDS]
     (page,) = {browser.get(link).headers["Location"] for browser in browsers}
     check_together(monkeypatch, NewPassword)
-    one_was_set(alice, at_once(browsers, page))
+    one_was_set(alice, set_at_once(browsers, page))

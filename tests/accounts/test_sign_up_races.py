@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
-from django.db import connections
 from django.test import Client
 from django.utils.html import escape
 from pytest_django.fixtures import Settings
@@ -17,32 +18,22 @@ from accounts.models import AccountMail, User
 from accounts.queries import NAME_ALIKE, NAME_TAKEN
 from accounts.registration import HAS_ACCOUNT, JUST_TAKEN
 from tests.conftest import logged_in
+from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WORD = "a long way to Bergen"
 
 
-def at_once(forms: list[tuple[Client, dict[str, str]]]) -> list[tuple[int, str]]:
+def signed_up_at_once(forms: list[tuple[Client, dict[str, str]]]) -> list[tuple[int, str]]:
     """Send all these sign-ups at the same instant; gives the status and the page of each."""
-    barrier = threading.Barrier(len(forms))
-    answers: list[tuple[int, str]] = []
 
-    def post(browser: Client, form: dict[str, str]) -> None:
-        try:
-            barrier.wait()
-            answer: Any = browser.post("/accounts/signup/", form)
-            answers.append((answer.status_code, answer.content.decode()))
-        finally:
-            connections.close_all()
+    def post(browser: Client, form: dict[str, str], wait: Callable[[], object]) -> tuple[int, str]:
+        wait()
+        answer: Any = browser.post("/accounts/signup/", form)
+        return answer.status_code, answer.content.decode()
 
-    threads = [threading.Thread(target=post, args=one) for one in forms]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(answers) == len(forms)
-    return answers
+    return at_once([partial(post, *one) for one in forms])
 
 
 def form(username: str) -> dict[str, str]:
@@ -61,7 +52,7 @@ TAKEN = (NAME_TAKEN, "A user with that username already exists.")
 def test_of_sign_ups_for_one_name_at_once_one_gets_it() -> None:
     for n in range(5):
         name = f"dora{n}"
-        answers = at_once([(Client(), form(name)) for _ in range(4)])
+        answers = signed_up_at_once([(Client(), form(name)) for _ in range(4)])
         assert sorted(status for status, _ in answers) == [200, 200, 200, 302]
         for status, page in answers:
             assert status == 302 or any(said in page for said in (*TAKEN, escape(NAME_ALIKE), JUST_TAKEN)), page
@@ -82,7 +73,7 @@ def test_a_name_taken_after_the_form_was_checked_is_refused_in_the_form(
         save(**options)
 
     monkeypatch.setattr(actions, "end_guesthood", wait)
-    answers = at_once([(Client(), form(name)) for name in names])
+    answers = signed_up_at_once([(Client(), form(name)) for name in names])
     assert sorted(status for status, _ in answers) == [200, 302]
     assert JUST_TAKEN in next(page for status, page in answers if status == 200)
     assert User.objects.count() == EmailAddress.objects.count() == AccountMail.objects.count() == 1
@@ -104,7 +95,7 @@ def test_of_sign_ups_from_one_guest_s_browser_one_keeps_the_games(
         return lock(user_id)
 
     monkeypatch.setattr(actions, "lock_guest", wait)
-    answers = at_once([(browser, form(f"dora{n}")) for n, browser in enumerate(browsers)])
+    answers = signed_up_at_once([(browser, form(f"dora{n}")) for n, browser in enumerate(browsers)])
     assert sorted(status for status, _ in answers) == [200, 200, 200, 200, 302]
     assert [HAS_ACCOUNT in page for status, page in answers if status == 200] == [True] * 4
     person = User.objects.get()

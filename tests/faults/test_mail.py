@@ -6,7 +6,6 @@ Every mail here goes over real SMTP to a server of the test. Figures are printed
 from __future__ import annotations
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 from aiosmtpd.smtp import Envelope
 from django.core.mail.backends.smtp import EmailBackend
-from django.db import connection, connections
+from django.db import connection
 from django.test import Client, override_settings
 
 from accounts.models import User
@@ -28,6 +27,7 @@ from games.queries import Table
 from tests.conftest import Figure, logged_in, person
 from tests.support.mail import MailServer, links_in, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
+from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -252,18 +252,12 @@ def test_many_senders_at_once_send_each_mail_once(server: MailServer, alice: Use
     people = [person(f"p{n:02}") for n in range(24)]
     for user in people:
         on_turn(user, alice)
-    start = threading.Barrier(4)
 
-    def work() -> None:
-        start.wait()
+    def work(wait: Callable[[], object]) -> None:
+        wait()
         deliver()
-        connections.close_all()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once([work] * 4)
     deliver(DUE + HOUR)
 
     assert Counter(mail["To"] for mail in server.mails) == {user.email: 1 for user in people}
