@@ -10,20 +10,18 @@ from typing import Any, cast
 
 import structlog
 from django.conf import settings
-from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
 from django.template import loader
 from django.utils import timezone
 from django.views.defaults import server_error
-from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
+from accounts.htmx import log_in_first
 from games.refusals import RETRY_SECONDS, Denied, passing
 from nomercy.answers import API, error_object, too_large
 from nomercy.sessions import SessionStore
@@ -135,8 +133,7 @@ def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     page = request.get_full_path() if request.method in SAFE else response.get("Location")
     if htmx:
         page = htmx.current_url_abs_path
-    login = redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
-    return HttpResponseClientRedirect(login["Location"], status=HTTPStatus.UNAUTHORIZED) if htmx else login
+    return log_in_first(page, htmx=bool(htmx))
 
 
 def last_seen(get_response: Handler) -> Handler:

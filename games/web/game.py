@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import Final
 
 from django.conf import settings
-from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.middleware.csrf import get_token
@@ -17,9 +16,9 @@ from django.template import loader
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh, trigger_client_event
+from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
-from accounts.htmx import HtmxRequest
+from accounts.htmx import HtmxRequest, log_in_first
 from accounts.models import User
 from games import presence, queries, rules
 from games import render as rendering
@@ -101,7 +100,7 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
     if request.method != "POST":
         return redirect("game", code)
     if user is None:
-        return _log_in_first(request, code)
+        return log_in_first(f"/games/{code}/", htmx=bool(request.htmx))
     version = number(request.POST.get("version"))
     text = request.POST.get("move", "")
     uno = request.POST.get("uno") == "1"
@@ -144,13 +143,6 @@ def _refused(
             return SeeOther(f"{table.game.get_absolute_url()}?choose={card}{'&uno=1' if uno else ''}#move")
         return _show(request, table, Asked(choose=card, uno=uno, sort=sort), since=version)
     return _show(request, table, Asked(uno=uno, sort=sort, refusal=denied), since=version, status=denied.status)
-
-
-def _log_in_first(request: HtmxRequest, code: str) -> HttpResponse:
-    login = redirect_to_login(f"/games/{code}/")
-    if request.htmx:
-        return HttpResponseClientRedirect(login.url, status=HTTPStatus.UNAUTHORIZED)
-    return login
 
 
 def game_page(
