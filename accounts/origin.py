@@ -1,7 +1,7 @@
 """Where a request comes from, as far as limits need to know it."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
@@ -19,6 +19,11 @@ def address_of_scope(scope: Mapping[str, Any]) -> str:
     forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
     client = scope.get("client")  # none on a Unix socket
     return _counted(forwarded.decode("latin-1"), client[0] if client else "")
+
+
+def address_of_peer(peer: Sequence[Any] | None) -> str:
+    """Return the address that limits count for the other end of a connection, before it has sent anything."""
+    return _counted("", peer[0] if peer else "")
 
 
 def _counted(forwarded: str, peer: str) -> str:

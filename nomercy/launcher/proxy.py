@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from accounts.origin import address_of_scope
+from accounts.origin import address_of_peer
 from nomercy.server.limits import LIMITS, Limits
 from nomercy.server.listening import Acceptor, cut_off, listen
 from nomercy.server.waiting import Waiting
@@ -24,11 +24,6 @@ SENTENCES: Final = {
     "431 Request Header Fields Too Large": "The headers are too long. Send less, or delete this site's cookies.",
     "502 Bad Gateway": "The site is starting. Try again in a few seconds.",
 }
-
-
-def address_of(peer: tuple[str, int]) -> str:
-    """Return the address that is counted for a client."""
-    return address_of_scope({"headers": (), "client": peer})
 
 
 @dataclass(eq=False)
@@ -45,7 +40,7 @@ class Client:
 
     @property
     def address(self) -> str:
-        return address_of(self.peer)
+        return address_of_peer(self.peer)
 
     def evict(self) -> None:
         cut_off(self.writer.transport)
@@ -65,7 +60,7 @@ class Proxy:
 
     def listen(self, host: str, port: int) -> Acceptor:
         """Accept clients there. Raises OSError when the address cannot be had."""
-        return Acceptor(listen(host, port), self._protocol, lambda peer: self.waiting.has_room(address_of(peer)))
+        return Acceptor(listen(host, port), self._protocol, lambda peer: self.waiting.has_room(address_of_peer(peer)))
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
         return asyncio.StreamReaderProtocol(asyncio.StreamReader(limit=self.limits.head_bytes), self._connected)

@@ -15,7 +15,7 @@ from django.conf import settings
 from structlog import get_logger
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from accounts.origin import address_of_scope
+from accounts.origin import address_of_peer
 from nomercy.server.limits import LIMITS, Limits, widened
 from nomercy.server.listening import cut_off
 from nomercy.server.refusals import as_bytes, refusal
@@ -93,7 +93,7 @@ def connections(limits: Limits) -> Connections:
 
 def address_of(peer: Any) -> str:
     """Return the address that is counted for a connection, or "" if it comes from a proxy of ours."""
-    return "" if settings.BEHIND_PROXY else address_of_scope({"headers": (), "client": peer})
+    return "" if settings.BEHIND_PROXY else address_of_peer(peer)
 
 
 class Unread:
