@@ -75,7 +75,7 @@ class Replica:
         self._follow(table)
 
     def _follow(self, table: Any) -> None:
-        round_, _, self.position = table.playing
+        round_, self.position = table.started.round, table.started.position
         self.version, self._options = table.game.version, table.options
         self._shuffle = self._rules.Shuffler(bytes(round_.secret)).shuffle
 

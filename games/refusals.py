@@ -82,6 +82,11 @@ def from_rules(refused: Refused, version: int | None) -> Denied:
     return Denied(refused.code, refused.message, rule=refused.rule, version=version)
 
 
+def not_started(version: int) -> Denied:
+    """Return the refusal of what only a table has that has started."""
+    return Denied("not_started", "The game has not started yet.", version=version)
+
+
 def over(version: int, *, begun: bool) -> Denied:
     """For what only a game has that goes on, or is still to begin: it was `begun` and has ended, or never was."""
     if begun:

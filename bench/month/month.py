@@ -207,7 +207,7 @@ class Month:
     def _play(self, person: Person, game: Game) -> None:
         table = queries.load(game)
         seat = queries.require_seat(table, person.user)
-        while table.game.status == Game.Status.PLAYING and table.playing[2].turn == seat:
+        while table.game.status == Game.Status.PLAYING and table.started.position.turn == seat:
             text = self._choice(person, table, seat)
             try:
                 table = play.play_move(
@@ -227,7 +227,7 @@ class Month:
                 return
 
     def _choice(self, person: Person, table: Table, seat: int) -> str:
-        position = table.playing[2]
+        position = table.started.position
         if self.rng.random() < person.character.resigns:
             return "leave"
         legal = rules.legal_moves(position, seat, table.options)

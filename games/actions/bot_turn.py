@@ -84,7 +84,7 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
             if table is None or table.game.status != Game.Status.PLAYING or table.game.paused_at is not None:
                 return moves
             game = table.game
-            over = table.position is not None and table.position.phase == "over"
+            over = table.playing is not None and table.playing.over
             if not over and (game.wake_at is None or game.wake_at > moment_of(game, now) + EARLY):
                 if moves and table.attended and game.wake_at is not None:
                     announce.wake_bots(game_id, game.wake_at - game.skew)
@@ -114,8 +114,7 @@ def _claim_host(host_id: int | None) -> bool:
 
 def _choose(table: Table, rng: random.Random) -> tuple[int, rules.Move] | None:
     """Return the seat and the next move of some bot, calls and catches first; None when no bot wants to move."""
-    position = table.position
-    assert position is not None
+    position = table.started.position
     bot_seats = [seat for seat in table.seats if seat.bot and seat.index not in position.out]
     rng.shuffle(bot_seats)
     bot_seats.sort(key=lambda seat: seat.index == position.turn)
@@ -138,6 +137,6 @@ def _make(table: Table, choice: tuple[int, rules.Move] | None, now: datetime) ->
         Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(wake_at=None)
         return 0
     seat, move = choice
-    number = table.playing[0].number
+    number = table.started.round.number
     play_seat(game_id=game.pk, seat=seat, move=move, version=game.version, round_number=number, now=now)
     return 1

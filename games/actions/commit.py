@@ -38,13 +38,13 @@ def commit(
 
     :raises Denied: a refusal of the rules; nothing is saved then.
     """
-    before, (position, log, happened) = table.playing[2], _applied(table, seat, moves)
+    before, (position, log, happened) = table.started.position, _applied(table, seat, moves)
     exposed = {event.seat for event in happened if event.kind == "uno_due"}
     new_turn = rules.ends_turn(before, moves[-1], position)
     counted = _count_misses(table.seats[seat], moves[-1])
     due = schedule(table, position, new_turn=new_turn, exposed=exposed, now=now)
     changed = _changed_windows(table, position, exposed, moment_of(table.game, now))
-    table.position = position
+    table.started.position = position
     _save(table, changed, due, counted, seat=seat, log=log, now=now, token=token)
     left = moves[-1].kind == "leave"
     if left:
@@ -66,7 +66,7 @@ def _applied(
 
     :raises Denied: a refusal of the rules.
     """
-    round_, _, position = table.playing
+    round_, position = table.started.round, table.started.position
     shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
     log: list[Line] = []
     happened: list[rules.Event] = []
@@ -95,7 +95,7 @@ def _changed_windows(table: Table, position: rules.Position, exposed: Collection
 
     Those of `exposed` open now and have their own time (CLOCK-2).
     """
-    _, hands, _ = table.playing
+    hands = table.started.hands
     window = moment + timedelta(seconds=table.game.terms.callout)
     changed = []
     for n, hand in enumerate(hands):
@@ -135,7 +135,7 @@ def _save(
     token: str | None,
 ) -> None:
     """Bring the rows of `table` up to date, and write them with the lines of the log."""
-    game, (round_, _, position) = table.game, table.playing
+    game, round_, position = table.game, table.started.round, table.started.position
     by_bot = table.seats[seat].held_for_owner and log[-1][0] != "leave"
     first = game.version + 1
     game.version += len(log)

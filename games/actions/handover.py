@@ -94,7 +94,7 @@ def require_no_bot(table: Table, *, seat: int) -> None:
 
 def _hand_over(table: Table, row: Seat, now: datetime) -> None:
     """Go on with a seat that has changed hands, as is saved: its turn, if it has it, begins anew."""
-    game, position = table.game, table.playing[2]
+    game, position = table.game, table.started.position
     if position.turn == row.index:
         set_clock(game, turn_clock(table, position, now))
     game.wake_at = first_wake(table, position, now)

@@ -26,9 +26,9 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
         table = queries.load(lock_game(pk=game_id))
         game = table.game
         due = game.status == Game.Status.PLAYING and game.paused_at is None
-        if not due or table.position is None or table.position.phase != "over":
+        if not due or table.playing is None or not table.playing.over:
             return None
-        round_, _, _ = table.playing
+        round_ = table.started.round
         left = tuple(seat.index for seat in table.seats if seat.left)
         dealer = rules.next_dealer(round_.dealer, len(table.seats), left)
         deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
@@ -45,8 +45,8 @@ def deal_again(table: Table, *, now: datetime) -> None:
 
     :raises Denied: `forbidden` once the round is over.
     """
-    round_, _, position = table.playing
-    if position.phase == "over":
+    round_ = table.started.round
+    if table.started.over:
         raise Denied("forbidden", "This round is over, and the next is about to be dealt.", version=table.game.version)
     round_.void, round_.ended_at = True, now
     round_.save(update_fields=["void", "ended_at"])
@@ -65,7 +65,7 @@ def _let_missing_players_leave(table: Table, now: datetime) -> None:
         return
     for seat in table.seats:
         gone = seat.misses >= game.misses_allowed and not (seat.left or seat.bot)
-        if gone and table.playing[2].phase != "over":
+        if gone and not table.started.over:
             misses = seat.misses
             commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
             tell.taken_out(table, seat, misses=misses, now=now)

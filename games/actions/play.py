@@ -101,8 +101,7 @@ def play_seat(
 
 def _next_round(table: Table, now: datetime) -> Table:
     """Deal the next round if this move ended one of a match; the sweep does it if we die in between."""
-    _, _, position = table.playing
-    if table.game.status != Game.Status.PLAYING or position.phase != "over":
+    if table.game.status != Game.Status.PLAYING or not table.started.over:
         return table
     return deal_next(game_id=table.game.pk, now=now) or table
 
@@ -133,7 +132,7 @@ def _require_clock(table: Table) -> None:
 
 def _require_version(table: Table, version: int | None, round_number: int | None, *, late: bool = False) -> None:
     current = table.game.version
-    moved_on = version != current or round_number not in (None, table.playing[0].number)
+    moved_on = version != current or round_number not in (None, table.started.round.number)
     if moved_on and late:
         message = "Your time had run out, and the clock has played for you. This is how the game stands now."
         raise Denied("stale", message, rule="CLOCK-1", version=current)

@@ -9,7 +9,7 @@ from games.actions import chance
 from games.actions.clocks.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.models.positions import position_columns
-from games.queries import Table
+from games.queries import Playing, Table
 
 
 def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None:
@@ -34,8 +34,8 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
         started_at=now,
         **position_columns(position),
     )
-    table.round, table.position, table.earlier = round_, position, None
-    table.hands = Hand.objects.bulk_create(Hand(round=round_, seat=seat) for seat in seats)
+    hands = Hand.objects.bulk_create(Hand(round=round_, seat=seat) for seat in seats)
+    table.playing, table.earlier = Playing(round_, hands, position), None
     game.round = round_
     set_clock(game, turn_clock(table, position, now))
     game.wake_at = first_wake(table, position, now)
@@ -48,7 +48,7 @@ def finish(table: Table, *, now: datetime) -> None:
     The caller holds the lock and has saved the position. Source: SCORE-1 to SCORE-3, LEAVE-1.
     """
     game = table.game
-    round_, _, position = table.playing
+    round_, position = table.started.round, table.started.position
     outcome = rules.outcome(position)
     assert outcome is not None
     for seat in table.seats:

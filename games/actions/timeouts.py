@@ -37,11 +37,11 @@ class ClockAct(Enum):
 def is_due(table: Table, now: datetime) -> bool:
     """Whether the clock has something to do at this table, by the database's time."""
     game, moment = table.game, moment_of(table.game, now)
-    if game.status != Game.Status.PLAYING or game.paused_at is not None or table.position is None:
+    if game.status != Game.Status.PLAYING or game.paused_at is not None or table.playing is None:
         return False
     if game.deadline is not None and game.deadline <= moment:
         return True
-    return any(hand.callout_until is not None and hand.callout_until <= moment for hand in table.hands or ())
+    return any(hand.callout_until is not None and hand.callout_until <= moment for hand in table.playing.hands)
 
 
 def run_out(*, game_id: int, now: datetime) -> bool:
@@ -62,14 +62,13 @@ def conclude(table: Table, act: ClockAct, *, now: datetime) -> bool:
     """What follows on `let_clock_act` in transactions of its own: a day of vacation, or the next deal."""
     game_id = table.game.pk
     if act is ClockAct.VACATION:
-        assert table.position is not None
-        user_id = table.seats[table.position.turn].user_id
+        user_id = table.on_turn.user_id
         if user_id is not None and vacations.take_a_day(user_id=user_id, now=now):
             return True
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             act = let_clock_act(table, now=now, vacation=False)
-    if table.position is not None and table.position.phase == "over":
+    if table.playing is not None and table.playing.over:
         deal_next(game_id=game_id, now=now)
     return act is ClockAct.ACTED
 
@@ -85,7 +84,7 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
     game, moment = table.game, moment_of(table.game, now)
     deadline = game.deadline
     turn_is_over = deadline is not None and deadline <= moment
-    _, hands, _ = table.playing
+    hands = table.started.hands
     for hand in hands:
         until = hand.callout_until
         # A window that the turn's end closes anyway needs no line of its own.
@@ -93,7 +92,7 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
             commit(table, hand.seat.index, [rules.Move("uno", clock=True)], now=now)
     if not turn_is_over or _rested(table, now):
         return ClockAct.ACTED
-    seat = table.seats[table.playing[2].turn]
+    seat = table.on_turn
     if vacation and seat.rest is not None and seat.rest.auto_vacation and not game.terms.live:
         return ClockAct.VACATION
     commit(table, seat.index, default_moves(table), now=now)
@@ -103,7 +102,7 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
 
 def default_moves(table: Table) -> list[rules.Move]:
     """The clock's moves for the seat on turn: one, or a draw and the play of what it found (CLOCK-1)."""
-    round_, _, position = table.playing
+    round_, position = table.started.round, table.started.position
     seat, options = position.turn, table.options
     first = rules.default_move(position, seat, options)
     shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
@@ -115,7 +114,7 @@ def default_moves(table: Table) -> list[rules.Move]:
 
 def _rested(table: Table, now: datetime) -> bool:
     """Move a deadline that passed in its player's vacation or quiet hours; says whether it lies ahead now."""
-    game, seat = table.game, table.seats[table.playing[2].turn]
+    game, seat = table.game, table.on_turn
     clock = moved(game, seat, now)
     if clock is None or clock.deadline is None or clock.deadline <= moment_of(game, now):
         return False
@@ -135,6 +134,6 @@ def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
         handover.replace_by_bot(table, seat=seat.index, now=now)
         table_events.record(table_events.BOT_BEGAN, game=game, seat=seat.index, now=now)
         tell.bot_took_over(table, seat, misses=misses, now=now)
-    elif seat.index not in table.playing[2].out and table.playing[2].phase != "over":
+    elif seat.index not in table.started.position.out and not table.started.over:
         commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
         tell.taken_out(table, seat, misses=misses, now=now)

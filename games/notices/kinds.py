@@ -119,8 +119,7 @@ def _turn_is_not_over(notice: Notice, facts: Facts) -> Verdict:
     table = facts.table_of(notice)
     if table.game.status != Game.Status.PLAYING:
         return Verdict(Reason.OVER)
-    position = table.position
-    seat = None if position is None or position.phase == "over" else table.seats[position.turn]
+    seat = None if table.playing is None or table.playing.over else table.on_turn
     if seat is None or seat.user_id != notice.user_id or seat.bot:
         return Verdict(Reason.MOVED_ON)
     return SEND if table.game.paused_at is None else Verdict(Reason.PAUSED, facts.now + PAUSE_WAIT)

@@ -7,6 +7,7 @@ each other (`profiles`), reports and cases (`conduct`), what waits for the staff
 """
 
 from games.queries.tables import (
+    Playing,
     RoundResult,
     Table,
     find,
@@ -30,6 +31,7 @@ __all__ = [
     "GameView",
     "LastHand",
     "LogLine",
+    "Playing",
     "RoundResult",
     "SeatView",
     "Table",

@@ -21,7 +21,7 @@ def record_of(table: Table) -> rules.Record:
         log is at fault.
     """
     game = table.game
-    if not game.ended or table.round is None:
+    if not game.ended or table.playing is None:
         raise Denied("not_found", "The record is published once the game is over.", version=game.version)
     moves = Prefetch("moves", queryset=Move.objects.order_by("n"))
     rounds = list(Round.objects.filter(game=game).prefetch_related(moves).order_by("number"))

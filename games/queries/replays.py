@@ -76,7 +76,7 @@ def step_of(table: Table, n: int, round_number: int | None = None) -> Step:
     :raises Denied: `not_found` while the game runs, for one that never began, and for one whose log is at fault.
     """
     game = table.game
-    if not game.ended or table.round is None:
+    if not game.ended or table.playing is None:
         raise Denied("not_found", "A game can be replayed once it is over.", version=game.version)
     rounds = list(Round.objects.filter(game_id=game.pk).order_by("number"))
     ends = [*(round_.from_version for round_ in rounds[1:]), game.version]

@@ -16,15 +16,29 @@ from games.models import Game, Hand, Invitation, Round, Seat
 from games.models.positions import position_of
 from games.models.rows import Key, Loaded, read_hands, read_results, read_table, read_tables
 from games.queries import conduct
-from games.refusals import Denied, not_found
+from games.refusals import Denied, not_found, not_started
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
 @dataclass(slots=True)
+class Playing:
+    """The newest round of a table that has started: its row, a row of each seat's hand, and the position they hold."""
+
+    round: Round
+    hands: list[Hand]
+    position: rules.Position
+
+    @property
+    def over(self) -> bool:
+        """Return True if the round is over and the next one is not dealt yet."""
+        return self.position.phase == "over"
+
+
+@dataclass(slots=True)
 class Table:
-    """A game as stored: rows, and the position they hold. `round`, `hands` and `position` are absent while open.
+    """A game as stored: its rows, and what is played there once it has started.
 
     `earlier` are the results before this round, if they were read along with the game; `said` are, by seat, the moves
     made with the token that was asked for.
@@ -33,19 +47,27 @@ class Table:
     game: Game
     seats: list[Seat]
     options: rules.Options
-    round: Round | None = None
-    hands: list[Hand] | None = None
-    position: rules.Position | None = None
+    playing: Playing | None = None
     earlier: list[RoundResult] | None = None
     said: Sequence[str | None] = ()
 
     @property
-    def playing(self) -> tuple[Round, list[Hand], rules.Position]:
-        """Round, hands and position of a table that has started."""
-        assert self.round is not None
-        assert self.hands is not None
-        assert self.position is not None
-        return self.round, self.hands, self.position
+    def started(self) -> Playing:
+        """Return what is played at a table that has started.
+
+        :raises Denied: `not_started`.
+        """
+        if self.playing is None:
+            raise not_started(self.game.version)
+        return self.playing
+
+    @property
+    def on_turn(self) -> Seat:
+        """Return the seat whose turn it is.
+
+        :raises Denied: `not_started`.
+        """
+        return self.seats[self.started.position.turn]
 
     def seat_of(self, user: User | None) -> int | None:
         """The seat number of this person, or None."""
@@ -107,7 +129,8 @@ def _table(game: Game, loaded: Loaded | None, seats: list[Seat] | None = None) -
     round_ = hands[0].round
     game.round, game.pulse = round_, pulse
     earlier = [RoundResult(number, winner, points) for number, winner, points in results]
-    return Table(game, [hand.seat for hand in hands], options, round_, hands, position_of(round_), earlier, said)
+    playing = Playing(round_, hands, position_of(round_))
+    return Table(game, [hand.seat for hand in hands], options, playing, earlier, said)
 
 
 def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
@@ -185,9 +208,9 @@ class RoundResult:
 
 def results_of(table: Table) -> tuple[RoundResult, ...]:
     """The rounds that have ended, oldest first. One query for a round that was dealt just now, else none."""
-    round_ = table.round
-    if round_ is None:
+    if table.playing is None:
         return ()
+    round_ = table.playing.round
     earlier = table.earlier
     if earlier is None:
         before = read_results(table.game.pk, round_.number) if round_.number > 1 else []

@@ -152,15 +152,15 @@ def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
 
 def view_of(table: Table, user: User | None) -> GameView:
     """What this person may see of this table: the only thing a door shows."""
-    game, round_ = table.game, table.round
+    game, playing = table.game, table.playing
     you = table.seat_of(user)
     view = None
     legal: tuple[rules.Move, ...] = ()
-    if table.position is not None:
-        view = rules.view_for(table.position, you, table.options)
+    if playing is not None:
+        view = rules.view_for(playing.position, you, table.options)
         can_move = game.status == Game.Status.PLAYING and game.paused_at is None
         if you is not None and can_move and not table.seats[you].bot:
-            legal = tuple(rules.legal_moves(table.position, you, table.options))
+            legal = tuple(rules.legal_moves(playing.position, you, table.options))
     results = results_of(table)
     return GameView(
         id=game.code,
@@ -175,7 +175,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         bot_pause=game.bot_pause,
         public=game.is_public,
         hosting=user is not None and game.host_id == user.pk,
-        round=round_.number if round_ else 0,
+        round=playing.round.number if playing else 0,
         you=you,
         view=view,
         seats=tuple(_seat_view(seat, view) for seat in table.seats),
@@ -191,7 +191,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         looked=game.looked_at is not None and game.ended,
         points=results[-1].points if results else None,
         results=results,
-        commitment=round_.commitment if round_ else None,
+        commitment=playing.round.commitment if playing else None,
     )
 
 

@@ -203,7 +203,7 @@ def _notes_beside(table: Table, lines: list[LogLine], user: User | None) -> list
 
 def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended | None:
     """The round before this one, until the reader has moved in this one."""
-    round_, _, _ = table.playing
+    round_ = table.started.round
     new = view.version - round_.from_version < READ_LINES
     moved = any(line.seat == view.you and line.round == view.round for line in lines)
     if view.you is None or view.turn is None or view.round < 2 or moved or not new:

@@ -40,7 +40,7 @@ def top(locator: Locator) -> float:
 def with_news(cast: Cast) -> Game:
     """A match in its second round in which others have moved since."""
     table = cast.table(STACK, target=1000)
-    round_, _, _ = table.playing
+    round_ = table.started.round
     Move.objects.bulk_create(
         Move(game=table.game, round=round_, n=n, seat=seat, text=text, at=NOON, events=events)
         for n, (seat, text, events) in enumerate(NEWS, 1)

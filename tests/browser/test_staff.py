@@ -104,7 +104,7 @@ def test_an_act_at_a_table(
         tables.pause(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
     do(staff, f"/admin/games/game/{dealt.game.pk}/change/", label, fill)
     if act == "look":
-        expect(staff.locator("code")).to_have_count(sum(map(len, dealt.playing[2].hands)))
+        expect(staff.locator("code")).to_have_count(sum(map(len, dealt.started.position.hands)))
     else:
         expect(staff.locator(".messagelist")).to_have_text(TABLE_ACTS[act].done)
     entry = AuditEntry.objects.latest("pk")

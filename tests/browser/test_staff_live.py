@@ -129,9 +129,9 @@ def test_a_pause_right_after_a_move_is_seen_though_the_version_is_the_same(
 ) -> None:
     player = opened(new_page(alice), dealt)
     before = shown(player)
-    user = dealt.seats[dealt.playing[2].turn].user
+    user = dealt.on_turn.user
     assert user is not None
-    move = "take" if dealt.playing[2].pending else "draw"
+    move = "take" if dealt.started.position.pending else "draw"
     play_move(code=dealt.game.code, user=user, text=move, version=dealt.game.version, now=timezone.now())
     tables.pause(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
     since = time.monotonic()

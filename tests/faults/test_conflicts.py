@@ -105,7 +105,7 @@ def conflicting(site: Site, table: Table, hands: dict[int, Hand], rng: random.Ra
 
     They are moves of the seat on turn, but for those of a person or a bot who is not, whose are refused.
     """
-    position, code, version = table.playing[2], table.game.code, table.game.version
+    position, code, version = table.started.position, table.game.code, table.game.version
     legal = rules.legal_moves(position, position.turn, table.options)
     moves = [move for move in legal if move.kind in TURN_MOVES]
     bot = next(seat.index for seat in table.seats if seat.bot)
@@ -134,7 +134,7 @@ def accepted_by(table: Table, outcomes: list[Outcome], after: Game) -> str:
     # The clock makes no move on a version: it may play on for whoever drew a card in time and then did no more.
     assert all(line.text.startswith("clock ") for line in lines[len(winners) :]), lines
     too_late = {"stale", "over"} if after.status == Game.Status.OVER else {"stale"}
-    person_waits = table.seats[table.playing[2].turn].bot != ""
+    person_waits = table.on_turn.bot != ""
     for one in outcomes:
         not_on_turn = {"not_your_turn", "out", "422"} if person_waits != (one.door == "bot") else set()
         assert one in winners or one.said in too_late | not_on_turn | {"acted", "nothing is due"}, outcomes

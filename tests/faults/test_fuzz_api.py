@@ -83,9 +83,7 @@ def deepen(case: Case[Any], tables: Sequence[Table], asker: str, rng: random.Ran
     table = now_of(rng.choice(tables))
     case.path_parameters["code"] = table.game.code
     if case.path.endswith("/moves") and case.method == "POST" and rng.random() < 0.6:
-        seats = (
-            [seat.index for seat in table.seats if seat.user and seat.user.username == asker] if table.position else []
-        )
+        seats = [seat.index for seat in table.seats if seat.user and seat.user.username == asker]
         legal = [str(move) for seat in seats for move in legal_at(table, seat)]
         version = table.game.version + rng.choice((0, 0, 0, 1))
         case.body = {"move": rng.choice(legal or MOVES), "version": version, "token": rng.choice((None, "again"))}
@@ -93,7 +91,7 @@ def deepen(case: Case[Any], tables: Sequence[Table], asker: str, rng: random.Ran
 
 
 def legal_at(table: Table, seat: int) -> Sequence[rules.Move]:
-    return rules.legal_moves(table.position, seat, table.options) if table.position else ()
+    return rules.legal_moves(table.playing.position, seat, table.options) if table.playing else ()
 
 
 def fuzz(call: Any, tables: Sequence[Table]) -> Counter[int]:

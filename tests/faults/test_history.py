@@ -39,8 +39,8 @@ class Played(NamedTuple):
     def move(self) -> Attempt:
         """One random move of the seat on turn, noted as clients do."""
         here = now_of(self.table)
-        seat = here.playing[2].turn
-        moves = rules.legal_moves(here.playing[2], seat, here.options)
+        seat = here.started.position.turn
+        moves = rules.legal_moves(here.started.position, seat, here.options)
         version, text = here.game.version, str(self.rng.choice(moves))
         attempt = Attempt(here.game.code, seat, f"t{version}", text, version, sent=self.tick())
         self.history.attempts.append(attempt)
@@ -56,7 +56,7 @@ class Played(NamedTuple):
         except Denied:
             attempt.acknowledged = False
         else:
-            round_, _, position = after.playing
+            round_, position = after.started.round, after.started.position
             attempt.acknowledged, attempt.shown = True, after.game.version
             shown = HandShown(attempt.game, (round_.number, attempt.shown), attempt.seat, position.hands[attempt.seat])
             self.history.hands.append(shown)
@@ -105,7 +105,7 @@ def double_a_move(played: Played) -> None:
     while True:
         made = played.move()
         here = now_of(played.table)
-        legal = map(str, rules.legal_moves(here.playing[2], made.seat, here.options))
+        legal = map(str, rules.legal_moves(here.started.position, made.seat, here.options))
         if made.move in legal:
             again = replace(made, token="again", version=here.game.version)
             played.send(again)
@@ -124,12 +124,12 @@ def swap_two_moves(played: Played) -> None:
 def change_the_position(played: Played) -> None:
     """A crash between two writes that belong together."""
     table = now_of(played.table)
-    change_position(table, direction=-table.playing[2].direction)
+    change_position(table, direction=-table.started.position.direction)
 
 
 def double_a_card(played: Played) -> None:
     table = now_of(played.table)
-    first, *others = table.playing[2].hands
+    first, *others = table.started.position.hands
     change_position(table, hands=((*first, "r5"), *others))
     observe(played.history, played.table.game.code)
 
@@ -168,8 +168,8 @@ def go_back(played: Played) -> None:
         transaction.set_rollback(True)
     played.history.attempts.remove(attempt)
     seen = played.history.observed[-1]
-    when = (table.playing[0].number, table.game.version)
-    played.history.observed.append(seen._replace(when=when, position=table.playing[2]))
+    when = (table.started.round.number, table.game.version)
+    played.history.observed.append(seen._replace(when=when, position=table.started.position))
 
 
 @pytest.mark.parametrize(
@@ -198,4 +198,4 @@ def test_it_finds_a_seeded_fault(played: Played, seed: Callable[[Played], None],
 
 def test_the_positions_of_the_log_are_those_that_were_stored(played: Played) -> None:
     here = queries.load(Game.objects.get())
-    assert positions_of(here.game)[here.playing[0].number, here.game.version] == here.position
+    assert positions_of(here.game)[here.started.round.number, here.game.version] == here.started.position

@@ -193,7 +193,7 @@ def playing(port: int) -> Iterator[list[int]]:
         try:
             while not over.wait(1 / len(people)):
                 here = now_of(table)
-                position = here.playing[2]
+                position = here.started.position
                 choices = [m for m in rules.legal_moves(position, position.turn, here.options) if m.kind in TURN_MOVES]
                 if choices and here.game.status == Game.Status.PLAYING:  # else the next round is being dealt
                     fields = {"move": str(choices[0]), "version": here.game.version}

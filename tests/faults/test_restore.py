@@ -44,7 +44,7 @@ def a_game_in_play(people: list[User], moves: int, now: datetime, **options: Any
         lobby.join(code=code, user=person, now=now)
     for _ in range(moves):
         table = queries.load_for(code, people[0])
-        _, _, position = table.playing
+        position = table.started.position
         user = table.seats[position.turn].user
         assert user is not None
         text = rng.choice(queries.view_of(table, user).legal)
@@ -148,7 +148,7 @@ def test_a_game_that_stands_still_takes_no_move_and_goes_on_after_the_release(al
 
 def a_move(game: Game, now: datetime) -> None:
     table = queries.load(Game.objects.get(pk=game.pk))
-    user = table.seats[table.playing[2].turn].user
+    user = table.on_turn.user
     assert user is not None
     play_move(code=game.code, user=user, text="draw", version=table.game.version, now=now)
 

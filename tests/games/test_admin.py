@@ -185,7 +185,7 @@ def test_the_game_page_of_the_staff_shows_what_everybody_sees_and_no_hand(
 ) -> None:
     table = table_after([alice, bob, "careful"], 12, seed=0)
     body = unescape(as_mo.get(f"/admin/games/game/{table.game.pk}/change/").content.decode())
-    round_, _, position = table.playing
+    round_, position = table.started.round, table.started.position
     said = [line.text for line in rendering.log_of(queries.view_of(table, None), queries.log_of(table, None), NOON)]
     assert len(said) == table.game.version == 12
     assert all(len(hand) > 3 for hand in position.hands)
@@ -413,7 +413,7 @@ def test_a_moderator_changes_no_row(as_mo: Client, alice: User, bob: User) -> No
 def test_a_moderator_who_sits_at_a_table_sees_no_more_of_it_there(mo: User, alice: User) -> None:
     table = table_after([mo, alice, "careful"], 12, seed=0)
     body = staff_browser(mo).get(f"/admin/games/game/{table.game.pk}/change/").content.decode()
-    assert not any(shows(unescape(body), hand) for hand in table.playing[2].hands)
+    assert not any(shows(unescape(body), hand) for hand in table.started.position.hands)
     assert logged_in(mo).get(f"/games/{table.game.code}/").status_code == 200
 
 

@@ -184,7 +184,7 @@ def test_a_round_that_ends_makes_the_deal_due(alice: User, bob: User, monkeypatc
     play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
     assert now_of(table).game.wake_at == NOON
     run_bots(table)
-    assert now_of(table).playing[0].number == 2
+    assert now_of(table).started.round.number == 2
 
 
 def test_bots_without_pause_need_one_task(alice: User, asked: list[int]) -> None:

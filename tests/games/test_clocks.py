@@ -120,11 +120,11 @@ def test_bots_wait_out_a_pause(alice: User, monkeypatch: pytest.MonkeyPatch) -> 
 def test_callout_windows_stand_still_in_a_pause(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, bob])
-    Hand.objects.filter(round=table.round, seat__index=0).update(callout_until=NOON + SECOND)
+    Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=NOON + SECOND)
     paused(table)
     assert swept(NOON + HOUR) == sweep.Swept()
     resumed(table, at=NOON + HOUR)
-    assert now_of(table).playing[1][0].callout_until == NOON + HOUR + SECOND
+    assert now_of(table).started.hands[0].callout_until == NOON + HOUR + SECOND
 
 
 def test_a_round_is_not_dealt_in_a_pause_but_right_after(alice: User, bob: User) -> None:
@@ -201,7 +201,7 @@ def test_a_round_that_ends_as_the_last_person_resigns_in_a_pause_is_followed_by_
     agreements.ask_pause(code=table.game.code, user=alice, now=NOON)
     move(table, alice, "leave")
     after = now_of(table)
-    assert (after.game.status, after.playing[0].number, after.game.wake_at) == ("playing", 2, NOON)
+    assert (after.game.status, after.started.round.number, after.game.wake_at) == ("playing", 2, NOON)
 
 
 def test_a_pause_of_staff_outlasts_the_last_person(alice: User) -> None:

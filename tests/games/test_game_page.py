@@ -165,7 +165,7 @@ def test_the_uno_toggle_calls_with_the_play(alice: User, bob: User, as_alice: Cl
     assert b'id="uno"' in as_alice.get(address(table)).content
     post(as_alice, table, "play r5", uno="1")
     assert log_of(table) == ["0 play r5 uno"]
-    _, _, position = now_of(table).playing
+    position = now_of(table).started.position
     assert position.declared == (0,)
 
 
@@ -480,7 +480,7 @@ def test_a_guest_is_asked_to_sign_up_where_the_game_has_ended(alice: User, as_al
 def test_who_was_out_when_the_round_before_ended_is_told_apart(alice: User, bob: User) -> None:
     hands = [["r5"], ["r4"], [], []]
     table = table_at({**TWO_HANDS, "hands": hands, "out": [2, 3]}, [alice, bob, "careful", "careful"], target=1000)
-    round_, _, _ = table.playing
+    round_ = table.started.round
     Move.objects.create(game=table.game, round=round_, n=1, seat=3, text="leave", at=NOON, events=[])
     Round.objects.filter(pk=round_.pk).update(ended_at=NOON)
     told_apart = [(hand.out, hand.left) for hand in queries.hands_after(table, 1)]

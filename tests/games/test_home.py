@@ -108,7 +108,7 @@ def test_the_front_page_costs_the_same_whatever_the_number_of_games(
 ) -> None:
     for _ in range(games):
         table = table_at(TWO_HANDS, [alice, bob], target=1000)
-        round_, _, _ = table.playing
+        round_ = table.started.round
         round_.number = 2
         round_.save(update_fields=["number"])
         open_table(bob)

@@ -46,7 +46,7 @@ def test_a_table_full_of_bots_starts_at_once(alice: User) -> None:
     after = now_of(table)
     assert after.game.status == Game.Status.PLAYING
     assert [seat.bot for seat in after.seats] == ["", "sharp", "sharp", "sharp"]
-    assert [len(hand) for hand in after.playing[2].hands] == [7, 7, 7, 7]
+    assert [len(hand) for hand in after.started.position.hands] == [7, 7, 7, 7]
 
 
 def test_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:
@@ -105,7 +105,7 @@ def test_a_running_game_keeps_its_rules_when_its_preset_is_edited(alice: User, m
     after = now_of(table)
     assert after.options == table.options
     assert (after.options.hand_size, after.options.mercy_limit, after.options.callout_penalty) == (7, 25, 3)
-    assert [len(hand) for hand in after.playing[2].hands] == [7, 7]
+    assert [len(hand) for hand in after.started.position.hands] == [7, 7]
     assert faults_of(table.game.pk) == []
 
 

@@ -92,7 +92,7 @@ def test_what_staff_did_stands_on_the_page_of_its_move(as_alice: Client, alice: 
     rng = random.Random(1)
     for _ in range(FEW):
         here = now_of(table)
-        position = here.playing[2]
+        position = here.started.position
         moves = [move for move in rules.legal_moves(position, position.turn, here.options) if move.kind in TURN_MOVES]
         user = (alice, bob)[position.turn]
         version = here.game.version

@@ -75,7 +75,7 @@ def test_a_turn_that_goes_on_tells_nobody(alice: User, bob: User) -> None:
 def test_a_further_turn_is_told_to_who_made_it_and_may_have_gone(alice: User, bob: User, card: str) -> None:
     position = {**TWO_HANDS, "hands": [[card, "r1", "b2"], ["r4", "g3", "W6"]]}
     table = play(table_at(position, [alice, bob]), alice, f"play {card}")
-    assert now_of(table).playing[2].turn == 0
+    assert now_of(table).started.position.turn == 0
     assert told() == [("alice", "turn", "site"), ("alice", "turn", "email")]
 
     play(table, alice, "play r1")
@@ -151,8 +151,7 @@ def test_a_round_s_end_tells_everybody_and_the_deal_who_begins(alice: User, bob:
     table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie], target=1000)
     after = play(table, alice, "play r5 uno")
 
-    assert after.position is not None
-    begins = ("alice", "bob", "charlie")[after.position.turn]
+    begins = ("alice", "bob", "charlie")[after.started.position.turn]
     assert told(channel="site") == [
         ("bob", "round_over", "site"),
         ("charlie", "round_over", "site"),

@@ -159,14 +159,14 @@ def test_a_length_of_windows_that_no_table_can_have_keeps_nobody_s_time_from_bei
         table_at(TWO_HANDS, people, deadline=NOON - HOUR, turn_since=NOON - 9 * HOUR)
         for people in ([alice, bob], [bob, charlie])
     )
-    Hand.objects.filter(round=hers.round, seat__index=1).update(callout_until=NOON + HOUR)
+    Hand.objects.filter(round=hers.started.round, seat__index=1).update(callout_until=NOON + HOUR)
     with connection.cursor() as cursor:
         pace = f'{{"bank": 0, "increment": 60, "cap": 60, "callout": {length}}}'
         cursor.execute("UPDATE games_game SET pace = 'custom', custom_pace = %s WHERE id = %s", [pace, hers.game.pk])
     assert swept(last=NOON - 2 * HOUR) == sweep.Swept()
     for table in (hers, his):
         assert Game.objects.defer("custom_pace").get(pk=table.game.pk).deadline == near(NOON + HOUR)
-    window = Hand.objects.get(round=hers.round, seat__index=1).callout_until
+    window = Hand.objects.get(round=hers.started.round, seat__index=1).callout_until
     assert window is not None
     assert NOON + HOUR <= window <= NOON + 3 * HOUR + SECOND
 
@@ -180,7 +180,7 @@ def outage_table(alice: User, bob: User) -> Table:
     """Alice's turn had half an hour left when the sweep was last seen, at 9, and Bob's window ten minutes."""
     exposed = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4"]], "exposed": [1]}
     table = table_at(exposed, [alice, bob], deadline=NOON - 2.5 * HOUR, turn_since=NOON - 5 * HOUR)
-    Hand.objects.filter(round=table.round, seat__index=1).update(callout_until=NOON - 3 * HOUR + 10 * MINUTE)
+    Hand.objects.filter(round=table.started.round, seat__index=1).update(callout_until=NOON - 3 * HOUR + 10 * MINUTE)
     Heartbeat.objects.create(pk=1, at=NOON - 3 * HOUR)
     return table
 
@@ -196,7 +196,7 @@ def resumed(table: Table, at: datetime) -> None:
 def left(table: Table, at: datetime) -> tuple[timedelta, timedelta]:
     """What is left at this moment of the turn, and of the window."""
     here = now_of(table)
-    window = here.playing[1][1].callout_until
+    window = here.started.hands[1].callout_until
     assert here.game.deadline is not None
     assert window is not None
     return here.game.deadline - at, window - at
@@ -235,7 +235,7 @@ def test_a_turn_that_began_in_an_outage_keeps_all_its_time(alice: User, bob: Use
     table = outage_table(alice, bob)
     move(table, alice, "play r5", at=NOON - 2 * HOUR)
     here = now_of(table)
-    assert here.playing[2].turn == 1
+    assert here.started.position.turn == 1
     assert here.game.deadline is not None
     assert here.game.turn_since == NOON - 2 * HOUR
     whole = here.game.deadline - NOON + 2 * HOUR
@@ -288,7 +288,7 @@ def called_out(alice: User, bob: User, pace: dict[str, Any]) -> Table:
 
 
 def window_of(table: Table) -> datetime | None:
-    return now_of(table).playing[1][0].callout_until
+    return now_of(table).started.hands[0].callout_until
 
 
 @pytest.mark.parametrize("pace", PACES)

@@ -69,8 +69,8 @@ def end(table: Table) -> None:
 
 
 def pass_the_turn(table: Table) -> None:
-    table.playing[0].turn = 1
-    table.playing[0].save(update_fields=["turn"])
+    table.started.round.turn = 1
+    table.started.round.save(update_fields=["turn"])
 
 
 def hand_to_a_bot(table: Table) -> None:

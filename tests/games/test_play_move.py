@@ -33,24 +33,24 @@ def test_it_saves_the_line_the_version_and_the_position(table: Table, alice: Use
     after = now_of(table)
     assert log_of(table) == ["0 play r5"]
     assert after.game.version == 1
-    round_, _, position = after.playing
+    round_, position = after.started.round, after.started.position
     assert position.hands == (("b1", "b2"), ("r4", "g3", "W6"))
     assert (position.turn, position.discard_pile, position.color) == (1, ("r3", "r5"), "r")
     assert round_.ended_at is None
 
 
 def test_a_move_that_cannot_be_saved_changes_nothing(table: Table, alice: User) -> None:
-    Move.objects.create(game=table.game, round=table.playing[0], n=1, seat=1, text="draw", at=NOON)
+    Move.objects.create(game=table.game, round=table.started.round, n=1, seat=1, text="draw", at=NOON)
     with pytest.raises(IntegrityError, match="move_once_per_version"), transaction.atomic():
         move(table, alice, "play r5")
     after = now_of(table)
-    assert (after.game.version, after.position) == (0, table.position)
+    assert (after.game.version, after.started.position) == (0, table.started.position)
 
 
 def test_it_returns_the_table_as_it_is_stored(table: Table, alice: User) -> None:
     returned = move(table, alice, "play r5")
     stored = now_of(table)
-    assert returned.position == stored.position
+    assert returned.started.position == stored.started.position
     assert returned.game.version == stored.game.version
     assert returned.game.deadline == stored.game.deadline
 
@@ -73,10 +73,10 @@ def test_a_found_card_shares_the_deadline_of_its_turn(alice: User, bob: User) ->
 def test_a_hand_of_one_without_a_call_opens_a_window_and_a_call_closes_it(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"]]}, [alice, bob], pace="live")
     move(table, alice, "play r5")
-    _, hands, _ = now_of(table).playing
+    hands = now_of(table).started.hands
     assert hands[0].callout_until == NOON + timedelta(seconds=8)
     move(table, alice, "uno")
-    _, hands, position = now_of(table).playing
+    hands, position = now_of(table).started.hands, now_of(table).started.position
     assert hands[0].callout_until is None
     assert position.declared == (0,)
 
@@ -85,14 +85,14 @@ def test_a_window_that_opens_anew_has_its_own_time(alice: User, bob: User) -> No
     position = {**TWO_HANDS, "hands": [["r7", "b1"], ["g3"]], "exposed": [1]}
     table = table_at(position, [alice, bob], pace="live")
     move(table, alice, "play r7 swap 1")
-    _, hands, after = now_of(table).playing
+    hands, after = now_of(table).started.hands, now_of(table).started.position
     assert (after.exposed, after.hands) == ((0, 1), (("g3",), ("b1",)))
     assert hands[1].callout_until == NOON + timedelta(seconds=8)
     reopened = table_at(position, [alice, bob], pace="live")
-    reopened.playing[1][1].callout_until = NOON + timedelta(seconds=1)
-    reopened.playing[1][1].save()
+    reopened.started.hands[1].callout_until = NOON + timedelta(seconds=1)
+    reopened.started.hands[1].save()
     move(reopened, alice, "play r7 swap 1")
-    assert now_of(reopened).playing[1][1].callout_until == NOON + timedelta(seconds=8)
+    assert now_of(reopened).started.hands[1].callout_until == NOON + timedelta(seconds=8)
 
 
 def test_the_same_token_again_moves_nothing(table: Table, alice: User) -> None:
@@ -126,7 +126,7 @@ def refusal(table: Table, user: User, text: str, **given: Any) -> tuple[str, int
     with pytest.raises(Denied) as caught:
         move(table, user, text, **given)
     after = now_of(table)
-    assert after.position == before.position
+    assert after.started.position == before.started.position
     assert Move.objects.filter(game=table.game).count() == before.game.version
     return caught.value.code, caught.value.status, caught.value.rule
 
@@ -189,7 +189,7 @@ def test_a_match_goes_on_with_the_next_round_and_the_next_dealer(alice: User, bo
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=1000)
     after = move(table, alice, "play r5")
     assert after.game.status == Game.Status.PLAYING
-    round_, _, position = after.playing
+    round_, position = after.started.round, after.started.position
     assert (round_.number, round_.dealer, round_.from_version) == (2, 0, 1)
     assert [len(hand) for hand in position.hands] == [7, 7]
     assert position.turn == 1
@@ -208,7 +208,7 @@ def test_who_leaves_is_out_of_the_next_rounds_too(alice: User, bob: User, charli
     table = table_at(position, [alice, bob, charlie], target=5000)
     move(table, charlie, "leave")
     after = move(table, alice, "play r5")
-    round_, _, position_after = after.playing
+    round_, position_after = after.started.round, after.started.position
     assert round_.number == 2
     assert position_after.hands[2] == ()
     assert (position_after.out, position_after.absent) == ((2,), (2,))

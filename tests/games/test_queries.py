@@ -36,8 +36,8 @@ def test_the_fixed_sql_reads_what_the_orm_reads(alice: User, bob: User) -> None:
     for field in Game._meta.concrete_fields:
         assert getattr(fixed.game, field.attname) == getattr(orm, field.attname), field
     assert orm.round is not None
-    assert position_of(orm.round) == fixed.position
-    assert [hand.seat.user_id for hand in fixed.playing[1]] == [alice.pk, bob.pk, None]
+    assert position_of(orm.round) == fixed.started.position
+    assert [hand.seat.user_id for hand in fixed.started.hands] == [alice.pk, bob.pk, None]
 
 
 def test_a_private_table_is_seen_by_its_people_its_guests_of_the_link_and_the_invited(
@@ -163,8 +163,8 @@ def test_the_record_of_a_game_replays(alice: User, bob: User) -> None:
     record = rules.parse_record(text)
     assert rules.print_record(record) == text
     (played,) = rules.replay_record(record)
-    assert played.position == table.position
-    assert "shuffle: " in text or table.playing[2].reshuffles == 0
+    assert played.position == table.started.position
+    assert "shuffle: " in text or table.started.position.reshuffles == 0
 
 
 def test_the_record_of_a_match_replays_round_by_round(alice: User, bob: User, charlie: User) -> None:

@@ -65,7 +65,7 @@ def test_of_32_moves_on_one_version_exactly_one_is_accepted(alice: User, bob: Us
     lobby.join(code=table.game.code, user=bob, now=NOON)
     for _ in range(5):
         here = now_of(table)
-        position, version = here.playing[2], here.game.version
+        position, version = here.started.position, here.game.version
         user = (alice, bob)[position.turn]
         moves = [str(move) for move in legal_moves(position, position.turn, here.options)]
         calls = [mover(here.game.code, user, moves[n % len(moves)], version) for n in range(32)]
@@ -139,7 +139,7 @@ def somebody_waits_for_this_connection() -> bool:
 def test_what_is_shown_of_a_game_is_of_one_moment(alice: User, bob: User, moves_after: int) -> None:
     """Somebody moves after each statement of a reader in turn: never is a version shown with another's cards or log."""
     table = table_at(TWO_HANDS, [alice, bob])
-    before: tuple[int, object, list[str]] = (0, table.position, [])
+    before: tuple[int, object, list[str]] = (0, table.started.position, [])
     asked = itertools.count(1)
 
     def moving(execute: Callable[..., object], *statement: object) -> object:
@@ -153,8 +153,8 @@ def test_what_is_shown_of_a_game_is_of_one_moment(alice: User, bob: User, moves_
         log = [line.text for line in queries.log_of(shown, alice)]
     now = now_of(table)
     assert now.game.version == 1
-    after = (1, now.position, ["play r5"])
-    assert (shown.game.version, shown.position, log) in (before, after)
+    after = (1, now.started.position, ["play r5"])
+    assert (shown.game.version, shown.started.position, log) in (before, after)
 
 
 def test_the_next_round_is_dealt_once(alice: User, bob: User) -> None:

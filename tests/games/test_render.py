@@ -39,9 +39,8 @@ def seen(
     seats = [Seat(index=n, name=NAMES[n], user_id=n) for n in range(len(here.hands))]
     round_ = Round(number=game.get("round_number", 1), winner=here.winner, points=here.points, commitment="c0ffee")
     hands = [Hand(seat=seat) for seat in seats]
-    return queries.view_of(
-        queries.Table(row, seats, engine, round_, hands, here), None if you is None else User(pk=you)
-    )
+    table = queries.Table(row, seats, engine, queries.Playing(round_, hands, here))
+    return queries.view_of(table, None if you is None else User(pk=you))
 
 
 def page(view: GameView, lines: Sequence[LogLine] = (), **asked: Any) -> dict[str, Any]:

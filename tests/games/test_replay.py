@@ -36,7 +36,7 @@ def match_of(alice: User, bob: User) -> Table:
     lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.invite_key])
     rng = random.Random(5)
     while (here := now_of(table)).game.status == Game.Status.PLAYING:
-        position = here.playing[2]
+        position = here.started.position
         move = rng.choice(rules.legal_moves(position, position.turn, here.options))
         user = (alice, bob)[position.turn]
         play_move(code=here.game.code, user=user, text=str(move), version=here.game.version, now=timezone.now())
@@ -66,10 +66,10 @@ def test_every_step_of_a_match_leads_on_to_its_end_and_back_again(alice: User, b
     while step.after:
         step = replays.step_of(table, *step.after)
         forth.append((step.n, step.round))
-    rounds = table.playing[0].number
+    rounds = table.started.round.number
     assert rounds > 1
     assert len(forth) == table.game.version + rounds
-    assert step.position == table.playing[2]
+    assert step.position == table.started.position
     assert sum(result.gained(0) for result in step.results) == table.seats[0].score
     back = [(step.n, step.round)]
     while step.before:

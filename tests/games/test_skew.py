@@ -53,7 +53,7 @@ def test_callout_windows_and_saved_time_too(alice: User, bob: User) -> None:
     table = table_at(position, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
     play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
     assert now_of(table).seats[0].bank == 59 * 60
-    hand = Hand.objects.get(round=table.round, seat__index=0)
+    hand = Hand.objects.get(round=table.started.round, seat__index=0)
     assert hand.callout_until == NOON + MINUTE + timedelta(days=1)
 
 
@@ -105,7 +105,7 @@ def test_a_sweeper_with_a_wrong_clock_finds_just_what_is_due(
     exposed = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     closed, open_ = table_at(exposed, [alice, bob]), table_at(exposed, [alice, bob])
     for table, at in ((closed, NOON), (open_, NOON + SECOND)):
-        Hand.objects.filter(round=table.round, seat__index=0).update(callout_until=at)
+        Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=at)
     for at in (NOON - sweep.GRACE, NOON - sweep.GRACE + SECOND):
         table_at({**TWO_HANDS, "turn": 1}, [alice, "careful"], wake_at=at)
     asked: list[datetime] = []

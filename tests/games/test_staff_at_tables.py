@@ -88,7 +88,7 @@ def test_a_game_replays_after_every_act_and_the_moves_after_it(dealt: Table, ann
     if name == "pause":
         tables.resume(**act(dealt, ann))
     after = now_of(dealt)
-    user = after.seats[after.playing[2].turn].user
+    user = after.on_turn.user
     if user is not None and name != "void_game":
         play_move(code=dealt.game.code, user=user, text="draw", version=after.game.version, now=NOON)
     assert faults_of(dealt.game.pk) == []
@@ -129,11 +129,11 @@ def test_the_page_of_an_act_says_what_will_happen_asks_a_reason_and_does_it(
 
 def test_the_page_of_looking_shows_the_hands_once(dealt: Table, pages: Client) -> None:
     url = f"/admin/games/game/{dealt.game.pk}/act/look/"
-    assert not any(" ".join(hand) in pages.get(url).content.decode() for hand in dealt.playing[2].hands)
+    assert not any(" ".join(hand) in pages.get(url).content.decode() for hand in dealt.started.position.hands)
     answer = pages.post(url, {"reason": REASON})
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store, private"
-    for hand in dealt.playing[2].hands:
+    for hand in dealt.started.position.hands:
         for card in hand:
             assert f"<code>{card}</code>" in answer.content.decode()
     assert entry_of(dealt).act == "look"

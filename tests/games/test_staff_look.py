@@ -18,7 +18,7 @@ def test_hands_are_looked_at_and_the_players_told_once_the_game_is_over(
     dealt: Table, mo: User, ann: User, alice: User
 ) -> None:
     entry, hands = tables.look(**act(dealt, mo))
-    assert hands == list(dealt.playing[2].hands)
+    assert hands == list(dealt.started.position.hands)
     assert entry.version == 7
     assert not any(card in str(entry.details) for hand in hands for card in hand)
     browser = logged_in(alice)

@@ -24,7 +24,7 @@ __all__ = ["dealt"]  # the fixture
 
 def test_a_seat_moves_to_another_person_with_its_hand(dealt: Table, ann: User, bob: User) -> None:
     dora = User.objects.create_user(username="dora")
-    hand = dealt.playing[2].hands[1]
+    hand = dealt.started.position.hands[1]
     tables.move_seat(**act(dealt, ann, seat=1, username=" DORA "))
     after = now_of(dealt)
     assert (after.seat_of(dora), after.seat_of(bob)) == (1, None)

@@ -24,7 +24,7 @@ __all__ = ["dealt"]  # the fixture
 
 def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
     tables.pause(**act(dealt, mo))
-    user = dealt.seats[dealt.playing[2].turn].user
+    user = dealt.on_turn.user
     assert user is not None
     with pytest.raises(Denied, match="paused"):
         play_move(code=dealt.game.code, user=user, text="draw", version=dealt.game.version, now=NOON)
@@ -59,7 +59,7 @@ def test_a_pause_ends_as_staff_remove_the_last_person_who_could_end_it(mo: User,
 def test_an_extension_gives_the_turn_that_runs_more_time(dealt: Table, mo: User) -> None:
     tables.extend(**act(dealt, mo, minutes=90))
     assert now_of(dealt).game.deadline == NOON + timedelta(hours=11, minutes=30)
-    turn = dealt.playing[2].turn
+    turn = dealt.started.position.turn
     entry = entry_of(dealt)
     assert (entry.seat, entry.person, entry.details) == (turn, dealt.seats[turn].user, {"minutes": 90})
     refused("malformed", tables.extend, **act(dealt, mo, minutes=0))

@@ -48,7 +48,7 @@ def test_a_removed_players_hand_is_set_aside_as_a_line_of_the_log(dealt: Table, 
     after = now_of(dealt)
     assert log_of(dealt)[-1] == "1 leave"
     assert after.seats[1].left
-    assert after.playing[2].hands[1] == ()
+    assert after.started.position.hands[1] == ()
     assert entry_of(dealt).version == 7
 
 

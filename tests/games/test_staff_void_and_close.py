@@ -25,10 +25,10 @@ __all__ = ["dealt"]  # the fixture
 
 
 def test_a_void_round_counts_for_nothing_and_is_dealt_anew(dealt: Table, mo: User) -> None:
-    dealer = dealt.playing[0].dealer
+    dealer = dealt.started.round.dealer
     tables.void_round(**act(dealt, mo))
     after = now_of(dealt)
-    round_, _, position = after.playing
+    round_, position = after.started.round, after.started.position
     assert (round_.number, round_.dealer, after.game.version) == (2, dealer, 7)
     assert [len(hand) for hand in position.hands] == [7, 7, 7]
     assert [seat.score for seat in after.seats] == [0, 0, 0]
@@ -46,7 +46,7 @@ def test_a_void_round_is_shown_open_and_its_table_can_be_looked_at(dealt: Table,
 
 
 def test_a_move_meant_for_the_void_deal_is_not_made_in_the_new_one(dealt: Table, mo: User) -> None:
-    _, _, position = dealt.playing
+    position = dealt.started.position
     user = dealt.seats[position.turn].user
     assert user is not None
     browser, page = logged_in(user), f"/games/{dealt.game.code}/"
@@ -57,7 +57,7 @@ def test_a_move_meant_for_the_void_deal_is_not_made_in_the_new_one(dealt: Table,
     chosen = {"version": int(form[1]), "round": int(form[2])}
     tables.void_round(**act(dealt, mo))
     now = now_of(dealt)
-    owner = now.seats[now.playing[2].turn].user
+    owner = now.on_turn.user
     assert owner is not None
     assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen}).status_code == 409
     assert now_of(dealt).game.version == now.game.version
@@ -69,7 +69,7 @@ def test_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table,
     play_move(code=code, user=bob, text="leave", version=None, now=NOON)
     tables.void_round(**act(dealt, mo))
     after = now_of(dealt)
-    assert after.playing[2].out == (1,)
+    assert after.started.position.out == (1,)
     tables.void_round(**act(dealt, mo))
     for user in (dealt.seats[0].user,):
         assert user is not None

@@ -59,7 +59,7 @@ def test_no_clock_acts_before_its_time(alice: User, bob: User) -> None:
 def test_no_clock_acts_in_a_game_that_is_over_or_paused(alice: User, bob: User, fields: dict[str, Any]) -> None:
     table = due_table(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=table.game.pk).update(**fields)
-    Hand.objects.filter(round=table.round).update(callout_until=NOON - HOUR)
+    Hand.objects.filter(round=table.started.round).update(callout_until=NOON - HOUR)
     assert swept() == sweep.Swept()
 
 
@@ -77,12 +77,12 @@ def test_games_the_clock_has_played_follow_from_their_log(alice: User, bob: User
 def test_a_callout_window_closes_when_its_own_time_has_passed(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, bob], deadline=NOON + HOUR)
-    Hand.objects.filter(round=table.round, seat__index=0).update(callout_until=NOON)
+    Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=NOON)
     assert swept(NOON - SECOND) == sweep.Swept()
     assert swept() == sweep.Swept(acted=1)
     after = now_of(table)
     assert log_of(table) == ["0 clock uno"]
-    assert (after.playing[2].exposed, after.playing[1][0].callout_until) == ((), None)
+    assert (after.started.position.exposed, after.started.hands[0].callout_until) == ((), None)
     assert (after.game.deadline, after.seats[0].misses) == (NOON + HOUR, 0)
 
 
@@ -90,7 +90,7 @@ def test_a_callout_window_closes_when_its_own_time_has_passed(alice: User, bob: 
 def test_a_catch_after_the_window_s_time_is_refused_though_no_sweep_has_come(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, bob], deadline=NOON + HOUR)
-    Hand.objects.filter(round=table.round, seat__index=0).update(callout_until=NOON - SECOND)
+    Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=NOON - SECOND)
     assert refused(lambda: move(table, bob, "catch 0")) == ("nobody_to_catch", 422)
     assert log_of(table) == ["0 clock uno"]
 
@@ -98,7 +98,7 @@ def test_a_catch_after_the_window_s_time_is_refused_though_no_sweep_has_come(ali
 def test_a_window_that_the_turn_s_end_closes_needs_no_line(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = due_table(position, [alice, bob])
-    Hand.objects.filter(round=table.round, seat__index=0).update(callout_until=NOON)
+    Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=NOON)
     swept()
     assert log_of(table)[0] == "1 clock draw"
 
@@ -178,7 +178,7 @@ def test_or_the_player_leaves_as_the_table_says(alice: User, bob: User, charlie:
     after = now_of(table)
     assert log_of(table) == ["0 clock draw", "0 clock play y3", "0 leave"]
     assert after.seats[0].left
-    assert after.playing[2].turn == 1
+    assert after.started.position.turn == 1
     assert told(alice, "taken_out") == ["You missed your turn, so you are out of the game."]
 
 

@@ -30,7 +30,7 @@ def played(alice: User, bob: User, moves: int) -> Table:
     rng = random.Random(7)
     for _ in range(moves):
         here = now_of(table)
-        position = here.playing[2]
+        position = here.started.position
         move = rng.choice(rules.legal_moves(position, position.turn, here.options))
         user = (alice, bob)[position.turn]
         play_move(code=here.game.code, user=user, text=str(move), version=here.game.version, now=timezone.now())
@@ -51,12 +51,12 @@ def test_an_open_table_has_nothing_to_check(alice: User) -> None:
 
 
 def swap_cards(table: Table) -> None:
-    _, _, position = table.playing
+    position = table.started.position
     change_position(table, hands=position.hands[::-1])
 
 
 FAULTS: dict[str, Callable[[Table], object]] = {
-    "position": lambda t: change_position(t, direction=-t.playing[2].direction),
+    "position": lambda t: change_position(t, direction=-t.started.position.direction),
     "stored position is not": swap_cards,
     "secret does not fit": lambda t: Round.objects.filter(game=t.game).update(commitment="00" * 32),
     "deal does not follow": lambda t: Round.objects.filter(game=t.game).update(deal="r5"),
@@ -66,7 +66,7 @@ FAULTS: dict[str, Callable[[Table], object]] = {
     "have left": lambda t: Seat.objects.filter(game=t.game, index=1).update(left=True),
     "options are not ones": lambda t: Game.objects.filter(pk=t.game.pk).update(options={"nonsense": 1}),
     "poker": lambda t: Game.objects.filter(pk=t.game.pk).update(preset="poker"),
-    "not one for each": lambda t: Hand.objects.filter(round=t.round, seat__index=0).delete(),
+    "not one for each": lambda t: Hand.objects.filter(round=t.started.round, seat__index=0).delete(),
     "whether the round is over": lambda t: Round.objects.filter(game=t.game).update(ended_at=NOON),
 }
 

@@ -29,7 +29,7 @@ def table(alice: User, bob: User) -> Table:
 
 
 def lines(table: Table, text: str, count: int, *, seat: int = 1, at: datetime = NOON) -> None:
-    round_, _, _ = table.playing
+    round_ = table.started.round
     first = table.game.moves.count() + 1
     Move.objects.bulk_create(
         Move(game=table.game, round=round_, n=first + n, seat=seat, text=text, at=at) for n in range(count)

@@ -115,7 +115,7 @@ def play_on(code: str, rng: random.Random) -> None:
         table = table_named(code)
         if table.game.status != Game.Status.PLAYING:
             return
-        round_, _, position = table.playing
+        round_, position = table.started.round, table.started.position
         if position.phase == "over" or table.seats[position.turn].bot:
             play_bots(game_id=table.game.pk, clock=partial(_stands_at, now), rng=rng)
             after = table_named(code)
@@ -150,7 +150,7 @@ def test_an_old_site_loses_nothing_and_its_games_go_on(release: Path) -> None:
         assert list(rules.replay_record(rules.parse_record(record)))
 
     for code, (_, shows) in PHASES.items():
-        assert shows(table_named(code).position), code
+        assert shows(table_named(code).started.position), code
     for code, (_, stands) in MATCHES.items():
         assert stands(table_named(code)), code
     alice, bob = User.objects.get(username="alice"), User.objects.get(username="bob")

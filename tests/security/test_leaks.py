@@ -68,7 +68,7 @@ def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
         players, pages = rng.randint(2, 6), seed % PAGES_OF == 0
         earlier = seed // PAGES_OF % 3 if pages else 0
         table = table_after(people[:players], rng.randint(0, 90), seed, earlier=earlier, **of_the_turn(pages))
-        if table.playing[2].phase == "over":
+        if table.started.over:
             continue
         for reader in [*readers[:players], *readers[6:]]:
             assert differences(table, reader, rng, pages=pages) == [], f"game {seed}, reader {reader.user}"
@@ -84,7 +84,7 @@ def test_no_mail_and_no_page_of_the_staff_depends_on_any_hidden_card(people: lis
         rng = random.Random(seed)
         players = rng.randint(2, 6)
         table = table_after(people[:players], rng.randint(0, 90), seed, **of_the_turn(True))
-        if table.playing[2].phase == "over":
+        if table.started.over:
             continue
         for reader in [moderator, *postboxes[:players]]:
             assert differences(table, reader, rng, pages=True) == [], f"game {seed}, reader {reader.user}"
@@ -117,7 +117,7 @@ def _header(patch: pytest.MonkeyPatch) -> None:
 
     def leaky(request: HtmxRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
         response = show(request, table, *args, **named)
-        response.headers["X-Next"] = table.playing[2].draw_pile[0]
+        response.headers["X-Next"] = table.started.position.draw_pile[0]
         return response
 
     patch.setattr(game_views, "_show", leaky)
@@ -127,7 +127,7 @@ def _log_line(patch: pytest.MonkeyPatch) -> None:
     show = game_views._show
 
     def leaky(request: HtmxRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
-        structlog.get_logger("games").info("shown", hands=table.playing[2].hands)
+        structlog.get_logger("games").info("shown", hands=table.started.position.hands)
         return show(request, table, *args, **named)
 
     patch.setattr(game_views, "_show", leaky)
@@ -217,7 +217,7 @@ def play_a_while(people: list[User], commits: Any) -> Table:
     with commits(execute=True):
         for _ in range(60):
             table = now_of(table)
-            position = table.playing[2]
+            position = table.started.position
             if position.phase == "over":
                 break
             move, version = rng.choice(rules.legal_moves(position, position.turn, table.options)), table.game.version

@@ -177,7 +177,7 @@ def test_no_list_has_an_action_and_no_page_a_field_to_fill_in(page: Any, root: U
 def test_no_card_is_asked_for_over_http(mo: User, alice: User, bob: User) -> None:
     """What the scan above asks of the pages, asked of the site, with the answer that would be right."""
     table = table_after([alice, bob], 12, seed=0)
-    (round_, _, position), key = table.playing, Game.objects.get(pk=table.game.pk).invite_key
+    round_, position, key = table.started.round, table.started.position, Game.objects.get(pk=table.game.pk).invite_key
     browser, top = staff_browser(mo), json.dumps(position.draw_pile[0])
     asked = {
         "games/round": {"deal__startswith": round_.deal[:2], "state__draw_pile__0": top},

@@ -45,7 +45,7 @@ def _answer_with(change: Callable[[HttpResponse, rules.Position], None]) -> Call
 
     def leaky(request: Any, table: Table, *args: Any, **named: Any) -> HttpResponse:
         answer = show(request, table, *args, **named)
-        change(answer, table.playing[2])
+        change(answer, table.started.position)
         return answer
 
     return lambda patch: patch.setattr(game_views, "_show", leaky)
@@ -144,7 +144,7 @@ def played(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterato
     with django_db_blocker.unblock(), undone():
         world, table = game_of(KINDS[0], 11)
         rng = random.Random(11)
-        while not table.playing[2].set_aside:
+        while not table.started.position.set_aside:
             table = played_on(world, table, rng, most=1)
         yield world, table
 
@@ -170,7 +170,7 @@ def test_a_swap_changes_what_is_hidden_and_nothing_else(played: tuple[World, Tab
     hidden = hidden_of(before)
     with another_world(before, None, random.Random(1), SWAPS[name]) as after:
         assert after is not None
-        one, other = before.playing[2], after.playing[2]
+        one, other = before.started.position, after.started.position
         assert hidden_of(after) != hidden
         assert sorted(cards_of(one)) == sorted(cards_of(other))
         assert rules.view_for(one, None, before.options) == rules.view_for(other, None, after.options)
@@ -181,6 +181,6 @@ def cards_of(position: rules.Position) -> list[str]:
 
 
 def hidden_of(table: Table) -> tuple[object, ...]:
-    round_, _, position = table.playing
+    round_, position = table.started.round, table.started.position
     events = list(Move.objects.filter(game=table.game).order_by("n").values_list("events", flat=True))
     return position.draw_pile, position.set_aside, position.hands, round_.deal, bytes(round_.secret), events

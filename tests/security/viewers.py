@@ -131,7 +131,7 @@ class Compared:
 def played_on(world: World, table: Table, rng: random.Random, *, most: int = MOVES) -> Table:
     """Make a few random moves by the players' browsers, fewer if the round ends, and return the table."""
     for _ in range(rng.randint(1, most)):
-        position = table.playing[2]
+        position = table.started.position
         if position.phase == "over":
             break
         move = rng.choice(rules.legal_moves(position, position.turn, table.options))

@@ -29,7 +29,7 @@ def copy_table(table: Table, count: int, *, deadline: Callable[[int], datetime],
 
 
 def _copy(table: Table, deadlines: list[datetime], turn: timedelta) -> list[int]:
-    round_, hands, _ = table.playing
+    round_, hands = table.started.round, table.started.hands
     games = [_fresh(table.game, code=new_code(), invite_key=new_invite_key(), round=None) for _ in deadlines]
     for game, deadline in zip(games, deadlines, strict=True):
         game.deadline, game.turn_since, game.remind_at = deadline, deadline - turn, None

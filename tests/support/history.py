@@ -99,7 +99,7 @@ def observe(history: History, code: str) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         table = queries.load(Game.objects.get(code=code))
-    round_, _, position = table.playing
+    round_, position = table.started.round, table.started.position
     when = (round_.number, table.game.version)
     history.observed.append(Observed(code, when, position))
     cards = Counter(position.draw_pile) + Counter(position.discard_pile) + Counter(position.set_aside)

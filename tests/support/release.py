@@ -36,8 +36,11 @@ PHASES: Final[Mapping[str, tuple[int, Callable[[Any], bool]]]] = {
 """Tables of a single round: how many people play there, and what the position is to be."""
 
 MATCHES: Final[Mapping[str, tuple[int, Callable[[Any], bool]]]] = {
-    "secondround": (5000, lambda table: table.round.number == 2 and table.game.version > table.round.from_version + 3),
-    "betweenrounds": (5000, lambda table: table.position.phase == "over"),
+    "secondround": (
+        5000,
+        lambda table: table.started.round.number == 2 and table.game.version > table.started.round.from_version + 3,
+    ),
+    "betweenrounds": (5000, lambda table: table.started.position.phase == "over"),
     "matchover": (500, lambda table: table.game.status == "over"),
 }
 """Tables of two people at a match: its target, and how the table is to stand."""
@@ -107,9 +110,9 @@ class Release:
     def line_to(self, code: str, shows: Callable[[Any], bool]) -> list[tuple[int, Any]]:
         """Moves from the deal of this table to a position that shows what is wanted."""
         table = self.table(code)
-        shuffle = self.rules.Shuffler(bytes(table.round.secret)).shuffle
+        shuffle = self.rules.Shuffler(bytes(table.started.round.secret)).shuffle
         while True:
-            position, line = table.position, []
+            position, line = table.started.position, []
             while position.phase != "over":
                 seat, move = self.choice(position, table.options)
                 position, _ = self.rules.apply(position, seat, move, table.options, shuffle)
@@ -123,7 +126,7 @@ class Release:
             self.play._next_round = lambda table, now: table
         try:
             while not stands(table := self.table(code)):
-                self.move(code, *self.choice(table.position, table.options))
+                self.move(code, *self.choice(table.started.position, table.options))
         finally:
             self.play._next_round = next_round
 

@@ -27,13 +27,13 @@ Swap = Callable[[Table, int | None, random.Random], bool]
 
 
 def _hidden(table: Table, seat: int | None) -> Places:
-    _, _, position = table.playing
+    position = table.started.position
     places = {PILE: list(position.draw_pile), ASIDE: list(position.set_aside)}
     return places | {str(n): list(hand) for n, hand in enumerate(position.hands) if n != seat}
 
 
 def _store(table: Table, seat: int | None, places: Places) -> None:
-    _, _, position = table.playing
+    position = table.started.position
     hands = [tuple(places.get(str(n), hand)) for n, hand in enumerate(position.hands)]
     drawn = position.drawn
     if drawn is not None:
@@ -103,16 +103,16 @@ def _every_card(places: Places, rng: random.Random) -> bool:
 
 
 def _deal_and_secret(table: Table, seat: int | None, rng: random.Random) -> bool:
-    deal = table.playing[0].deal.split()
+    deal = table.started.round.deal.split()
     changes = {"deal": " ".join(rng.sample(deal, len(deal))), "secret": rng.randbytes(32)}
-    Round.objects.filter(pk=table.playing[0].pk).update(**changes)
+    Round.objects.filter(pk=table.started.round.pk).update(**changes)
     return True
 
 
 def _told_cards(table: Table, seat: int | None, rng: random.Random) -> bool:
     """Put other cards into what the log tells of them to others than `seat`."""
     hidden = [card for place in _hidden(table, seat).values() for card in place]
-    moves = list(Move.objects.filter(round=table.playing[0]))
+    moves = list(Move.objects.filter(round=table.started.round))
     for event in (event for move in moves for event in move.events if event["seat"] != seat):
         for field in set(rules.EVENTS[event["kind"]].private) & set(event):
             event[field] = [rng.choice(hidden) for _ in event[field]] if field == "cards" else rng.choice(hidden)

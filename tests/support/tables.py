@@ -67,7 +67,7 @@ def now_of(table: Table) -> Table:
 
 def change_position(table: Table, **fields: object) -> None:
     """Store the position of a table's round with other values in these fields; no line of the log says so."""
-    round_, _, position = table.playing
+    round_, position = table.started.round, table.started.position
     Round.objects.filter(pk=round_.pk).update(**position_columns(position.replace(**fields)))
 
 

@@ -70,7 +70,7 @@ def _follow_one(game_id: int, now: datetime) -> bool:
         table = queries.load(lock_game(pk=game_id))
         if table.game.status != Game.Status.PLAYING or table.game.deadline is None:
             return False
-        clock = moved(table.game, table.seats[table.playing[2].turn], now)
+        clock = moved(table.game, table.on_turn, now)
         if clock is None:
             return False
         stops.save_clock(table, clock)

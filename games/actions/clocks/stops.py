@@ -26,7 +26,7 @@ from games.actions.clocks.timing import (
 )
 from games.models import Game, Hand
 from games.queries import Table
-from games.refusals import Denied, over
+from games.refusals import Denied, not_started, over
 
 LONGEST_EXTENSION: Final = timedelta(days=60)
 
@@ -47,7 +47,7 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
     if game.paused_at is None:
         game.paused_at = since or ran_until(game, now)
         if game.deadline is not None:
-            seat = table.seats[table.playing[2].turn]
+            seat = table.on_turn
             clock = rested(game, seat, now)
             left = left_of(game, seat, clock, game.paused_at)
             set_clock(game, replace(clock, deadline=None, remind_at=None, time_left=left))
@@ -76,7 +76,7 @@ def resume(table: Table, *, reason: str, now: datetime) -> bool:
 
 
 def _run_on(table: Table, paused_at: datetime, now: datetime) -> None:
-    game, (_, hands, position) = table.game, table.playing
+    game, hands, position = table.game, table.started.hands, table.started.position
     seat, moment = table.seats[position.turn], ran_until(game, now)
     if game.time_left is not None:
         ran, begins = max(timedelta(), paused_at - (game.turn_since or paused_at)), runs_from(game, seat, moment)
@@ -108,7 +108,7 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         message = f"A clock can be extended by 1 second to {LONGEST_EXTENSION.days} days."
         raise Denied("malformed", message, version=game.version)
     if game.deadline is not None:
-        seat = table.seats[table.playing[2].turn]
+        seat = table.on_turn
         clock = rested(game, seat, now)
         assert clock.deadline is not None
         save_clock(table, aimed(game, seat, replace(clock, deadline=clock.deadline + more), now=now))
@@ -148,6 +148,6 @@ def require_playing(table: Table) -> None:
     """
     status, version = table.game.status, table.game.version
     if status == Game.Status.OPEN:
-        raise Denied("not_started", "The game has not started yet.", version=version)
+        raise not_started(version)
     if status != Game.Status.PLAYING:
         raise over(version, begun=table.game.started_at is not None)

@@ -192,10 +192,9 @@ def left_to(seat: Seat, game: Game, now: datetime) -> timedelta:
 
 
 def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:
-    game, before = table.game, table.position
-    if before is None or (game.deadline is None and game.time_left is None):
+    game, seat = table.game, table.on_turn
+    if game.deadline is None and game.time_left is None:
         return None
-    seat = table.seats[before.turn]
     seat.bank = int(left_to(seat, game, now).total_seconds())
     return seat
 

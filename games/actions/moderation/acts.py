@@ -157,8 +157,7 @@ def _has_people(table: Table, by: User, now: datetime) -> bool:
 
 
 def _is_in_a_round(table: Table, by: User, now: datetime) -> bool:
-    position = table.position
-    return table.game.paused_at is None and position is not None and position.phase != "over"
+    return table.game.paused_at is None and table.playing is not None and not table.playing.over
 
 
 def may_change_account(person: User, by: User) -> bool:

@@ -78,7 +78,7 @@ def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) 
     """
     with _table(acts.EXTEND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         stops.extend(table, seconds=minutes * 60, now=now)
-        seat = table.playing[2].turn
+        seat = table.started.position.turn
         person = _row(table, seat).user
         return record(acts.EXTEND, by=by, reason=why, now=now, table=table, seat=seat, person=person, minutes=minutes)
 
@@ -119,7 +119,7 @@ def void_round(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEn
         stops.require_playing(table)
         if table.game.paused_at is not None:
             raise Denied("forbidden", "The game is paused: resume it first.", version=table.game.version)
-        number = table.playing[0].number
+        number = table.started.round.number
         deal_again(table, now=now)
         return record(acts.VOID_ROUND, by=by, reason=why, now=now, table=table, round=number)
 
@@ -269,7 +269,7 @@ def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEn
         table.game.looked_at = now
         table.game.save(update_fields=["looked_at"])
         entry = record(acts.LOOK, by=by, reason=why, now=now, table=table)
-        return entry, [tuple(hand) for hand in table.playing[2].hands]
+        return entry, [tuple(hand) for hand in table.started.position.hands]
 
 
 PERFORM: Final[Mapping[StaffAct[Table], Callable[..., object]]] = {

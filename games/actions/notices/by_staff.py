@@ -28,14 +28,13 @@ def seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark:
 
     `name` is what the seat was called before. `mark` is the number of the act's audit entry, which changes no version.
     """
-    position = table.position
     assert row.user_id is not None
     if before is not None:
         at = "at the table" if table.game.status == Game.Status.OPEN else "in the game"
         text = f"Staff gave your seat to {row.name}, {at} {with_others(table, row)}."
         unseated(table.game, before, text, mark=mark, now=now)
     intents = [Intent(row.user_id, SEAT_MOVED, f"Staff gave you the seat of {name}.")]
-    if position is not None and position.turn == row.index:
+    if table.playing is not None and table.on_turn.index == row.index:
         intents += of_turn(table)
     write(table.game, intents, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason=Reason.STAFF, mark=mark)
 

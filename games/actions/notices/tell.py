@@ -205,10 +205,10 @@ def _people(table: Table) -> Sequence[Seat]:
 
 def of_turn(table: Table) -> list[Intent]:
     """That it is somebody's turn; not at a live table, where the turn would be over before a mail is read."""
-    game, position = table.game, table.position
-    if game.status != Game.Status.PLAYING or position is None or position.phase == "over":
+    game, playing = table.game, table.playing
+    if game.status != Game.Status.PLAYING or playing is None or playing.over:
         return []
-    seat = table.seats[position.turn]
+    seat = table.on_turn
     if seat.user_id is None or seat.bot or game.terms.live:
         return []
     return [Intent(seat.user_id, TURN)]
@@ -247,6 +247,6 @@ def _of_the_end(table: Table, events: Sequence[rules.Event]) -> list[Intent]:
 def _result(table: Table, won: rules.Event, reader: int) -> str:
     game, names = table.game, table.names
     if game.winner is None:
-        return f"Round {table.playing[0].number}: {rules.sentence(won, reader, names)}"
+        return f"Round {table.started.round.number}: {rules.sentence(won, reader, names)}"
     what = "match" if game.target else "game"
     return f"You win the {what}." if game.winner == reader else f"{names[game.winner]} wins the {what}."
