@@ -33,21 +33,18 @@ Such a table is not asked for again at once: the sweep takes a few of them each 
 tables full of bots and leaves them would keep the workers busy, and everybody else's bots waiting.
 """
 
+GUESTS_SHARE: Final = 1 / 3
+"""The share of the tasks that move for guests while games of people with accounts wait too."""
+
 
 def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random) -> int:
     """Make some of the bots' moves that are due, at this game or at one that waits too; returns the number of moves.
 
-    Somebody's many games must not delay other people's bots, so the work is shared out by host, not by game: a host is
-    drawn by chance, with a weight of one divided by the number of the host's games that wait, then one of these games.
-    If any still wait at the end, the worker is asked for one more task (decision 99).
+    Somebody's many games must not delay other people's bots, so the work is shared out by host (`_drawn`). If any still
+    wait at the end, the worker is asked for one more task (decision 99).
     """
-    now = clock()
-    waiting: dict[int | None, list[int]] = defaultdict(list)
-    for pk, host_id in _waiting(now, Q(pk=game_id)).order_by("pk").values_list("pk", "host_id"):
-        waiting[host_id].append(pk)
     moves: int | None = None
-    # Sorting by u ** (1 / weight) draws without replacement by weight (Efraimidis and Spirakis, 2006).
-    for games in sorted(waiting.values(), key=lambda games: rng.random() ** len(games), reverse=True):
+    for games in _drawn(_waiting(clock(), Q(pk=game_id)), rng):
         moves = play_bots(game_id=rng.choice(games), clock=clock, rng=rng)
         if moves is not None:
             break
@@ -58,6 +55,25 @@ def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
     if still is not None:
         announce.wake_bots(still, now)
     return moves
+
+
+def _drawn(waiting: QuerySet[Game], rng: random.Random) -> list[list[int]]:
+    """Return the waiting games of each host, in the order in which a task tries the hosts.
+
+    Anybody can be any number of guests, so hosts are drawn in two steps. First between accounts and guests: while both
+    wait, `GUESTS_SHARE` is the chance that guests come first. Then among the hosts of each kind, with a weight of one
+    divided by the number of the host's games that wait.
+    """
+    accounts: dict[int | None, list[int]] = defaultdict(list)
+    guests: dict[int | None, list[int]] = defaultdict(list)
+    for pk, host_id, by_guest in waiting.order_by("pk").values_list("pk", "host_id", "host__is_guest"):
+        (guests if by_guest else accounts)[host_id].append(pk)
+    kinds = (guests, accounts) if rng.random() < GUESTS_SHARE else (accounts, guests)
+    drawn: list[list[int]] = []
+    for hosts in kinds:
+        # Sorting by u ** (1 / weight) draws without replacement by weight (Efraimidis and Spirakis, 2006).
+        drawn += sorted(hosts.values(), key=lambda games: rng.random() ** len(games), reverse=True)
+    return drawn
 
 
 def _waiting(now: datetime, also: Q | None = None) -> QuerySet[Game]:

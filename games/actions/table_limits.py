@@ -20,6 +20,9 @@ OPEN_TABLES: Final = 20
 TABLES_AGAINST_BOTS: Final = 50
 """At so many running tables a person may play where everybody else is a bot: each move there costs the site several."""
 
+GUEST_TABLES: Final = 2
+"""What each of these limits is for a guest, because anybody can be any number of guests."""
+
 
 def check_open(user: User) -> None:
     """Refuse a seat at one more open table to a person who sits at as many as allowed.
@@ -29,15 +32,9 @@ def check_open(user: User) -> None:
 
     :raises Denied: `forbidden`.
     """
-    most = scaled(OPEN_TABLES)
-    if most is None:
-        return
-    lock_person(user.pk)
-    if Seat.objects.filter(user=user, game__status=Game.Status.OPEN).count() >= most:
-        message = (
-            f"You sit at {most} tables that wait for players, and nobody can sit at more: start or leave one first."
-        )
-        raise Denied("forbidden", message)
+    known, most = _lock_and_limit(user, OPEN_TABLES)
+    if most is not None and Seat.objects.filter(user=user, game__status=Game.Status.OPEN).count() >= most:
+        raise _too_many(known, f"You sit at {most} tables that wait for players", "start or leave one first")
 
 
 def check_against_bots(user: User) -> None:
@@ -48,14 +45,27 @@ def check_against_bots(user: User) -> None:
 
     :raises Denied: `forbidden`.
     """
-    most = scaled(TABLES_AGAINST_BOTS)
+    known, most = _lock_and_limit(user, TABLES_AGAINST_BOTS)
     if most is None:
         return
-    lock_person(user.pk)
     others = Seat.objects.filter(game=OuterRef("game"), user__isnull=False, left=False).exclude(user=user)
     seats = Seat.objects.filter(user=user, left=False, game__status=Game.Status.PLAYING)
     if seats.filter(~Exists(others)).count() >= most:
-        message = (
-            f"You play at {most} tables against bots alone, and nobody can play at more: finish or leave one first."
-        )
-        raise Denied("forbidden", message)
+        raise _too_many(known, f"You play at {most} tables against bots alone", "finish or leave one first")
+
+
+def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
+    """Return the person as stored, locked until the transaction ends, and how many tables they may have.
+
+    `most` is for an account and not scaled yet. The number is None, and nobody is locked, if there is no limit.
+    """
+    if scaled(most) is None:
+        return user, None
+    known = lock_person(user.pk)  # may have signed up since the request began
+    return known, scaled(GUEST_TABLES if known.is_guest else most)
+
+
+def _too_many(person: User, what: str, remedy: str) -> Denied:
+    if person.is_guest:
+        return Denied("forbidden", f"{what}, and a guest can have no more: {remedy}, or sign up.")
+    return Denied("forbidden", f"{what}, and nobody can have more: {remedy}.")

@@ -12,6 +12,7 @@ from itertools import count
 import pytest
 from django.db import connection, transaction
 
+from accounts.actions import create_guest
 from accounts.models import User
 from games import announce, bots, queries, rules
 from games.actions import agreements, bot_turn, handover, lobby, play, sweep
@@ -260,6 +261,39 @@ def test_a_host_with_many_games_gets_a_turn_beside_others(alice: User, bob: User
             turns |= moved()
             transaction.set_rollback(True)
     assert set(many) <= turns
+
+
+def test_guests_together_get_a_third_of_the_tasks_while_a_person_with_an_account_waits(
+    alice: User, asked: list[int]
+) -> None:
+    of_guests = [due_tables(create_guest(), 1)[0] for _ in range(30)]
+    (own,) = due_tables(alice, 1)
+    tasks, first, rng = 60, 0, random.Random(1)
+    for _ in range(tasks):
+        with transaction.atomic():
+            run_task(of_guests[0], rng)
+            first += own in moved()
+            transaction.set_rollback(True)
+    assert tasks * 0.55 < first < tasks * 0.8
+    run_task(own, rng)
+    while own not in moved():
+        run_task(own, rng)
+    before = len(moved())
+    assert run_task(of_guests[0], rng) == 1  # nobody with an account waits any more
+    assert len(moved()) == before + 1
+
+
+def test_a_game_whose_host_is_gone_is_no_guest_s(alice: User, asked: list[int]) -> None:
+    of_guests = [due_tables(create_guest(), 1)[0] for _ in range(10)]
+    (orphan,) = due_tables(alice, 1)
+    Game.objects.filter(pk=orphan).update(host=None)
+    first, rng = 0, random.Random(1)
+    for _ in range(20):
+        with transaction.atomic():
+            run_task(of_guests[0], rng)
+            first += orphan in moved()
+            transaction.set_rollback(True)
+    assert first >= 10
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,6 +12,7 @@ import pytest
 from django.db import connection
 from pytest_django.fixtures import Settings
 
+from accounts.actions import create_guest
 from accounts.models import User
 from games import queries, rules
 from games.actions import guests, lobby
@@ -381,6 +382,35 @@ def test_the_page_and_the_api_say_that_there_are_too_many_against_bots(settings:
     )
     assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
     assert Game.objects.count() == 2
+
+
+# Guests
+
+
+def test_a_guest_sits_at_no_more_than_two_open_tables(settings: Settings, alice: User, bob: User) -> None:
+    settings.RATE_LIMITS = 100
+    of_alice = new_table(alice, players=3)
+    guest = lobby.join_as_guest(code=of_alice.game.code, now=NOON)[1]
+    own = new_table(guest, players=3)
+    with pytest.raises(Denied, match="a guest can have no more: start or leave one first, or sign up") as refused:
+        new_table(guest, players=3)
+    assert refused.value.status == 403
+    with pytest.raises(Denied, match="You sit at 2 tables"):
+        lobby.join(code=new_table(bob, players=3).game.code, user=guest, now=NOON)
+    lobby.leave_table(code=own.game.code, user=guest, now=NOON)
+    assert new_table(guest, players=3).game.status == Game.Status.OPEN
+
+
+def test_a_guest_plays_at_no_more_than_two_tables_against_bots(settings: Settings) -> None:
+    settings.RATE_LIMITS = 100
+    guest = create_guest()
+    for _ in range(2):
+        new_table(guest, players=2, bots=1)
+    with pytest.raises(Denied, match="a guest can have no more: finish or leave one first, or sign up") as refused:
+        new_table(guest, players=2, bots=1)
+    assert (refused.value.status, Game.objects.count()) == (403, 2)
+    User.objects.filter(pk=guest.pk).update(is_guest=False)  # has signed up, in another request
+    assert new_table(guest, players=2, bots=1).game.status == Game.Status.PLAYING
 
 
 def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charlie: User) -> None:
