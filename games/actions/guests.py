@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
 
 from games import announce
-from games.actions import handover
+from games.actions import handover, table_limits
 from games.models import Game, Invitation, Seat
 from games.queries import conduct
 
@@ -16,32 +17,47 @@ if TYPE_CHECKING:
 
 
 class Moved(NamedTuple):
-    """What became of a guest's games: how many came along, and how many stay behind, closed to the account."""
+    """How many of a guest's games came along to the account, and how many stay behind.
+
+    Those of `closed` are closed to the account; those of `over_limit` are more than an account may have.
+    """
 
     games: int
-    kept: int
+    closed: int
+    over_limit: int
 
 
 def move_seats(*, guest: User, user: User) -> Moved:
     """Give this guest's seats and tables to the account the guest has logged in to.
 
     A table where both sit keeps both as they are. A seat stays the guest's where staff took one from the account, or
-    where the account has looked at the hands as one of the staff: it would play on knowing them.
+    where the account has looked at the hands as one of the staff: it would play on knowing them. So do the newest ones
+    that would bring the account over the limit on tables (`table_limits`).
     """
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
         locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
         closed = set(conduct.closed_to(user))  # asked under the locks: a look at hands takes the game's
-        moved = 0
-        for game in locked:
-            if game.pk in closed:
-                continue
-            moved += Seat.objects.filter(game=game, user=guest).update(user=user, name=user.name)
+        theirs = [game for game in locked if game.pk not in closed]
+        too_many = _over_limit(theirs, guest, user)
+        coming = [game for game in theirs if game.pk not in too_many]
+        Seat.objects.filter(game__in=coming, user=guest).update(user=user, name=user.name)
+        for game in coming:
             if game.host_id == guest.pk:
                 handover.change_host(game, user_id=user.pk)
             announce.after_commit(game)
         _move_invitations(guest, user)
-        return Moved(moved, sum(game.pk in closed for game in locked))
+        return Moved(len(coming), len(locked) - len(theirs), len(too_many))
+
+
+def _over_limit(games: Sequence[Game], guest: User, user: User) -> set[int]:
+    """Return the numbers of those of these games, the newest, that are more than the account may still have."""
+    room = table_limits.room_for(user)
+    if room is None:
+        return set()
+    going = [game.pk for game in games if not game.ended]
+    counted = Seat.objects.filter(game__in=going, user=guest, left=False).order_by("game_id")
+    return set(counted.values_list("game_id", flat=True)[room:])
 
 
 def _move_invitations(guest: User, user: User) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from games import announce, queries
-from games.actions import table_events
+from games.actions import table_events, table_limits
 from games.actions.clocks import stops
 from games.actions.clocks.timing import CLOCK_FIELDS, first_wake, set_clock, turn_clock
 from games.models import Game, Seat
@@ -58,13 +58,17 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
 
     A turn of the seat begins anew, in the person's own nights and vacations.
 
-    :raises Denied: `over`; `forbidden` if its player has left.
+    :raises Denied: `over`; `forbidden` if its player has left, or the person has as many tables as `table_limits`
+        allows.
     """
     game, hosts = table.game, row.user_id is not None and row.user_id == table.game.host_id
     if game.ended:
         raise over(game.version, begun=game.started_at is not None)
     if row.left:
         raise Denied("forbidden", "This player has left the game.", version=game.version)
+    if table_limits.room_for(person) == 0:
+        message = f"{person.name} sits at as many tables as a person can: give the seat to somebody else."
+        raise Denied("forbidden", message, version=game.version)
     row.user, row.name, row.rest = person, person.name, person.rest
     row.bot, row.misses = "", 0
     row.save(update_fields=["user", "name", "bot", "misses"])

@@ -71,6 +71,7 @@ def create_table(
     kept = _checked(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
+        table_limits.check_all(user)
         if len(machines) + 1 < options.players:  # it will wait for people
             table_limits.check_open(user)
         game = Game.objects.create(
@@ -190,7 +191,7 @@ def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -
     """Sit down at an open table; the last free seat starts the game.
 
     :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to a person
-        whom staff removed from it, and to one who has as many open tables as `table_limits` allows.
+        whom staff removed from it, and to one who has as many tables as `table_limits` allows.
     """
     with transaction.atomic():
         table = _open_table(code, user, links)
@@ -200,6 +201,7 @@ def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -
         if conduct.taken_off(game, user):
             raise Denied("forbidden", TAKEN_OFF, version=game.version)
         seat = _person(game, _free_seat(table), user)
+        table_limits.check_all(user)
         if len(table.seats) + 1 < game.players:  # it will go on waiting
             table_limits.check_open(user)
         seat.save()

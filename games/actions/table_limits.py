@@ -1,4 +1,8 @@
-"""How many tables a person may have at once. Both limits are scaled by `RATE_LIMITS`."""
+"""How many tables a person may have at once. All limits are scaled by `RATE_LIMITS`.
+
+Each check locks the person. Lock games before, never after, and no second person: then no two transactions wait for
+each other.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ from games.refusals import Denied
 if TYPE_CHECKING:
     from accounts.models import User
 
+TABLES: Final = 200
+"""At so many tables that are open or being played a person may sit: some work of the site goes through all of them."""
+
 OPEN_TABLES: Final = 20
 """At so many tables that wait for players a person may sit."""
 
@@ -21,7 +28,31 @@ TABLES_AGAINST_BOTS: Final = 50
 """At so many running tables a person may play where everybody else is a bot: each move there costs the site several."""
 
 GUEST_TABLES: Final = 2
-"""What each of these limits is for a guest, because anybody can be any number of guests."""
+"""What the last two limits are for a guest, because anybody can be any number of guests."""
+
+
+def room_for(user: User) -> int | None:
+    """Return at how many more tables this person may sit, 0 or more; None if there is no limit.
+
+    Counts tables that are open or being played, and none that the person has left. A table counts from the moment at
+    which the person sits down, so nothing is left to check when it starts. Locks the person, so that two seats at once
+    are counted in turn.
+    """
+    most = scaled(TABLES)
+    if most is None:
+        return None
+    lock_person(user.pk)
+    going = (Game.Status.OPEN, Game.Status.PLAYING)
+    return max(0, most - Seat.objects.filter(user=user, left=False, game__status__in=going).count())
+
+
+def check_all(user: User) -> None:
+    """Refuse a seat at one more table to a person who sits at as many as allowed.
+
+    :raises Denied: `forbidden`.
+    """
+    if room_for(user) == 0:
+        raise _too_many(f"You sit at {scaled(TABLES)} tables that are not over", "finish or leave one first")
 
 
 def check_open(user: User) -> None:
@@ -34,7 +65,9 @@ def check_open(user: User) -> None:
     """
     known, most = _lock_and_limit(user, OPEN_TABLES)
     if most is not None and Seat.objects.filter(user=user, game__status=Game.Status.OPEN).count() >= most:
-        raise _too_many(known, f"You sit at {most} tables that wait for players", "start or leave one first")
+        raise _too_many(
+            f"You sit at {most} tables that wait for players", "start or leave one first", guest=known.is_guest
+        )
 
 
 def check_against_bots(user: User) -> None:
@@ -51,7 +84,8 @@ def check_against_bots(user: User) -> None:
     others = Seat.objects.filter(game=OuterRef("game"), user__isnull=False, left=False).exclude(user=user)
     seats = Seat.objects.filter(user=user, left=False, game__status=Game.Status.PLAYING)
     if seats.filter(~Exists(others)).count() >= most:
-        raise _too_many(known, f"You play at {most} tables against bots alone", "finish or leave one first")
+        what, remedy = f"You play at {most} tables against bots alone", "finish or leave one first"
+        raise _too_many(what, remedy, guest=known.is_guest)
 
 
 def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
@@ -65,7 +99,7 @@ def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
     return known, scaled(GUEST_TABLES if known.is_guest else most)
 
 
-def _too_many(person: User, what: str, remedy: str) -> Denied:
-    if person.is_guest:
+def _too_many(what: str, remedy: str, *, guest: bool = False) -> Denied:
+    if guest:
         return Denied("forbidden", f"{what}, and a guest can have no more: {remedy}, or sign up.")
     return Denied("forbidden", f"{what}, and nobody can have more: {remedy}.")

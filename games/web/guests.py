@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +18,9 @@ from games.queries import lists
 from games.render.words import counted
 from games.web.answers import SeeOther
 from games.web.asker import person
+
+CLOSED: Final = "you looked at hands there as staff, or staff took you off the table."
+OVER_LIMIT: Final = "you sit at as many tables as a person can."
 
 
 def left_guest(request: HttpRequest) -> User | None:
@@ -38,9 +43,9 @@ def move_seats(request: HttpRequest) -> HttpResponse:
         return render(request, "accounts/move_seats.html", {"guest": guest, "count": lists.games_of(guest).count()})
     del request.session[LEFT_GUEST]
     if request.POST.get("answer") == "move":
-        moved, kept = guests.move_seats(guest=guest, user=user)
-        messages.success(request, f"{counted(moved, 'game')} of {guest.name} moved to your account.")
-        if kept:
-            stays = f"{counted(kept, 'game')} of {guest.name} stayed behind"
-            messages.warning(request, f"{stays}: you looked at hands there as staff, or staff took you off the table.")
+        moved = guests.move_seats(guest=guest, user=user)
+        messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
+        for number, why in ((moved.closed, CLOSED), (moved.over_limit, OVER_LIMIT)):
+            if number:
+                messages.warning(request, f"{counted(number, 'game')} of {guest.name} stayed behind: {why}")
     return SeeOther.to("home")

@@ -129,7 +129,7 @@ def test_a_seat_is_not_taken_over_by_who_has_looked_at_the_hands(mo: User, bob: 
     guest = account_actions.create_guest()
     seen, other = table_at(TWO_HANDS, [guest, bob]), table_at(TWO_HANDS, [guest, bob])
     tables.look(game_id=seen.game.pk, by=mo, reason=REASON, now=NOON)
-    assert guests.move_seats(guest=guest, user=mo) == (1, 1)
+    assert guests.move_seats(guest=guest, user=mo) == (1, 1, 0)
     assert [owner(seen), owner(other)] == [guest, mo]
 
 
@@ -141,7 +141,7 @@ def test_nor_by_whom_staff_took_off_the_table(ann: User, alice: User, bob: User,
     table = table_at(hands, [guest, alice, bob])
     more = {"bot": True} if how == "remove" else {"username": "dora"}
     getattr(tables, how)(game_id=table.game.pk, by=ann, seat=1, reason=REASON, now=NOON, **more)
-    assert guests.move_seats(guest=guest, user=alice) == (0, 1)
+    assert guests.move_seats(guest=guest, user=alice) == (0, 1, 0)
     assert owner(table) == guest
 
 

@@ -1,0 +1,197 @@
+"""A person sits at a limited number of tables that are open or being played, however they got their seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from accounts.models import User
+from games.actions import guests, lobby, once
+from games.actions.moderation import tables as staff_tables
+from games.actions.play import play_move
+from games.actions.rematch import ask_rematch
+from games.actions.table_limits import TABLES
+from games.models import Game, Invitation, Seat
+from games.queries import Table
+from games.refusals import Denied
+from tests.conftest import api_token, logged_in, person
+from tests.support.pages import CHOICES
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+from tests.support.web import at_once
+
+pytestmark = pytest.mark.django_db
+
+FULL = "at 2 tables"
+
+
+@pytest.fixture(autouse=True)
+def two_tables_at_most(settings: Settings) -> None:
+    settings.RATE_LIMITS = 1
+
+
+@pytest.fixture
+def full(alice: User, bob: User) -> list[Table]:
+    """The tables of Alice, who can sit at no other: one that is being played and one that a bot plays for her."""
+    tables = [table_at(TWO_HANDS, [alice, bob]) for _ in range(2)]
+    Seat.objects.filter(game=tables[1].game, user=alice).update(bot="careful")
+    return tables
+
+
+def new_table(host: User, **options: object) -> Table:
+    chosen = {"players": 2, "pace": "slow"} | options
+    return lobby.create_table(user=host, options=lobby.TableOptions(**chosen), now=NOON)  # type: ignore[arg-type]  # mixed
+
+
+def ended_table(alice: User, other: User) -> Table:
+    table = table_at(TWO_HANDS, [alice, other])
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER, winner=0)
+    return table
+
+
+def create(alice: User, other: User) -> None:
+    new_table(alice)
+
+
+def create_and_start(alice: User, other: User) -> None:
+    new_table(alice, bots=1)
+
+
+def create_by_form(alice: User, other: User) -> None:
+    once.create_table_once(user=alice, options=lobby.TableOptions(players=2), form="a form", now=NOON)
+
+
+def join_and_start(alice: User, other: User) -> None:
+    lobby.join(code=new_table(other).game.code, user=alice, now=NOON)
+
+
+def join_and_wait(alice: User, other: User) -> None:
+    lobby.join(code=new_table(other, players=3).game.code, user=alice, now=NOON)
+
+
+def accept_an_invitation(alice: User, other: User) -> None:
+    table = new_table(other, public=False)
+    Invitation.objects.create(game=table.game, user=alice, at=NOON)
+    lobby.join(code=table.game.code, user=alice, now=NOON)
+
+
+def ask_for_a_rematch(alice: User, other: User) -> None:
+    ask_rematch(code=ended_table(alice, other).game.code, user=alice, now=NOON)
+
+
+def agree_to_a_rematch(alice: User, other: User) -> None:
+    table = ended_table(alice, other)
+    ask_rematch(code=table.game.code, user=other, now=NOON)
+    ask_rematch(code=table.game.code, user=alice, now=NOON)
+
+
+WAYS = [
+    create, create_and_start, create_by_form, join_and_start, join_and_wait, accept_an_invitation, ask_for_a_rematch,
+    agree_to_a_rematch,
+]  # fmt: skip
+
+
+def seats_of(user: User) -> int:
+    going = (Game.Status.OPEN, Game.Status.PLAYING)
+    return Seat.objects.filter(user=user, left=False, game__status__in=going).count()
+
+
+@pytest.mark.parametrize("sit_down", WAYS)
+def test_nobody_gets_a_seat_at_one_more_table(
+    full: list[Table], alice: User, charlie: User, sit_down: Callable[[User, User], None]
+) -> None:
+    with pytest.raises(Denied, match=f"You sit {FULL}.*finish or leave one first") as refused:
+        sit_down(alice, charlie)
+    assert (refused.value.code, refused.value.status) == ("forbidden", 403)
+    assert seats_of(alice) == 2
+
+
+@pytest.mark.parametrize("sit_down", WAYS)
+def test_who_leaves_a_table_may_sit_down_at_another(
+    full: list[Table], alice: User, charlie: User, sit_down: Callable[[User, User], None]
+) -> None:
+    play_move(code=full[0].game.code, user=alice, text="leave", version=None, now=NOON)
+    sit_down(alice, charlie)
+    assert seats_of(alice) == 2
+
+
+def test_without_limits_a_person_sits_at_any_number_of_tables(
+    settings: Settings, full: list[Table], alice: User, charlie: User
+) -> None:
+    settings.RATE_LIMITS = 0
+    join_and_start(alice, charlie)
+    assert seats_of(alice) == 3
+
+
+def test_the_limit_is_far_above_what_people_play() -> None:
+    assert TABLES == 200
+
+
+def test_staff_give_no_seat_to_somebody_at_as_many_tables(
+    full: list[Table], alice: User, bob: User, charlie: User, ann: User
+) -> None:
+    table = table_at(TWO_HANDS, [bob, charlie])
+    with pytest.raises(Denied, match="alice sits at as many tables as a person can") as refused:
+        staff_tables.move_seat(
+            game_id=table.game.pk, seat=0, username="alice", by=ann, reason="They ask for it.", now=NOON
+        )
+    assert refused.value.code == "forbidden"
+    assert now_of(table).seats[0].user == bob
+
+
+def test_tables_of_a_guest_past_the_limit_stay_behind(alice: User, bob: User, charlie: User) -> None:
+    """So an account gets no more tables by logging in after having played as one guest after another."""
+    over, going = ended_table(bob, charlie), [table_at(TWO_HANDS, [bob, charlie]) for _ in range(2)]
+    table_at(TWO_HANDS, [alice, charlie])
+    moved = guests.move_seats(guest=bob, user=alice)
+    assert moved == (2, 0, 1)
+    assert [now_of(table).seats[0].user for table in (over, *going)] == [alice, alice, bob]
+
+
+def test_the_page_says_which_tables_of_a_guest_stayed_behind(full: list[Table], alice: User, charlie: User) -> None:
+    browser = logged_in(alice)
+    guest = person("guest")
+    User.objects.filter(pk=guest.pk).update(is_guest=True)
+    table_at(TWO_HANDS, [guest, charlie])
+    session = browser.session
+    session["left_guest"] = guest.pk
+    session.save()
+    text = browser.post("/move-seats/", {"answer": "move"}, follow=True).content.decode()
+    assert "1 game of guest stayed behind: you sit at as many tables as a person can." in text
+
+
+def test_the_page_and_the_api_refuse_one_table_more(full: list[Table], alice: User, charlie: User) -> None:
+    table = new_table(charlie)
+    browser, join = logged_in(alice), f"/games/{table.game.code}/join/"
+    pages = [browser.post("/tables/new/", CHOICES | {"players": 2, "bots": 1}), browser.post(join)]
+    token = {"Authorization": f"Bearer {api_token(alice)}"}
+    calls = [
+        browser.post(path, {}, content_type="application/json", headers=token)
+        for path in ("/api/v1/games", f"/api/v1/games/{table.game.code}/join")
+    ]
+    assert [answer.status_code for answer in pages + calls] == [403] * 4
+    assert all("finish or leave one first" in answer.content.decode() for answer in pages + calls)
+    assert {answer.json()["error"] for answer in calls} == {"forbidden"}
+    assert seats_of(alice) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_seats_taken_at_once_are_counted_in_turn() -> None:
+    alice, others = person("alice"), [person(name) for name in ("bob", "charlie", "dora", "emil")]
+    codes = [new_table(other).game.code for other in others]
+
+    def sit(n: int, ready: Callable[[], object]) -> bool:
+        ready()
+        try:
+            if n % 2:
+                lobby.join(code=codes[n // 2], user=alice, now=NOON)
+            else:
+                new_table(alice, bots=1)
+        except Denied:
+            return False
+        return True
+
+    assert sum(at_once([partial(sit, n) for n in range(8)])) == 2
+    assert seats_of(alice) == 2
