@@ -128,6 +128,7 @@ class Game(models.Model):
                 condition=Q(paused_at=None) | Q(deadline=None, wake_at=None, remind_at=None),
                 name="game_paused_has_nothing_due",
             ),
+            models.UniqueConstraint(fields=["invite_key"], name="game_once_per_invite_key"),
         )
         indexes = (
             models.Index(fields=["deadline", "id"], name="game_deadline", condition=Q(deadline__isnull=False)),

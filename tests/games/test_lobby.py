@@ -6,9 +6,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from pytest_django.fixtures import Settings
 
@@ -135,6 +137,17 @@ def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
     assert queries.load_by_invite(table.game.invite_key).game == table.game
     after = lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.invite_key])
     assert after.game.status == Game.Status.PLAYING
+
+
+def test_the_migration_keeps_the_oldest_of_two_equal_links(alice: User) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE games_game DROP CONSTRAINT game_once_per_invite_key")
+    first, second, other = (new_table(alice, players=2).game for _ in range(3))
+    Game.objects.filter(pk=second.pk).update(invite_key=first.invite_key)
+    import_module("games.migrations.0033_invite_keys_are_unique").renew_repeated(apps, None)
+    keys = dict(Game.objects.values_list("pk", "invite_key"))
+    assert (keys[first.pk], keys[other.pk]) == (first.invite_key, other.invite_key)
+    assert len(set(keys.values())) == 3
 
 
 def test_leaving_before_the_start_frees_the_seat_and_hands_the_table_on(alice: User, bob: User) -> None:

@@ -99,6 +99,12 @@ def test_a_page_finds_every_row_by_index(many: list[int], alice: User) -> None:
     check_kept(statements=2)  # the table and its log
 
 
+def test_an_invitation_finds_its_table_by_index(many: list[int]) -> None:
+    for key in Game.objects.filter(pk__in=many[:USES]).values_list("invite_key", flat=True):
+        queries.load_by_invite(key)
+    check_kept(statements=1)
+
+
 def test_a_page_finds_the_events_between_its_moves_by_index(many: list[int], alice: User) -> None:
     events = (TableEvent(game_id=pk, version=1, kind="pause_began", at=timezone.now()) for pk in many * 5)
     TableEvent.objects.bulk_create(events)
