@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db import DataError, transaction
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 
 OF_A_FIELD: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt")
 """How Django's filters of a field ask for it in an address."""
 OF_DATES: Final = ("__year", "__month", "__day")
+UNREADABLE: Final = "The list cannot be filtered by that, so all of it is shown."
 
 
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
@@ -33,9 +37,10 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
         Django lets an address ask for any column of the model: `state__draw_pile__0="r5"` would name a card, and
         `password__startswith=` a hash, by whether the row is in the list.
         """
-        return lookup in set(self._asked_by_filters())
+        return lookup in set(self.lookups_of_filters())
 
-    def _asked_by_filters(self) -> Iterator[str]:
+    def lookups_of_filters(self) -> Iterator[str]:
+        """Yield the names of the parameters that the filters of this list have."""
         for of in self.list_filter:
             if isinstance(of, type) and issubclass(of, admin.SimpleListFilter):
                 yield str(of.parameter_name)
@@ -46,7 +51,17 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
             yield from (f"{self.date_hierarchy}{lookup}" for lookup in OF_DATES)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Under its own name: there is nothing to select."""
+        """Show the list under its own name, or lead to the whole list if the address asks for what cannot be read."""
         title = str(self.opts.verbose_name_plural)
-        answer: HttpResponse = super().changelist_view(request, {"title": title[0].upper() + title[1:]})
+        try:
+            with transaction.atomic():  # after an error the page that follows needs the database
+                answer: HttpResponse = super().changelist_view(request, {"title": title[0].upper() + title[1:]})
+                if isinstance(answer, TemplateResponse):
+                    answer.render()  # here, because the list is only read when its page is made
+        except (DataError, ValueError, OverflowError):
+            # Django checks most values of filters, and takes any number and any year.
+            if not request.GET:
+                raise
+            messages.error(request, UNREADABLE)
+            return redirect(request.path)
         return answer

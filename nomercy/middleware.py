@@ -33,7 +33,13 @@ SAFE = ("GET", "HEAD")
 METHODS = frozenset(HTTPMethod)
 CODE = re.compile(r"[a-z0-9]{10}")
 OF_A_GAME = ("games/<slug:code>/", "api/v1/games/")
+NUL = "\0"
+QUOTED_NUL = "%00"
 log = structlog.get_logger("nomercy.request")
+
+
+class NullCharacter(SuspiciousOperation):
+    """A URL has a NUL character."""
 
 
 class RequestLog:
@@ -156,6 +162,20 @@ def short_bodies(get_response: Handler) -> Handler:
     def handle(request: HttpRequest) -> HttpResponseBase:
         if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             return bad(request, RequestDataTooBig())
+        return get_response(request)
+
+    return handle
+
+
+def no_null_characters(get_response: Handler) -> Handler:
+    """Refuse a URL with a NUL character. PostgreSQL takes none, so a page that asks by one would be an error.
+
+    Forms and the API's JSON are checked where they are read: there the refusal says which field is wrong.
+    """
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        if NUL in request.path or QUOTED_NUL in request.META.get("QUERY_STRING", ""):
+            return bad(request, NullCharacter())
         return get_response(request)
 
     return handle

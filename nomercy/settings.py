@@ -160,6 +160,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "nomercy.limits.Limits",  # before all that reads the session or the body
     "nomercy.middleware.short_bodies",
+    "nomercy.middleware.no_null_characters",
     "nomercy.middleware.Sessions",
     "accounts.middleware.forms_without_a_log_in",
     "django.middleware.common.CommonMiddleware",

@@ -1,0 +1,54 @@
+"""Addresses of the staff's lists that ask for what no list has: an answer, and never an error of the site."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib import admin
+from django.contrib.messages import get_messages
+from django.db import DataError
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from accounts.read_only import UNREADABLE, ReadOnly
+from tests.support.codes import staff_browser
+from tests.support.tables import table_after
+
+pytestmark = pytest.mark.django_db
+
+HUGE = "9" * 30  # more than a column, a year or a page has
+
+
+@pytest.fixture
+def root() -> Client:
+    return staff_browser(User.objects.create_superuser("root", password="root"))
+
+
+def lists() -> list[tuple[str, ReadOnly]]:
+    """Return every list of the staff pages, by its address."""
+    found = []
+    for model, pages in admin.site._registry.items():
+        assert isinstance(pages, ReadOnly), model
+        found.append((reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"), pages))
+    return found
+
+
+def test_no_filter_breaks_by_a_huge_number(root: Client, alice: User, bob: User) -> None:
+    table_after([alice, bob], 4, seed=1)
+    for address, pages in lists():
+        for name in ("p", "o", *pages.lookups_of_filters()):
+            assert root.get(address, {name: HUGE}).status_code in (200, 302), (address, name)
+
+
+def test_a_value_that_the_database_cannot_take_leads_to_the_whole_list(
+    root: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: ReadOnly, *args: object) -> None:
+        raise DataError("bigint out of range")
+
+    monkeypatch.setattr(ReadOnly, "get_queryset", refuse)
+    answer = root.get("/admin/games/round/", {"q": "9"})
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/games/round/")
+    assert [str(message) for message in get_messages(answer.wsgi_request)] == [UNREADABLE]
+    with pytest.raises(DataError):
+        root.get("/admin/games/round/")  # a fault of the site, for nothing was asked
