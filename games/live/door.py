@@ -55,8 +55,13 @@ def cookies_of(scope: Scope) -> dict[str, str]:
 
 
 def origin_of(url: str) -> tuple[str, str | None, int | None]:
-    """Return scheme, host and port, which may be left out of the URL. Raises ValueError if it is not a URL."""
+    """Return scheme, host and port, which may be left out of the URL.
+
+    :raises ValueError: for anything else than `scheme://host` or `scheme://host:port`, as with a name before the host.
+    """
     parts = urlsplit(url)
+    if "@" in parts.netloc or url != f"{parts.scheme}://{parts.netloc}":
+        raise ValueError(url)
     return parts.scheme, parts.hostname, parts.port or PORTS.get(parts.scheme)
 
 
