@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from math import ceil
 from typing import Final
 
@@ -21,6 +22,10 @@ class TryLimit:
     most: int
     seconds: int
     what: str
+
+    @property
+    def window(self) -> timedelta:
+        return timedelta(seconds=self.seconds)
 
 
 # Counted when they fail

@@ -33,7 +33,6 @@ from accounts.addresses import canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from accounts.models import AccountMail, Delivery, User
 
-HOUR: Final = timedelta(hours=1)
 LISTED: Final = 5
 """The most accounts that one mail lists."""
 LATEST: Final = timedelta(days=3)
@@ -183,16 +182,12 @@ def check_asks(*, kind: str, address: str, user: User, now: datetime) -> None:
 
     :raises TooManyTries:
     """
-    mailbox = mailbox_of(address)
-    asked = AccountMail.objects.filter(user=user, kind=kind, created_at__gt=now - HOUR).order_by("created_at")
-    times = list(asked.values_list("mailbox", "created_at"))
-    for limit, found in (
-        (MAILS_TO_MAILBOX, [at for to, at in times if to == mailbox]),
-        (MAILS_BY_PERSON, [at for _, at in times]),
-    ):
+    asked = AccountMail.objects.filter(user=user, kind=kind).order_by("created_at")
+    for limit, counted in ((MAILS_TO_MAILBOX, asked.filter(mailbox=mailbox_of(address))), (MAILS_BY_PERSON, asked)):
         allowed = scaled(limit.most)
-        if allowed is not None and len(found) >= allowed:
-            raise TooManyTries(limit, max(1, ceil((found[-allowed] + HOUR - now).total_seconds())))
+        times = list(counted.filter(created_at__gt=now - limit.window).values_list("created_at", flat=True))
+        if allowed is not None and len(times) >= allowed:
+            raise TooManyTries(limit, max(1, ceil((times[-allowed] + limit.window - now).total_seconds())))
 
 
 def letter(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import ceil
 from typing import Final, TypeVar
 
@@ -155,7 +155,5 @@ def _lock(key: Key, slots: Sequence[int]) -> int | None:
 
 
 def _use(slots: Iterable[tuple[Key, int]], now: datetime) -> None:
-    rows = [
-        CountedTry(key=key.text, slot=slot, until=now + timedelta(seconds=key.limit.seconds)) for key, slot in slots
-    ]
+    rows = [CountedTry(key=key.text, slot=slot, until=now + key.limit.window) for key, slot in slots]
     CountedTry.objects.bulk_create(rows, update_conflicts=True, unique_fields=["key", "slot"], update_fields=["until"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -20,7 +20,7 @@ from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks, Settings
 
 from accounts import actions, mails, queries
 from accounts.addresses import canonical, mailbox_of
-from accounts.limits import CONFIRMATIONS, MAILS_BY_PERSON, TryLimit
+from accounts.limits import CONFIRMATIONS, MAILS_BY_PERSON, TooManyTries, TryLimit
 from accounts.models import AccountMail, CountedTry, User
 from accounts.tries import Key
 from games.actions.notices import outbox
@@ -447,6 +447,35 @@ def test_one_account_asks_for_ten_confirmations_an_hour_to_any_addresses(limits:
     assert "Too many emails of this kind for this account. Try again in 60 minutes." in answer.content.decode()
     assert not EmailAddress.objects.filter(email="n11@example.org").exists()
     assert AccountMail.objects.filter(kind=mails.CONFIRM).count() == MAILS_BY_PERSON.most == 10
+
+
+def test_both_limits_count_within_their_own_window(
+    limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User
+) -> None:
+    for module in ("accounts.mails", "games.actions.notices.account_mails"):
+        monkeypatch.setattr(f"{module}.MAILS_TO_MAILBOX", TryLimit("mails-mailbox", 1, 7200, "emails"))
+    monkeypatch.setattr("accounts.mails.MAILS_BY_PERSON", TryLimit("mails-person", 2, 120, "emails"))
+    now = timezone.now()
+
+    def ask(user: User, address: str, at: datetime) -> int:
+        """Return the seconds to wait, 0 if the mail is queued."""
+        try:
+            mails.queue(kind=mails.CONFIRM, address=address, user=user, now=at)
+        except TooManyTries as many:
+            return many.wait
+        return 0
+
+    for user in (alice, bob):
+        EmailAddress.objects.create(user=user, email="n@example.org")
+    assert ask(alice, "n@example.org", now) == 0
+    assert deliver() == ["n@example.org"]
+    assert ask(alice, "n@example.org", now + HOUR) == 3600
+    assert ask(alice, "m@example.org", now) == 0
+    assert ask(alice, "o@example.org", now) == 120
+    assert ask(alice, "o@example.org", now + timedelta(seconds=121)) == 0
+    assert ask(bob, "n@example.org", now) == 0
+    assert deliver(HOUR + timedelta(minutes=59)) == []
+    assert deliver(2 * HOUR + timedelta(minutes=1)) == ["n@example.org"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -15,19 +15,12 @@ pytestmark = pytest.mark.django_db
 
 def test_a_url_with_a_null_character_is_refused_on_every_page(alice: User) -> None:
     root = staff_browser(User.objects.create_superuser("root", password="root"))
+    paths = ("/%00", "/people/a%00b/", "/games/a%00/", "/join/%00/", "/?a=%00", "/?%00=a", "/nothing/?a=%00")
     for browser in (Client(), logged_in(alice), root):
-        for url in (
-            "/",
-            "/?a=%00",
-            "/?%00=a",
-            "/%00",
-            "/people/a%00b/",
-            "/games/a%00/",
-            "/join/%00/",
-            "/nothing/?a=%00",
-        ):
+        assert browser.get("/").status_code == 200
+        for url in paths:
             answer = browser.get(url)
-            assert answer.status_code == (200 if url == "/" else 400), url
+            assert answer.status_code == 400, url
             assert faults(answer) == []
     for lists in ("games/round/?q=%00", "games/game/?status__exact=%00", "games/auditentry/?at__year=%00"):
         assert root.get(f"/admin/{lists}").status_code == 400, lists

@@ -37,7 +37,7 @@ GONE_OUT: Final = (
 """What counts for the limit of a mailbox: a mail that failed may have arrived."""
 
 Sent = Mapping[tuple[str, str], list[datetime]]
-"""When mails of a kind went to a mailbox in the last hour, oldest first, by kind and mailbox."""
+"""When mails of a kind went to a mailbox in the window of the limit, oldest first, by kind and mailbox."""
 
 
 def look(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
@@ -62,10 +62,10 @@ def look(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
 
 
 def _sent(rows: Sequence[AccountMail], now: datetime) -> Sent:
-    """When mails went to the mailboxes of these rows in the last hour. One query."""
+    """Return when mails went to the mailboxes of these rows. Runs one query."""
     sent: dict[tuple[str, str], list[datetime]] = {(row.kind, row.mailbox): [] for row in rows}
     gone = AccountMail.objects.filter(
-        mailbox__in={row.mailbox for row in rows}, state__in=GONE_OUT, since__gt=now - mails.HOUR
+        mailbox__in={row.mailbox for row in rows}, state__in=GONE_OUT, since__gt=now - MAILS_TO_MAILBOX.window
     )
     for kind, mailbox, at in gone.order_by("since").values_list("kind", "mailbox", "since"):
         sent.setdefault((kind, mailbox), []).append(at)
@@ -83,7 +83,7 @@ def _judge(row: AccountMail, sent: Sent, under_way: set[tuple[str, str]], now: d
     if allowed is not None and len(times) >= allowed:
         # A confirmation waits for its turn: others may have used the limit up, and it is the only mail to the person
         # who asked. A reset mail is for all accounts of its address, and its mailbox has just had three of them.
-        return Verdict("enough", times[-allowed] + mails.HOUR if row.kind == mails.CONFIRM else None)
+        return Verdict("enough", times[-allowed] + MAILS_TO_MAILBOX.window if row.kind == mails.CONFIRM else None)
     if (_reader(row) is None) if row.kind == mails.WORKS else not mails.anything_to_say(row):
         return Verdict("nothing")
     return Verdict()
