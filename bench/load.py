@@ -34,6 +34,7 @@ from websockets.typing import Origin
 
 from bench.browser import Answer, Browser
 from bench.moves import bench_database
+from games.queries import Viewer
 from nomercy.launcher.place import place_for, secret_key
 
 WITHIN = 1.0
@@ -171,7 +172,7 @@ def seat_people(games: int) -> list[tuple[str, str]]:
         ]
         options = lobby.TableOptions(players=2, target=5000)
         table = lobby.create_table(user=people[0], options=options, now=timezone.now())
-        lobby.join(code=table.game.code, user=people[1], now=timezone.now())
+        lobby.join(code=table.game.code, viewer=Viewer(people[1]), now=timezone.now())
         for person in people:
             session = SessionStore()
             session[SESSION_KEY] = str(person.pk)

@@ -31,6 +31,7 @@ from urllib.parse import urlencode
 import psycopg
 from psycopg import sql
 
+from games.queries import Viewer
 from nomercy.launcher.place import DATABASE, PORT, ROLE, binaries_for, place_for
 from nomercy.launcher.postgres import running
 from nomercy.launcher.processes import COMMANDS
@@ -91,7 +92,7 @@ class Replica:
         """After a round of the match ended, follow the next; False once the match is over."""
         if self.position.phase != "over":
             return True
-        table = self._queries.load_for(self.code, self.users[0])
+        table = self._queries.load_for(self.code, Viewer(self.users[0]))
         self._follow(table)
         return table.game.status == "playing"
 
@@ -106,7 +107,7 @@ def new_replica(number: int) -> Replica:
     users = [make(username=f"bench-{number}-{side}") for side in "ab"]
     options = lobby.TableOptions(players=2, target=5000)
     code = lobby.create_table(user=users[0], options=options, now=timezone.now()).game.code
-    table = lobby.join(code=code, user=users[1], now=timezone.now())
+    table = lobby.join(code=code, viewer=Viewer(users[1]), now=timezone.now())
     return Replica(table, users, number)
 
 
@@ -174,7 +175,14 @@ def time_transactions(replica: Replica, moves: int) -> tuple[float, float]:
 
         with connection.execute_wrapper(note):
             started = time.perf_counter()
-            play_move(code=replica.code, user=user, text=move, version=version, now=timezone.now(), token=f"t{version}")
+            play_move(
+                code=replica.code,
+                viewer=Viewer(user),
+                text=move,
+                version=version,
+                now=timezone.now(),
+                token=f"t{version}",
+            )
             took = time.perf_counter() - started
         started = time.perf_counter()
         with bare.transaction(), bare.cursor() as cursor:

@@ -25,6 +25,7 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from bench.moves import BENCH, Replica, admin, bench_database, new_replica
+from games.queries import Viewer
 
 PEOPLE = 2
 PLAYED = 20
@@ -43,7 +44,7 @@ def fill(games: int) -> Any:
     replica = new_replica(1_000)
     for _ in range(PLAYED):
         user, move, version = replica.next_move()
-        play_move(code=replica.code, user=user, text=move, version=version, now=timezone.now())
+        play_move(code=replica.code, viewer=Viewer(user), text=move, version=version, now=timezone.now())
         replica.catch_up()
     own: dict[str | None, str] = {
         "code": "'b' || lpad(n::text, 9, '0')",
@@ -179,7 +180,7 @@ def play(replica: Replica, done: threading.Event, waits: list[float]) -> None:
     while not done.wait(0.1):
         user, move, version = replica.next_move()
         began = time.perf_counter()
-        play_move(code=replica.code, user=user, text=move, version=version, now=timezone.now())
+        play_move(code=replica.code, viewer=Viewer(user), text=move, version=version, now=timezone.now())
         waits.append(time.perf_counter() - began)
         if not replica.catch_up():
             break

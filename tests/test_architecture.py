@@ -70,8 +70,8 @@ BAD = (
     "Report.objects.create(case=case)",
 )
 GOOD = (
-    "table = queries.load_for(code, user)",
-    "play.play_move(code=code, user=user, text=text, version=3, now=now)",
+    "table = queries.load_for(code, viewer)",
+    "play.play_move(code=code, viewer=viewer, text=text, version=3, now=now)",
     "context.update({'page': page})",
     "digest.update(secret)",
     "games = lists.games_of(user)[:20]",

@@ -30,7 +30,7 @@ from games.actions.notices import judgement, mailbox, outbox, reminders
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import Notice
 from games.notices.kinds import DEADLINE, DIGEST, TURN
-from games.queries import Table, lists
+from games.queries import Table, Viewer, lists
 from games.refusals import Denied
 from tests.support.mail import MailServer, parsed
 
@@ -185,7 +185,7 @@ class Month:
         host, *guests = self.rng.sample(self.people, seats - machines)
         table = lobby.create_table(user=host.user, options=options, now=self.now)
         for guest in guests:
-            lobby.join(code=table.game.code, user=guest.user, now=self.now)
+            lobby.join(code=table.game.code, viewer=Viewer(guest.user), now=self.now)
 
     def _leave_for(self, person: Person, days: int) -> None:
         vacations.start(user=person.user, days=days, now=self.now)
@@ -198,7 +198,7 @@ class Month:
         self.told.visits += 1
         seats = person.user.seats.filter(left=False, game__status=Game.Status.PLAYING).exclude(bot="")
         for code in list(seats.values_list("game__code", flat=True)):
-            agreements.take_back(code=code, user=person.user, now=self.now)
+            agreements.take_back(code=code, viewer=Viewer(person.user), now=self.now)
             self.told.events["seats taken back"] += 1
         for _ in range(3):  # a turn may come round again at once
             for game in lists.waiting_for(person.user):
@@ -212,7 +212,7 @@ class Month:
             try:
                 table = play.play_move(
                     code=game.code,
-                    user=person.user,
+                    viewer=Viewer(person.user),
                     text=text,
                     version=table.game.version,
                     token=f"{table.game.version}",

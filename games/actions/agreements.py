@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,20 +15,20 @@ from games.actions.notices import mailbox, tell
 from games.actions.steps import for_each_game
 from games.models import Game
 from games.notices.kinds import BOT_TOOK_OVER, Reason
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
-def ask_pause(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+def ask_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Ask for a pause, or agree to one: when all players still in have asked, the clock stops.
 
     :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` for who has no say, `paused`.
     """
     with transaction.atomic():
-        table, seat = _voters_table(code, user, links)
+        table, seat = _voters_table(code, viewer)
         game = table.game
         if game.paused_at is not None:
             raise Denied("paused", "The game is paused already.", version=game.version)
@@ -42,13 +41,13 @@ def ask_pause(*, code: str, user: User, now: datetime, links: Collection[str] = 
         return table
 
 
-def go_on(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+def go_on(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Want no pause any more: take one's vote back, or end the pause, which stands only while all players want it.
 
     :raises Denied: as `ask_pause`, but for `paused`; `forbidden` too if only staff can end this pause.
     """
     with transaction.atomic():
-        table, seat = _voters_table(code, user, links)
+        table, seat = _voters_table(code, viewer)
         game = table.game
         if game.paused_reasons and Game.PAUSED_BY_CONSENT not in game.paused_reasons:
             raise Denied("forbidden", "Staff have paused this game, and only they end that.", version=game.version)
@@ -85,34 +84,34 @@ def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:
         return ended
 
 
-def take_back(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+def take_back(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Play one's own seat again instead of the bot that took it (CLOCK-3). Again is as good as once.
 
     :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` for who has left.
     """
     with transaction.atomic():
-        table, seat = _players_table(code, user, links)
+        table, seat = _players_table(code, viewer)
         if table.seats[seat].bot:
             handover.give_back(table, seat=seat, now=now)
             table_events.record(table_events.SEAT_TAKEN_BACK, game=table.game, seat=seat, now=now)
-            mailbox.read_kind(user_id=user.pk, kind=BOT_TOOK_OVER, game=table.game, reason=Reason.BACK, now=now)
+            mailbox.read_kind(user_id=viewer.user.pk, kind=BOT_TOOK_OVER, game=table.game, reason=Reason.BACK, now=now)
         return table
 
 
-def _players_table(code: str, user: User, links: Collection[str]) -> tuple[Table, int]:
-    """The locked table of a running game, and this person's seat there."""
+def _players_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
+    """Return the locked table of a running game, and this person's seat there."""
     table = queries.load(lock_game(code=code))
-    if not queries.may_see(table, user, links):
+    if not queries.may_see(table, viewer):
         raise not_found()
-    seat = queries.require_seat(table, user)
+    seat = queries.require_seat(table, viewer.user)
     stops.require_playing(table)
     if table.seats[seat].left:
         raise Denied("forbidden", "You have left this game.", version=table.game.version)
     return table, seat
 
 
-def _voters_table(code: str, user: User, links: Collection[str]) -> tuple[Table, int]:
-    table, seat = _players_table(code, user, links)
+def _voters_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
+    table, seat = _players_table(code, viewer)
     handover.require_no_bot(table, seat=seat)
     return table, seat
 

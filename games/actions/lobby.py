@@ -18,7 +18,7 @@ from games.actions.notices import tell
 from games.models import Game, Seat
 from games.models.paces import CUSTOM, PACES, pace_named
 from games.models.rows import ask_ahead
-from games.queries import Table, conduct
+from games.queries import Table, Viewer, conduct
 from games.refusals import Denied, not_found, over
 
 if TYPE_CHECKING:
@@ -157,19 +157,19 @@ def _person(game: Game, index: int, user: User) -> Seat:
     return seat
 
 
-def _open_table(code: str, user: User | None, links: Collection[str] = ()) -> Table:
-    """The locked table, if this person may know of it and it is not over."""
+def _open_table(code: str, viewer: Viewer[User | None]) -> Table:
+    """Return the locked table, if this viewer may know of it and it is not over."""
     table = queries.load(lock_game(code=code))
-    if not queries.may_see(table, user, links):
+    if not queries.may_see(table, viewer):
         raise not_found()
     if table.game.ended:
         raise over(table.game.version, begun=table.game.started_at is not None)
     return table
 
 
-def _hosted_table(code: str, user: User, links: Collection[str] = ()) -> Table:
-    """The locked table, if this person is its host and it has not started."""
-    table = _open_table(code, user, links)
+def _hosted_table(code: str, viewer: Viewer[User]) -> Table:
+    """Return the locked table, if this person is its host and it has not started."""
+    table, user = _open_table(code, viewer), viewer.user
     version = table.game.version
     queries.require_seat(table, user)
     if table.game.host_id != user.pk:
@@ -187,14 +187,14 @@ def _free_seat(table: Table) -> int:
     return free
 
 
-def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Sit down at an open table; the last free seat starts the game.
 
     :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to a person
         whom staff removed from it, and to one who has as many tables as `table_limits` allows.
     """
     with transaction.atomic():
-        table = _open_table(code, user, links)
+        table, user = _open_table(code, viewer), viewer.user
         game = table.game
         if table.seat_of(user) is not None:
             raise Denied("already_seated", "You sit at this table already.", version=game.version)
@@ -205,7 +205,7 @@ def join(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -
         if len(table.seats) + 1 < game.players:  # it will go on waiting
             table_limits.check_open(user)
         seat.save()
-        _seat(table, seat, user, now)
+        _seat(table, seat, viewer.user, now)
         return table
 
 
@@ -215,18 +215,18 @@ def join_as_guest(*, code: str, now: datetime, links: Collection[str] = ()) -> t
     :raises Denied: `not_found`, `over`, `full`.
     """
     with transaction.atomic():
-        _free_seat(_open_table(code, None, links))
+        _free_seat(_open_table(code, Viewer(None, links)))
         guest = create_guest()
-        return join(code=code, user=guest, now=now, links=links), guest
+        return join(code=code, viewer=Viewer(guest, links), now=now), guest
 
 
-def leave_table(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Get up from a table that has not started. The host's leaving hands it to the next person; the last one closes it.
 
     :raises Denied: `not_found`, `over`, `not_seated`, `already_started`.
     """
     with transaction.atomic():
-        table = _open_table(code, user, links)
+        table, user = _open_table(code, viewer), viewer.user
         game = table.game
         seat = queries.require_seat(table, user)
         if game.status != Game.Status.OPEN:
@@ -244,14 +244,14 @@ def leave_table(*, code: str, user: User, now: datetime, links: Collection[str] 
         return table
 
 
-def start(*, code: str, user: User, now: datetime, links: Collection[str] = ()) -> Table:
+def start(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Start with the players seated so far, as the host says; they move up so that no seat is empty.
 
     :raises Denied: `not_found`, `over`, `not_seated`, `forbidden`, `already_started`, `too_few_players`;
         `forbidden` also to a person who plays against bots alone at as many tables as `table_limits` allows.
     """
     with transaction.atomic():
-        table = _hosted_table(code, user, links)
+        table, user = _hosted_table(code, viewer), viewer.user
         game = table.game
         if len(table.seats) < rules.MIN_PLAYERS:
             raise Denied("too_few_players", "A game needs two players: invite somebody, or add a bot.", rule="SETUP-1")
@@ -284,7 +284,7 @@ def _start(table: Table, by: User, now: datetime) -> None:
     announce.after_commit(game)
 
 
-def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
+def add_bot(*, code: str, viewer: Viewer[User], bot: str, now: datetime) -> Table:
     """Seat a bot at one's own open table.
 
     :raises Denied: `not_found`, `not_seated`, `forbidden`, `malformed`, `already_started`, `full`.
@@ -292,10 +292,10 @@ def add_bot(*, code: str, user: User, bot: str, now: datetime) -> Table:
     if bot not in bots.BOTS:
         raise Denied("malformed", f"The bot is one of {', '.join(bots.BOTS)}.")
     with transaction.atomic():
-        table = _hosted_table(code, user)
+        table = _hosted_table(code, viewer)
         game = table.game
         index = _free_seat(table)
         name = chance.source.choice(_bot_names([seat.name for seat in table.seats]))
         seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=game.terms.bank)
-        _seat(table, seat, user, now)
+        _seat(table, seat, viewer.user, now)
         return table

@@ -7,7 +7,6 @@ changed, set the next deadline, and speak only after the commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +19,7 @@ from games.actions.commit import commit
 from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.models import Game
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied, from_rules, not_found
 
 if TYPE_CHECKING:
@@ -35,13 +34,12 @@ _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,64}")
 def play_move(
     *,
     code: str,
-    user: User,
+    viewer: Viewer[User],
     text: str,
     version: int | None,
     now: datetime,
     round_number: int | None = None,
     token: str | None = None,
-    links: Collection[str] = (),
 ) -> Table:
     """A person's move, as the notation writes it but for the seat; gives the table as it is afterwards.
 
@@ -58,9 +56,9 @@ def play_move(
     for clock_has_acted in (False, True):
         with transaction.atomic():
             table = queries.load(lock_game(code=code), token=token)
-            if not queries.may_see(table, user, links):
+            if not queries.may_see(table, viewer):
                 raise not_found()
-            seat = queries.require_seat(table, user)
+            seat = queries.require_seat(table, viewer.user)
             if _seen_before(table, seat, move):
                 return table
             stops.require_playing(table)

@@ -12,22 +12,22 @@ from games.actions import lobby
 from games.actions.locks import lock_game
 from games.actions.notices import tell
 from games.models import Game, Invitation
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
-def ask_rematch(*, code: str, user: User, now: datetime) -> Table:
+def ask_rematch(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """A new table with the same options, bots and people invited; whoever asks second sits down at the first one's.
 
     :raises Denied: `not_found`, `not_seated`, `full`; `forbidden` while the game runs, and as `join`.
     """
     with transaction.atomic():
         table = queries.load(lock_game(code=code))
-        game = table.game
-        if not queries.may_see(table, user):
+        game, user = table.game, viewer.user
+        if not queries.may_see(table, viewer):
             raise not_found()
         queries.require_seat(table, user)
         if not game.ended:
@@ -39,7 +39,7 @@ def ask_rematch(*, code: str, user: User, now: datetime) -> Table:
     seated = queries.find(again.pk)
     if seated is not None and seated.seat_of(user) is not None:
         return seated
-    return lobby.join(code=again.code, user=user, now=now)
+    return lobby.join(code=again.code, viewer=viewer, now=now)
 
 
 def _new_table(table: Table, user: User, now: datetime) -> Table:

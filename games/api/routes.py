@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any, Protocol
 
@@ -17,7 +16,7 @@ from games.actions import agreements, lobby, play
 from games.api.base import api
 from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove, Nothing
 from games.api.views import clock_json, game_json, line_json, listed_json
-from games.queries import lists, records
+from games.queries import Viewer, lists, records
 
 __all__ = ["api"]  # with the calls below
 
@@ -30,16 +29,18 @@ def _user(request: HttpRequest) -> User:
     return user
 
 
+def _viewer(request: HttpRequest) -> Viewer[User]:
+    return Viewer(_user(request), links_in(request.session))
+
+
 class _Act(Protocol):
-    def __call__(self, *, code: str, user: User, now: datetime, links: Collection[str]) -> queries.Table: ...
+    def __call__(self, *, code: str, viewer: Viewer[User], now: datetime) -> queries.Table: ...
 
 
 def _acted(act: _Act, request: HttpRequest, code: str) -> dict[str, Any]:
     """Do this at the table, and answer with the table as the asker may see it."""
-    user = _user(request)
-    return game_json(
-        queries.view_of(act(code=code, user=user, now=timezone.now(), links=links_in(request.session)), user)
-    )
+    viewer = _viewer(request)
+    return game_json(queries.view_of(act(code=code, viewer=viewer, now=timezone.now()), viewer.user))
 
 
 @api.get("/me", response=Me, summary="Who am I")
@@ -78,8 +79,8 @@ def list_games(
 
 @api.get("/games/{code}", response={200: GameOut, **REFUSED}, summary="The table as I may see it")
 def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
-    user = _user(request)
-    return game_json(queries.view_of(queries.load_for(code, user, links_in(request.session)), user))
+    viewer = _viewer(request)
+    return game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
 
 
 @api.post("/games/{code}/join", response={200: GameOut, **REFUSED}, summary="Sit down")
@@ -99,8 +100,8 @@ def start_game(request: HttpRequest, code: str, payload: Nothing | None = None) 
 
 @api.get("/games/{code}/clock", response={200: ClockOut, **REFUSED}, summary="The table's clock")
 def get_clock(request: HttpRequest, code: str) -> dict[str, Any]:
-    user = _user(request)
-    return clock_json(queries.view_of(queries.load_for(code, user, links_in(request.session)), user))
+    viewer = _viewer(request)
+    return clock_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
 
 
 @api.post("/games/{code}/pause", response={200: GameOut, **REFUSED}, summary="Ask for a pause, or agree to one")
@@ -120,17 +121,16 @@ def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = No
 
 @api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")
 def make_move(request: HttpRequest, code: str, payload: NewMove) -> dict[str, Any]:
-    user = _user(request)
+    viewer = _viewer(request)
     table = play.play_move(
         code=code,
-        user=user,
+        viewer=viewer,
         text=payload.move,
         version=payload.version,
         token=payload.token,
         now=timezone.now(),
-        links=links_in(request.session),
     )
-    return game_json(queries.view_of(table, user))
+    return game_json(queries.view_of(table, viewer.user))
 
 
 @api.get("/games/{code}/moves", response={200: MoveList, **REFUSED}, summary="The log, as I may know it")
@@ -140,14 +140,14 @@ def list_moves(
     after: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
     limit: Annotated[int | None, Query(ge=1, le=1000)] = None,
 ) -> dict[str, Any]:
-    user = _user(request)
-    table = queries.load_for(code, user, links_in(request.session))
-    lines = queries.log_of(table, user, after=after, until=None if limit is None else after + limit)
+    viewer = _viewer(request)
+    table = queries.load_for(code, viewer)
+    lines = queries.log_of(table, viewer.user, after=after, until=None if limit is None else after + limit)
     return {"moves": [line_json(line) for line in lines], "version": table.game.version}
 
 
 @api.get("/games/{code}/record", response={200: str, **REFUSED}, summary="The record, once the game is over")
 def get_record(request: HttpRequest, code: str) -> HttpResponse:
-    table = queries.load_for(code, _user(request), links_in(request.session))
+    table = queries.load_for(code, _viewer(request))
     text = rules.print_record(records.record_of(table))
     return HttpResponse(text, content_type="text/plain; charset=utf-8")

@@ -21,6 +21,7 @@ from games import queries, refusals
 from games.announce import group_of, person_group
 from games.live.door import Scope, cookies_of, refuse
 from games.live.watch import LAYER_AWAY, watch
+from games.queries import Viewer
 from games.refusals import Denied
 
 log = structlog.get_logger(__name__)
@@ -225,7 +226,7 @@ def _entrance(code: str, session_key: str | None) -> Entrance | None:
         return None
     links = links_in(session)
     try:
-        game = queries.load_for(code, user, links).game
+        game = queries.load_for(code, Viewer(user, links)).game
     except Denied:
         return None
     link = game.invite_key if game.invite_key in links else ""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import QuerySet
@@ -85,6 +85,20 @@ class Table:
         return [seat.name for seat in self.seats]
 
 
+Person_co = TypeVar("Person_co", bound="User | None", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer(Generic[Person_co]):
+    """Somebody who asks about a table: a person, or None for a visitor, and what their browser has opened.
+
+    `links` are the keys of the invitation links that were opened in their session.
+    """
+
+    user: Person_co
+    links: Collection[str] = ()
+
+
 @lru_cache(maxsize=256)
 def _options(preset: str, kept: str) -> rules.Options:
     return rules.options_from_stored(preset, json.loads(kept))
@@ -133,15 +147,16 @@ def _table(game: Game, loaded: Loaded | None, seats: list[Seat] | None = None) -
     return Table(game, [hand.seat for hand in hands], options, playing, earlier, said)
 
 
-def may_see(table: Table, user: User | None, links: Collection[str] = ()) -> bool:
-    """Return True if this person may know of this table. At most one query.
+def may_see(table: Table, viewer: Viewer[User | None]) -> bool:
+    """Return True if this viewer may know of this table. At most one query.
 
     They may if it is public, if they sit there, or if they came by its link or a rematch invited them and staff have
-    not removed them. `links` are the invitation keys that were opened in their session.
+    not removed them.
     """
+    user = viewer.user
     if _open_to(table, user):
         return True
-    by_link = table.game.invite_key in links
+    by_link = table.game.invite_key in viewer.links
     if user is None:
         return by_link
     return not conduct.taken_off(table.game, user) if by_link else table.game.pk in _invited(user, [table.game.pk])
@@ -165,13 +180,13 @@ def _invited(user: User, games: Collection[int]) -> set[int]:
     return set(Invitation.objects.filter(game__in=games, user_id=user.pk).values_list("game_id", flat=True))
 
 
-def load_for(code: str, user: User | None, links: Collection[str] = ()) -> Table:
-    """The table with this code, as of one moment, if this person may know of it.
+def load_for(code: str, viewer: Viewer[User | None]) -> Table:
+    """Return the table with this code, as of one moment, if this viewer may know of it.
 
     :raises Denied: `not_found`.
     """
     table = _found("code", code)
-    if not may_see(table, user, links):
+    if not may_see(table, viewer):
         raise not_found()
     return table
 

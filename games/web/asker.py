@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest
 from accounts.adapter import LINKS, links_in
 from accounts.models import User
 from games import queries
-from games.queries import Table, conduct
+from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
 
 LINKS_KEPT: Final = 50
@@ -24,14 +24,19 @@ def person(request: HttpRequest) -> User | None:
     return request.user if isinstance(request.user, User) else None
 
 
-def links(request: HttpRequest) -> list[str]:
-    """Return the invitation keys that this browser has opened."""
-    return links_in(request.session)
+def viewer(request: HttpRequest) -> Viewer[User | None]:
+    """Return who asks, and the invitation keys that this browser has opened."""
+    return Viewer(person(request), links_in(request.session))
+
+
+def viewer_as(request: HttpRequest, user: User) -> Viewer[User]:
+    """Return this person, who has asked, with the invitation keys that this browser has opened."""
+    return Viewer(user, links_in(request.session))
 
 
 def remember_link(request: HttpRequest, key: str) -> None:
     """Let this browser see the table of this invitation key, for as long as the table keeps the key."""
-    kept = [known for known in links(request) if known != key]
+    kept = [known for known in links_in(request.session) if known != key]
     request.session[LINKS] = [*kept, key][-LINKS_KEPT:]
 
 
@@ -41,11 +46,11 @@ def table_for(request: HttpRequest, code: str) -> Table:
     :raises Http404: there is none, or whoever asks may not know of it.
     :raises PermissionDenied: staff took this person's seat there away, which is said.
     """
-    user = person(request)
+    asker = viewer(request)
     try:
-        return queries.load_for(code, user, links(request))
+        return queries.load_for(code, asker)
     except Denied as denied:
-        if user is not None and conduct.lost_seat(code, user):
+        if asker.user is not None and conduct.lost_seat(code, asker.user):
             raise PermissionDenied(SEAT_TAKEN) from denied
         raise Http404(denied.message) from denied
 

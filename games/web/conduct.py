@@ -18,7 +18,7 @@ from games.queries import conduct
 from games.refusals import Denied
 from games.web import report_form
 from games.web.answers import SeeOther
-from games.web.asker import links, table_for
+from games.web.asker import table_for, viewer_as
 from games.web.once import form_of
 
 
@@ -61,9 +61,8 @@ def report(request: HttpRequest, code: str) -> HttpResponse:
     def hand_in() -> None:
         cases.report(
             code=code,
-            reporter=user,
+            viewer=viewer_as(request, user),
             now=timezone.now(),
-            links=links(request),
             form=form_of(request),
             **form.cleaned_data,
         )

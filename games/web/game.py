@@ -33,7 +33,7 @@ from games.refusals import Denied
 from games.render import Again, Asked, Ended, LogNote
 from games.web import table as table_views
 from games.web.answers import SeeOther
-from games.web.asker import links, number, person, table_for
+from games.web.asker import number, person, table_for, viewer_as
 from games.web.marks import mark
 from games.web.replay import no_replay
 
@@ -121,13 +121,12 @@ def _play(request: HtmxRequest, code: str, user: User, *, text: str, uno: bool, 
     called = uno and text.startswith("play ")
     return play_move(
         code=code,
-        user=user,
+        viewer=viewer_as(request, user),
         text=f"{text} uno" if called else text,
         version=version,
         round_number=number(request.POST.get("round")),
         token=request.POST.get("token") or None,
         now=timezone.now(),
-        links=links(request),
     )
 
 

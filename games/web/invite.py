@@ -11,12 +11,12 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.htmx import HtmxRequest
 from games import queries
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.render import words
 from games.web import seats, table
 from games.web.answers import SeeOther
-from games.web.asker import SEAT_TAKEN, links, person, remember_link
+from games.web.asker import SEAT_TAKEN, person, remember_link, viewer
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -32,12 +32,12 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
         found = queries.load_by_invite(key)
     except Denied as denied:
         raise Http404 from denied
-    if not queries.may_see(found, person(request), [key]):
+    if not queries.may_see(found, Viewer(person(request), [key])):
         raise PermissionDenied(SEAT_TAKEN)
     if request.method == "POST":
         remember_link(request, key)
         return SeeOther.to("game", found.game.code) if "watch" in request.POST else seats.join(request, found.game.code)
-    known = queries.may_see(found, person(request), links(request))
+    known = queries.may_see(found, viewer(request))
     is_open = found.game.status == found.game.Status.OPEN
     if request.htmx and (known or not is_open):
         return HttpResponseClientRefresh()

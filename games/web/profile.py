@@ -16,7 +16,7 @@ from accounts.models import User
 from accounts.queries import person_named
 from games import queries
 from games.actions.moderation import cases
-from games.queries import Table, profiles
+from games.queries import Table, Viewer, profiles
 from games.render import words
 from games.web import report_form
 from games.web.asker import person
@@ -80,7 +80,7 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
         chosen = dict(form.cleaned_data)
         code = chosen.pop("game")
         seat = _seat(tables[code], them)
-        cases.report(code=code, seat=seat, reporter=reader, now=now, form=form_of(request), **chosen)
+        cases.report(code=code, seat=seat, viewer=Viewer(reader), now=now, form=form_of(request), **chosen)
 
     context = {"person": them, "games": games, "only": profiles.SHOWN if len(games) == profiles.SHOWN else None}
     return report_form.answer(request, form, hand_in, page="people/report.html", context=context)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -18,25 +19,31 @@ from accounts.models import User
 from games import queries
 from games.actions import agreements, lobby
 from games.actions.rematch import ask_rematch
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.render import may_leave, words
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.answers import SeeOther
-from games.web.asker import BACKEND, links, person, table_for
+from games.web.asker import BACKEND, person, table_for, viewer, viewer_as
 from games.web.marks import marks
+
+
+class Act(Protocol):
+    """Something that a person does at a table, which stands then as it is returned."""
+
+    def __call__(self, *, viewer: Viewer[User]) -> Table: ...
 
 
 @require_POST
 @marks
 def join(request: HtmxRequest, code: str) -> HttpResponse:
     """Sit down; a visitor who may see the table, and gets a seat, is made a guest."""
-    now, known = timezone.now(), links(request)
+    now = timezone.now()
     if person(request) is not None:
-        return _done(request, code, lambda user: lobby.join(code=code, user=user, now=now, links=known))
+        return _done(request, code, partial(lobby.join, code=code, now=now))
     try:
-        table, guest = lobby.join_as_guest(code=code, now=now, links=known)
+        table, guest = lobby.join_as_guest(code=code, now=now, links=viewer(request).links)
     except Denied as denied:
         return _refused(request, code, denied)
     login(request, guest, backend=BACKEND)
@@ -46,11 +53,7 @@ def join(request: HtmxRequest, code: str) -> HttpResponse:
 @require_POST
 def leave(request: HtmxRequest, code: str) -> HttpResponse:
     """Get up before the start."""
-
-    def get_up(user: User) -> Table:
-        return lobby.leave_table(code=code, user=user, now=timezone.now(), links=links(request))
-
-    answer = _done(request, code, get_up)
+    answer = _done(request, code, partial(lobby.leave_table, code=code, now=timezone.now()))
     if not isinstance(answer, SeeOther):
         return answer
     messages.success(request, "You left the table.")
@@ -71,56 +74,48 @@ def resign(request: HtmxRequest, code: str) -> HttpResponse:
 @require_POST
 def start(request: HtmxRequest, code: str) -> HttpResponse:
     """Start with the players seated so far."""
-    return _done(
-        request, code, lambda user: lobby.start(code=code, user=user, now=timezone.now(), links=links(request))
-    )
+    return _done(request, code, partial(lobby.start, code=code, now=timezone.now()))
 
 
 @require_POST
 def add_bot(request: HtmxRequest, code: str) -> HttpResponse:
     """Seat a bot."""
     bot = request.POST.get("bot", "")
-    return _done(request, code, lambda user: lobby.add_bot(code=code, user=user, bot=bot, now=timezone.now()))
+    return _done(request, code, partial(lobby.add_bot, code=code, bot=bot, now=timezone.now()))
 
 
 @require_POST
 def pause(request: HtmxRequest, code: str) -> HttpResponse:
     """Ask for a pause, or agree to one."""
-    return _done(
-        request, code, lambda user: agreements.ask_pause(code=code, user=user, now=timezone.now(), links=links(request))
-    )
+    return _done(request, code, partial(agreements.ask_pause, code=code, now=timezone.now()))
 
 
 @require_POST
 def go_on(request: HtmxRequest, code: str) -> HttpResponse:
     """Take a vote for a pause back, or end the pause."""
-    return _done(
-        request, code, lambda user: agreements.go_on(code=code, user=user, now=timezone.now(), links=links(request))
-    )
+    return _done(request, code, partial(agreements.go_on, code=code, now=timezone.now()))
 
 
 @require_POST
 def take_back(request: HtmxRequest, code: str) -> HttpResponse:
     """Play one's own seat again instead of the bot."""
-    return _done(
-        request, code, lambda user: agreements.take_back(code=code, user=user, now=timezone.now(), links=links(request))
-    )
+    return _done(request, code, partial(agreements.take_back, code=code, now=timezone.now()))
 
 
 @require_POST
 @marks
 def rematch(request: HtmxRequest, code: str) -> HttpResponse:
     """Play again with the same options."""
-    return _done(request, code, lambda user: ask_rematch(code=code, user=user, now=timezone.now()))
+    return _done(request, code, partial(ask_rematch, code=code, now=timezone.now()))
 
 
-def _done(request: HtmxRequest, code: str, act: Callable[[User], Table]) -> HttpResponse:
+def _done(request: HtmxRequest, code: str, act: Act) -> HttpResponse:
     """Do it and go to the table; if that is refused, show the table as it is now, and why."""
     user = person(request)
     if user is None:
         return redirect_to_login(reverse("game", args=[code]))
     try:
-        return SeeOther.to("game", act(user).game.code)
+        return SeeOther.to("game", act(viewer=viewer_as(request, user)).game.code)
     except Denied as denied:
         return _refused(request, code, denied)
 

@@ -22,6 +22,7 @@ from accounts.models import MOST_FREED, NameSkeleton, User
 from games.actions import lobby
 from games.actions.moderation import accounts, people
 from games.models import Seat
+from games.queries import Viewer
 from games.refusals import Denied
 from tests.accounts.test_names import REFUSED
 from tests.conftest import logged_in, person
@@ -298,7 +299,7 @@ def test_no_bot_has_the_name_of_somebody_at_the_table(alice: User) -> None:
     renamed(alice, display_name="Ada.")
     for _ in range(20):
         table = lobby.create_table(user=alice, options=lobby.TableOptions(players=6, bots=4), now=NOW)
-        lobby.add_bot(code=table.game.code, user=alice, bot="careful", now=NOW)
+        lobby.add_bot(code=table.game.code, viewer=Viewer(alice), bot="careful", now=NOW)
         assert not Seat.objects.filter(game=table.game, name="Ada").exists()
 
 

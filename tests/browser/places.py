@@ -20,7 +20,7 @@ from games.actions.locks import lock_game
 from games.actions.moderation import cases
 from games.actions.notices import letters, outbox, tell
 from games.models import Case, Game, Suspension, Warned
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.support.tables import table_after, table_at
 
 MANY: Final[Mapping[str, Any]] = {
@@ -95,7 +95,7 @@ def _lobby(page: Page, cast: Cast) -> None:
     options = lobby.TableOptions(players=5, bots=1, public=False)
     table = lobby.create_table(user=cast.alice, options=options, now=timezone.now())
     links = [table.game.invite_key]
-    lobby.join(code=table.game.code, user=cast.bob, now=timezone.now(), links=links)
+    lobby.join(code=table.game.code, viewer=Viewer(cast.bob, links), now=timezone.now())
     page.goto(f"/games/{table.game.code}/")
 
 
@@ -184,7 +184,7 @@ def _custom_clock(page: Page, cast: Cast) -> None:
 def _paused(page: Page, cast: Cast) -> None:
     table = cast.table(MANY, target=1000)
     for user in (cast.alice, cast.bob, cast.charlie, cast.mo):
-        agreements.ask_pause(code=table.game.code, user=user, now=timezone.now())
+        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
     page.goto(f"/games/{table.game.code}/")
 
 
@@ -221,7 +221,7 @@ def _reports(page: Page, cast: Cast) -> None:
     code, now = cast.table(MANY).game.code, timezone.now()
     for kind in ("name", "abandon"):
         text = "Their name is a rude word, and they said another."
-        cases.report(code=code, reporter=cast.alice, seat=1, kind=kind, text=text, now=now)
+        cases.report(code=code, viewer=Viewer(cast.alice), seat=1, kind=kind, text=text, now=now)
     Case.objects.filter(kind="name").update(closed_at=now, outcome="acted", answer="The name is gone.")
     User.objects.filter(pk=cast.alice.pk).update(answered=True)
     page.goto("/reports/")

@@ -15,7 +15,7 @@ from accounts.models import User
 from games.actions.moderation import cases, people, tables
 from games.actions.play import play_move
 from games.models import AuditEntry, Case, Game
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.browser.test_staff import REASON, Pages, bob_goes_to, dealt, do, staff, to_dora
 from tests.conftest import Figure
 from tests.support.tables import now_of
@@ -79,7 +79,7 @@ def test_an_open_page_shows_a_warning_and_the_answer_to_a_report(
     more: dict[str, Any] = {"by": ann, "reason": REASON, "now": now}
     people.warn(person_id=alice.pk, **more)
     expect(player.get_by_role("link", name="Read the warning")).to_be_visible(timeout=PATIENCE * 1000)
-    cases.report(code=dealt.game.code, reporter=alice, seat=1, kind="name", text="A rude name, I think.", now=now)
+    cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text="A rude name, I think.", now=now)
     cases.close_case(case_id=Case.objects.get().pk, outcome="acted", answer="", **more)
     expect(player.get_by_role("link", name="Read what came of it")).to_be_visible(timeout=PATIENCE * 1000)
     assert player.evaluate("() => window.stillHere") is True
@@ -132,7 +132,7 @@ def test_a_pause_right_after_a_move_is_seen_though_the_version_is_the_same(
     user = dealt.on_turn.user
     assert user is not None
     move = "take" if dealt.started.position.pending else "draw"
-    play_move(code=dealt.game.code, user=user, text=move, version=dealt.game.version, now=timezone.now())
+    play_move(code=dealt.game.code, viewer=Viewer(user), text=move, version=dealt.game.version, now=timezone.now())
     tables.pause(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
     since = time.monotonic()
     assert now_of(dealt).game.version == AuditEntry.objects.get().version

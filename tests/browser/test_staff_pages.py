@@ -16,7 +16,7 @@ from games.actions.moderation import cases, people, tables
 from games.actions.notices.tell import Intent, write
 from games.models import Appeal, AuditEntry, Case
 from games.notices.kinds import KINDS
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.browser.test_axe import VIEWS, violations
 from tests.browser.test_staff import REASON, dealt, staff
 
@@ -43,7 +43,7 @@ def desk(dealt: Table, ann: User, alice: User, bob: User, charlie: User) -> Desk
     now = timezone.now()
     more: dict[str, Any] = {"by": ann, "reason": REASON, "now": now}
     for reporter in (alice, charlie):
-        cases.report(code=dealt.game.code, reporter=reporter, seat=1, kind="abandon", text=SAID, now=now)
+        cases.report(code=dealt.game.code, viewer=Viewer(reporter), seat=1, kind="abandon", text=SAID, now=now)
     case = Case.objects.get()
     cases.hold(case_id=case.pk, **more)
     people.warn(person_id=bob.pk, **more)

@@ -24,7 +24,7 @@ from games import rules
 from games.actions import lobby, timeouts
 from games.actions.play import play_seat
 from games.models import Game, Move, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from games.rules import TURN_MOVES
@@ -97,7 +97,7 @@ def new_match(alice: User, bob: User) -> Game:
     """A match of two people and a bot."""
     options = lobby.TableOptions(players=3, bots=1, target=5000)
     table = lobby.create_table(user=alice, options=options, now=timezone.now())
-    return lobby.join(code=table.game.code, user=bob, now=timezone.now()).game
+    return lobby.join(code=table.game.code, viewer=Viewer(bob), now=timezone.now()).game
 
 
 def conflicting(site: Site, table: Table, hands: dict[int, Hand], rng: random.Random) -> list[Call]:

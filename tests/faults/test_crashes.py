@@ -28,6 +28,7 @@ from accounts.models import User
 from games import rules
 from games.actions import lobby
 from games.models import Game, Round
+from games.queries import Viewer
 from nomercy.launcher.place import Place
 from nomercy.launcher.stack import RESTARTS, RESTARTS_WITHIN
 from tests.conftest import Figure
@@ -63,7 +64,7 @@ def people_at(playing: Playing, rng: random.Random) -> Iterator[Player]:
         for _ in range(IN_A_ROW):
             code = lobby.create_table(user=users[0], options=options, now=timezone.now()).game.code
             for user in users[1:]:
-                lobby.join(code=code, user=user, now=timezone.now())
+                lobby.join(code=code, viewer=Viewer(user), now=timezone.now())
             codes.append(code)
         moved = threading.Condition()
         for n, user in enumerate(users):

@@ -20,7 +20,7 @@ from accounts.models import User
 from games.actions.play import play_move
 from games.actions.sweep import sweep
 from games.models import Game, Move, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, log_of, now_of, table_at
@@ -59,7 +59,7 @@ def race(table: Table, user: User, deadline: datetime, move_ms: int, sweep_ms: i
 
     def move() -> None:
         try:
-            play_move(code=table.game.code, user=user, text="play r5", version=0, now=timezone.now())
+            play_move(code=table.game.code, viewer=Viewer(user), text="play r5", version=0, now=timezone.now())
         except Denied as denied:
             answers.append(denied.code)
         else:

@@ -27,7 +27,7 @@ from games import queries, rules
 from games.actions import lobby, play
 from games.api import api
 from games.models import Game
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.conftest import Figure, logged_in
 from tests.faults.state import faulty_games, stored
 from tests.support.tables import NOON, now_of
@@ -51,9 +51,9 @@ def tables(alice: User, bob: User) -> list[Table]:
         lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON),
         lobby.create_table(user=bob, options=lobby.TableOptions(players=2, bots=1), now=NOON),
     ]
-    lobby.join(code=made[3].game.code, user=bob, now=NOON)
+    lobby.join(code=made[3].game.code, viewer=Viewer(bob), now=NOON)
     made.append(lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1), now=NOON))
-    play.play_move(code=made[-1].game.code, user=alice, text="leave", version=None, now=NOON)
+    play.play_move(code=made[-1].game.code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
     return made
 
 

@@ -19,7 +19,7 @@ from games import queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Move
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.support.history import Attempt, HandShown, History, faults_in, observe, positions_of
 from tests.support.tables import NOON, change_position, now_of
@@ -50,7 +50,7 @@ class Played(NamedTuple):
     def send(self, attempt: Attempt) -> None:
         try:
             after = play_move(
-                code=attempt.game, user=self.users[attempt.seat], text=attempt.move, version=attempt.version,
+                code=attempt.game, viewer=Viewer(self.users[attempt.seat]), text=attempt.move, version=attempt.version,
                 token=attempt.token, now=NOON,
             )  # fmt: skip
         except Denied:
@@ -71,7 +71,7 @@ class Played(NamedTuple):
 def played(alice: User, bob: User) -> Played:
     options = lobby.TableOptions(players=2, target=5000)
     table = lobby.create_table(user=alice, options=options, now=NOON)
-    table = lobby.join(code=table.game.code, user=bob, now=NOON)
+    table = lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     clock = count()
     match = Played(table, (alice, bob), History(), random.Random(3), lambda: float(next(clock)))
     for _ in range(24):

@@ -27,6 +27,7 @@ from accounts.models import User
 from games import rules
 from games.actions import lobby
 from games.models import Case, Game
+from games.queries import Viewer
 from games.rules import TURN_MOVES
 from games.web.forms import NewTableForm
 from nomercy import limits
@@ -185,7 +186,7 @@ def playing(port: int) -> Iterator[list[int]]:
     table = lobby.create_table(
         user=User.objects.get(username="eve"), options=lobby.TableOptions(players=2, target=5000), now=timezone.now()
     )
-    lobby.join(code=table.game.code, user=User.objects.get(username="fred"), now=timezone.now())
+    lobby.join(code=table.game.code, viewer=Viewer(User.objects.get(username="fred")), now=timezone.now())
     answers: list[int] = []
     over = threading.Event()
 

@@ -28,7 +28,7 @@ from games.actions.locks import lock_game
 from games.actions.play import play_move
 from games.actions.steps import Done
 from games.models import Game, Heartbeat, Notice, Outbox
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT, binaries_for, place_for
 from tests.support.stack import database_url
@@ -41,14 +41,14 @@ def a_game_in_play(people: list[User], moves: int, now: datetime, **options: Any
     rng = random.Random(moves)
     code = lobby.create_table(user=people[0], options=lobby.TableOptions(**options), now=now).game.code
     for person in people[1:]:
-        lobby.join(code=code, user=person, now=now)
+        lobby.join(code=code, viewer=Viewer(person), now=now)
     for _ in range(moves):
-        table = queries.load_for(code, people[0])
+        table = queries.load_for(code, Viewer(people[0]))
         position = table.started.position
         user = table.seats[position.turn].user
         assert user is not None
         text = rng.choice(queries.view_of(table, user).legal)
-        play_move(code=code, user=user, text=str(text), version=table.game.version, now=now)
+        play_move(code=code, viewer=Viewer(user), text=str(text), version=table.game.version, now=now)
     return Game.objects.get(code=code)
 
 
@@ -150,7 +150,7 @@ def a_move(game: Game, now: datetime) -> None:
     table = queries.load(Game.objects.get(pk=game.pk))
     user = table.on_turn.user
     assert user is not None
-    play_move(code=game.code, user=user, text="draw", version=table.game.version, now=now)
+    play_move(code=game.code, viewer=Viewer(user), text="draw", version=table.game.version, now=now)
 
 
 def break_first(games: list[Game]) -> int:

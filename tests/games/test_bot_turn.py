@@ -20,7 +20,7 @@ from games.actions.bot_turn import play_bots, play_some
 from games.actions.locks import lock_game
 from games.actions.play import play_move, play_seat
 from games.models import Game, Move
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from tests.conftest import person
@@ -45,7 +45,7 @@ def unattended_table(user: User) -> Table:
     """A game against two bots that this person has left."""
     options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0)
     table = lobby.create_table(user=user, options=options, now=NOON)
-    play_move(code=table.game.code, user=user, text="leave", version=None, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(user), text="leave", version=None, now=NOON)
     return table
 
 
@@ -64,12 +64,12 @@ def test_a_bot_on_turn_moves_when_it_is_due(alice: User) -> None:
 
 def test_the_log_knows_what_a_bot_did_for_the_owner_of_a_seat(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     with transaction.atomic():
         handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=1, now=NOON, bot="random")
     run_bots(table, at=NOON + timedelta(hours=1), most=1)
-    agreements.take_back(code=table.game.code, user=bob, now=NOON + timedelta(hours=1))
-    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON + timedelta(hours=1))
+    agreements.take_back(code=table.game.code, viewer=Viewer(bob), now=NOON + timedelta(hours=1))
+    play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON + timedelta(hours=1))
     made = list(Move.objects.filter(game=table.game).order_by("n").values_list("seat", "by_bot"))
     assert (made[0], made[1], made[-1]) == ((0, False), (1, True), (1, False))
     assert [line.by_bot for line in queries.log_of(now_of(table), alice)] == [by_bot for _, by_bot in made]
@@ -77,7 +77,7 @@ def test_the_log_knows_what_a_bot_did_for_the_owner_of_a_seat(alice: User, bob: 
 
 def test_a_bot_waits_for_its_pause(alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, "random"], bot_pause=3.0)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert now_of(table).game.wake_at == NOON + timedelta(seconds=3)
     assert run_bots(table, at=NOON + timedelta(seconds=2)) == 0
     assert run_bots(table, at=NOON + timedelta(seconds=3)) == 1
@@ -87,7 +87,7 @@ def test_a_bot_waits_for_its_pause(alice: User) -> None:
 def test_a_bot_leaves_time_to_call(alice: User, pause: float, pace: str, seconds: int) -> None:
     position = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
     table = table_at(position, [alice, "random"], bot_pause=pause, pace=pace)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert now_of(table).game.wake_at == NOON + timedelta(seconds=seconds)
 
 
@@ -182,7 +182,7 @@ def test_the_sweep_finds_bots_and_rounds_that_were_lost(alice: User, bob: User, 
 def test_a_round_that_ends_makes_the_deal_due(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(play, "_next_round", lambda table, now: table)  # the process dies here
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob], target=1000)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert now_of(table).game.wake_at == NOON
     run_bots(table)
     assert now_of(table).started.round.number == 2

@@ -18,7 +18,7 @@ from games.actions.clocks import stops
 from games.actions.locks import lock_game
 from games.actions.rematch import ask_rematch
 from games.models import Game, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.conftest import logged_in
 from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -194,7 +194,7 @@ def test_a_rematch_keeps_the_clock(alice: User, bob: User) -> None:
     numbers = {"bank": 7200, "increment": 1800, "cap": 10_800, "callout": 600}
     table = table_at(TWO_HANDS, [alice, bob], pace="custom", custom_pace=numbers, misses_allowed=5)
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
-    again = ask_rematch(code=table.game.code, user=alice, now=NOON).game
+    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON).game
     assert (again.pace, again.custom_pace, again.misses_allowed) == ("custom", numbers, 5)
 
 
@@ -329,7 +329,7 @@ def test_time_off_is_for_those_who_are_logged_in() -> None:
 
 def test_the_lists_of_games_know_a_pause(table: Table, as_alice: Client, alice: User, bob: User) -> None:
     for user in (alice, bob):
-        agreements.ask_pause(code=table.game.code, user=user, now=timezone.now())
+        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
     home = as_alice.get("/").content.decode()
     assert "No game is waiting for you." in home
     assert "Paused: your turn." in home

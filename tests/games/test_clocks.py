@@ -15,7 +15,7 @@ from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
 from games.models import Game, Hand, Notice, Seat
-from games.queries import Table, lists
+from games.queries import Table, Viewer, lists
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, locked, move, refused, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
@@ -31,7 +31,7 @@ def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: U
     assert view.seats[0].owner
     assert lists.count_waiting_for(alice) == 0
     assert lists.waiting_for(alice).count() == 0
-    agreements.take_back(code=table.game.code, user=alice, now=NOON + HOUR)
+    agreements.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON + HOUR)
     game = now_of(table).game
     assert (game.deadline, game.wake_at) == (NOON + 49 * HOUR, None)
     assert lists.count_waiting_for(alice) == lists.waiting_for(alice).count() == 1
@@ -41,7 +41,7 @@ def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: U
 
 def test_taking_back_a_seat_one_has_changes_nothing(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
-    agreements.take_back(code=table.game.code, user=alice, now=NOON)
+    agreements.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert now_of(table).game.deadline == NOON + HOUR
 
 
@@ -141,38 +141,38 @@ def test_a_pause_needs_all_players_still_in(alice: User, bob: User, charlie: Use
     table = table_at(THREE_HANDS, [alice, bob, charlie], deadline=NOON + 5 * HOUR)
     code = table.game.code
     move(table, charlie, "leave")
-    agreements.ask_pause(code=code, user=alice, now=NOON)
+    agreements.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
     assert (now_of(table).game.pause_votes, now_of(table).game.paused_at) == ([0], None)
-    agreements.go_on(code=code, user=alice, now=NOON)
-    agreements.ask_pause(code=code, user=bob, now=NOON)
+    agreements.go_on(code=code, viewer=Viewer(alice), now=NOON)
+    agreements.ask_pause(code=code, viewer=Viewer(bob), now=NOON)
     assert now_of(table).game.pause_votes == [1]
-    agreements.ask_pause(code=code, user=alice, now=NOON)
+    agreements.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
     game = now_of(table).game
     assert (game.paused_reasons, game.paused_at, game.pause_votes) == (["consent"], NOON, [])
-    assert refused(lambda: agreements.ask_pause(code=code, user=bob, now=NOON)) == ("paused", 409)
-    agreements.go_on(code=code, user=bob, now=NOON + HOUR)
+    assert refused(lambda: agreements.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("paused", 409)
+    agreements.go_on(code=code, viewer=Viewer(bob), now=NOON + HOUR)
     assert now_of(table).game.deadline == NOON + 6 * HOUR
 
 
 def test_who_has_no_say_cannot_pause(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, "careful"])
     code = table.game.code
-    assert refused(lambda: agreements.ask_pause(code=code, user=charlie, now=NOON)) == ("not_seated", 403)
+    assert refused(lambda: agreements.ask_pause(code=code, viewer=Viewer(charlie), now=NOON)) == ("not_seated", 403)
     locked(table, lambda here: handover.replace_by_bot(here, seat=1, now=NOON))
-    assert refused(lambda: agreements.ask_pause(code=code, user=bob, now=NOON)) == ("bot_plays", 409)
-    agreements.ask_pause(code=code, user=alice, now=NOON)
+    assert refused(lambda: agreements.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("bot_plays", 409)
+    agreements.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
     assert now_of(table).game.paused_reasons == ["consent"]
 
 
 def test_players_cannot_end_a_pause_of_staff(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     paused(table)
-    assert refused(lambda: agreements.go_on(code=table.game.code, user=alice, now=NOON)) == ("forbidden", 403)
+    assert refused(lambda: agreements.go_on(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
 
 
 def test_a_vote_lapses_when_a_player_leaves(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, charlie])
-    agreements.ask_pause(code=table.game.code, user=alice, now=NOON)
+    agreements.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     move(table, charlie, "leave")
     assert now_of(table).game.pause_votes == []
 
@@ -181,7 +181,7 @@ def test_a_game_that_ends_in_a_pause_is_not_paused_any_more(alice: User, bob: Us
     table = table_at(TWO_HANDS, [alice, bob])
     with transaction.atomic():
         stops.pause(queries.load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
-    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     game = now_of(table).game
     assert (game.status, game.paused_at, game.paused_reasons) == ("over", None, [])
 
@@ -189,7 +189,7 @@ def test_a_game_that_ends_in_a_pause_is_not_paused_any_more(alice: User, bob: Us
 def test_a_pause_ends_with_the_last_person_who_could_end_it(alice: User, charlie: User) -> None:
     """One person among bots pauses alone and resigns: the bots play on."""
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
-    agreements.ask_pause(code=table.game.code, user=alice, now=NOON)
+    agreements.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     move(table, alice, "leave")
     game = now_of(table).game
     assert (game.status, game.paused_reasons, game.paused_at, game.wake_at) == ("playing", [], None, NOON)
@@ -198,7 +198,7 @@ def test_a_pause_ends_with_the_last_person_who_could_end_it(alice: User, charlie
 def test_a_round_that_ends_as_the_last_person_resigns_in_a_pause_is_followed_by_the_next(alice: User) -> None:
     position = {**THREE_HANDS, "hands": [["r5"], [], ["y1", "y2"]], "out": [1], "set_aside": ["b3"]}
     table = table_at(position, [alice, "careful", "careful"], target=1000)
-    agreements.ask_pause(code=table.game.code, user=alice, now=NOON)
+    agreements.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     move(table, alice, "leave")
     after = now_of(table)
     assert (after.game.status, after.started.round.number, after.game.wake_at) == ("playing", 2, NOON)
@@ -206,7 +206,7 @@ def test_a_round_that_ends_as_the_last_person_resigns_in_a_pause_is_followed_by_
 
 def test_a_pause_of_staff_outlasts_the_last_person(alice: User) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
-    agreements.ask_pause(code=table.game.code, user=alice, now=NOON)
+    agreements.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     paused(table)
     move(table, alice, "leave")
     assert (now_of(table).game.paused_reasons, now_of(table).game.wake_at) == (["staff"], None)
@@ -217,17 +217,17 @@ def test_a_pause_of_staff_outlasts_the_last_person(alice: User) -> None:
 def test_a_pause_that_somebody_else_can_end_stands(alice: User, bob: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, "careful"], deadline=NOON + 5 * HOUR)
     for user in (alice, bob):
-        agreements.ask_pause(code=table.game.code, user=user, now=NOON)
+        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
     move(table, alice, "leave")
     assert now_of(table).game.paused_reasons == ["consent"]
-    agreements.go_on(code=table.game.code, user=bob, now=NOON + HOUR)
+    agreements.go_on(code=table.game.code, viewer=Viewer(bob), now=NOON + HOUR)
     assert now_of(table).game.deadline == NOON + 49 * HOUR  # the turn that was his since alice left
 
 
 def test_a_pause_that_nobody_ends_does_so_by_itself(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - 5 * HOUR)
     for user in (alice, bob):
-        agreements.ask_pause(code=table.game.code, user=user, now=NOON)
+        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
     by_staff = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
     paused(by_staff)
     end = NOON + Game.LONGEST_PAUSE

@@ -12,6 +12,7 @@ from accounts.models import User
 from games.actions import lobby
 from games.actions.play import play_move
 from games.emails import one_line
+from games.queries import Viewer
 from games.render.direction import isolate
 from tests.conftest import logged_in
 from tests.support.tables import TWO_HANDS, table_at
@@ -48,7 +49,7 @@ def test_pages_of_a_game_isolate_it_in_sentences(alice: User, bob: User) -> None
     page = logged_in(alice).get(f"/games/{table.game.code}/").content.decode()
     assert f"<bdi>{MUHAMMAD}</bdi>\u2019s table: 1 seat is free." in page
     playing = table_at(TWO_HANDS, [bob, alice])
-    play_move(code=playing.game.code, user=bob, text="play r5", version=0, now=NOW)
+    play_move(code=playing.game.code, viewer=Viewer(bob), text="play r5", version=0, now=NOW)
     for path in ("", "log/"):
         page = logged_in(alice).get(f"/games/{playing.game.code}/{path}").content.decode()
         assert f"<bdi>{MUHAMMAD}</bdi> plays Red 5." in page

@@ -17,7 +17,7 @@ from games.actions import lobby
 from games.actions.next_round import deal_next
 from games.actions.rematch import ask_rematch
 from games.models import Game, Move, Round, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.conftest import logged_in
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
@@ -419,7 +419,7 @@ def test_a_finished_game_s_page_listens_and_shows_another_s_rematch(
     assert "js/live" in page
     assert "data-unversioned" in page
     assert '<p id="rematch-note" role="status"></p>' in page
-    again = ask_rematch(code=finished.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=finished.game.code, viewer=Viewer(alice), now=NOON)
     asked = fragment(as_bob, finished)
     assert ">Join the rematch<" in asked.content.decode()
     assert "alice asks for a rematch." in text_of(asked)

@@ -13,6 +13,7 @@ from accounts import actions as account_actions
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game, Seat
+from games.queries import Viewer
 from tests.conftest import logged_in
 from tests.support.pages import group, open_table, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
@@ -98,7 +99,7 @@ def test_a_game_one_has_left_is_not_waited_for(as_alice: Client, alice: User, bo
 
 def test_a_closed_table_is_not_listed_as_finished(as_alice: Client, alice: User) -> None:
     game = open_table(alice)
-    lobby.leave_table(code=game.code, user=alice, now=NOON)
+    lobby.leave_table(code=game.code, viewer=Viewer(alice), now=NOON)
     assert game.code not in as_alice.get("/").content.decode()
 
 

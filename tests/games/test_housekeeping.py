@@ -17,7 +17,7 @@ from games.actions import housekeeping, lobby
 from games.actions.moderation import cases
 from games.actions.notices import outbox
 from games.models import Case, Game, Report, Seat
-from games.queries import conduct
+from games.queries import Viewer, conduct
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -40,7 +40,7 @@ def test_a_table_that_waited_a_week_is_closed(alice: User, bob: User) -> None:
 def test_who_waited_there_is_told_that_it_is_closed(alice: User, bob: User) -> None:
     week_ago = NOON - timedelta(days=7, seconds=1)
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=1), now=week_ago)
-    lobby.join(code=table.game.code, user=bob, now=week_ago)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=week_ago)
     housekeeping.close_old_tables(now=NOON)
     outbox.deliver(clock=lambda: NOON)
     text = "Your table found too few players in 7 days, so it is closed."
@@ -85,7 +85,7 @@ def test_a_guest_stays_until_whoever_reported_them_has_been_answered(alice: User
     guest = old_guest()
     game = table_at(TWO_HANDS, [guest, alice]).game
     text = "He wrote a rude word as his name, twice."
-    cases.report(code=game.code, reporter=alice, seat=0, kind="name", text=text, now=NOON)
+    cases.report(code=game.code, viewer=Viewer(alice), seat=0, kind="name", text=text, now=NOON)
     Game.objects.filter(pk=game.pk).update(status=Game.Status.VOID, finished_at=NOON - timedelta(days=35))
     assert housekeeping.forget_guests(now=NOON) == 0
     case, reason = Case.objects.get(), "Seen in the log of the game"
@@ -100,7 +100,7 @@ def settled_case_of_a_forgotten_guest(alice: User, mo: User) -> Case:
     guest = old_guest()
     game = table_at(TWO_HANDS, [guest, alice]).game
     text = "He wrote a rude word as his name, twice."
-    cases.report(code=game.code, reporter=alice, seat=0, kind="name", text=text, now=NOON)
+    cases.report(code=game.code, viewer=Viewer(alice), seat=0, kind="name", text=text, now=NOON)
     Game.objects.filter(pk=game.pk).update(status=Game.Status.VOID, finished_at=NOON - timedelta(days=35))
     case, reason = Case.objects.get(), "Seen in the log of the game"
     cases.close_case(case_id=case.pk, by=mo, outcome="acted", answer="Thank you.", reason=reason, now=NOON)
@@ -121,7 +121,7 @@ def test_what_reporters_were_right_about_counts_also_once_the_guest_is_gone(alic
     settled_case_of_a_forgotten_guest(alice, mo)
     game = table_at(TWO_HANDS, [alice, bob]).game
     about_bob = cases.report(
-        code=game.code, reporter=alice, seat=1, kind="name", text="A rude word as his name.", now=NOON
+        code=game.code, viewer=Viewer(alice), seat=1, kind="name", text="A rude word as his name.", now=NOON
     ).case
     for reader in (mo.pk, None):
         record: Any = conduct.reports_of(about_bob, reader=reader).get()
@@ -148,7 +148,7 @@ def test_guests_who_reported_the_same_thing_are_forgotten_and_what_they_said_sta
     game = table_at(TWO_HANDS, [alice, bob]).game
     for _ in range(2):
         text = "He wrote a rude word as his name, twice."
-        cases.report(code=game.code, reporter=old_guest(), seat=1, kind="name", text=text, now=NOON)
+        cases.report(code=game.code, viewer=Viewer(old_guest()), seat=1, kind="name", text=text, now=NOON)
     cases.report_sign(person_id=bob.pk, kind="name", sign=Report.Sign.TIMEOUTS, game_id=game.pk, text="x", now=NOON)
     assert housekeeping.forget_guests(now=NOON) == 2
     assert not Report.objects.exclude(reporter=None).exists()

@@ -28,6 +28,7 @@ from games.actions.play import play_move
 from games.live import watch as watch_module
 from games.live.watch import watch
 from games.models import Game
+from games.queries import Viewer
 from games.queries.news import news_of
 from nomercy.launcher.embedded import ServerLoopLayer
 from tests.conftest import logged_in
@@ -47,7 +48,7 @@ def test_an_open_page_is_told_of_every_move(alice: User, bob: User) -> None:
         socket = Socket(table.game.code, browser)
         assert await socket.accepted()
         assert await socket.told() == {"game": table.game.code, "version": 0}
-        await sync_to_async(play_move)(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+        await sync_to_async(play_move)(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
         assert await socket.told() == {"game": table.game.code, "version": 1}
         await socket.leave()
 
@@ -153,7 +154,7 @@ def test_a_channel_layer_that_is_down_never_fails_a_move(
 
     monkeypatch.setattr(announce, "_publisher", down)
     monkeypatch.setattr(announce, "_open_until", {})
-    after = play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    after = play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert after.game.version == 1
     assert "channel layer" in announce._open_until
 
@@ -248,7 +249,9 @@ def test_a_socket_opens_while_the_channel_layer_is_away_and_joins_later(
         away.clear()
         watch().layer_away_until = 0.0
         await watch().look_for_news()
-        await sync_to_async(play_move)(code=table.game.code, user=alice, text="play r5", version=0, now=timezone.now())
+        await sync_to_async(play_move)(
+            code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now()
+        )
         assert (await socket.told())["version"] == 1
         await socket.leave()
 
@@ -288,7 +291,9 @@ def test_a_socket_ends_with_its_session_and_tells_nothing_more(
         other = await open_socket(table.game.code, opponent)
         await sync_to_async(ending)(browser, bob)
         assert await socket.closed() == 4401
-        await sync_to_async(play_move)(code=table.game.code, user=alice, text="play r5", version=0, now=timezone.now())
+        await sync_to_async(play_move)(
+            code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now()
+        )
         assert (await other.told())["version"] == 1
         await watch().look_for_news()
         assert await socket.hears_nothing()

@@ -24,7 +24,7 @@ from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.table_limits import OPEN_TABLES, TABLES_AGAINST_BOTS
 from games.models import Game, Invitation, Seat
-from games.queries import lists
+from games.queries import Viewer, lists
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from tests.conftest import api_token, logged_in, person
@@ -54,7 +54,7 @@ def test_a_table_full_of_bots_starts_at_once(alice: User) -> None:
 
 def test_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:
     table = new_table(alice, players=2)
-    after = lobby.join(code=table.game.code, user=bob, now=NOON)
+    after = lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     assert after.game.status == Game.Status.PLAYING
     assert after.names == [alice.name, bob.name]
 
@@ -118,24 +118,24 @@ def test_a_table_made_after_an_edit_plays_by_it_and_a_rematch_by_the_rules_of_it
     table = finished_game(alice, bob)
     edited("no-mercy", monkeypatch)
     assert (new_table(alice).options.hand_size, new_table(alice).options.zero_seven) == (5, False)
-    again = ask_rematch(code=table.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert now_of(again).options == table.options
     assert (table.options.hand_size, table.options.mercy_limit, table.options.target) == (7, 30, 0)
 
 
 def test_joining_is_refused_by_name(alice: User, bob: User, charlie: User) -> None:
     table = new_table(alice, players=2)
-    refused("not_found", lobby.join, code="nowhere", user=bob, now=NOON)
-    refused("already_seated", lobby.join, code=table.game.code, user=alice, now=NOON)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
-    refused("full", lobby.join, code=table.game.code, user=charlie, now=NOON)
+    refused("not_found", lobby.join, code="nowhere", viewer=Viewer(bob), now=NOON)
+    refused("already_seated", lobby.join, code=table.game.code, viewer=Viewer(alice), now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    refused("full", lobby.join, code=table.game.code, viewer=Viewer(charlie), now=NOON)
 
 
 def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
     table = new_table(alice, players=2, public=False)
-    refused("not_found", lobby.join, code=table.game.code, user=bob, now=NOON)
+    refused("not_found", lobby.join, code=table.game.code, viewer=Viewer(bob), now=NOON)
     assert queries.load_by_invite(table.game.invite_key).game == table.game
-    after = lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.invite_key])
+    after = lobby.join(code=table.game.code, viewer=Viewer(bob, [table.game.invite_key]), now=NOON)
     assert after.game.status == Game.Status.PLAYING
 
 
@@ -152,8 +152,8 @@ def test_the_migration_keeps_the_oldest_of_two_equal_links(alice: User) -> None:
 
 def test_leaving_before_the_start_frees_the_seat_and_hands_the_table_on(alice: User, bob: User) -> None:
     table = new_table(alice, players=3)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
-    lobby.leave_table(code=table.game.code, user=alice, now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
     after = now_of(table)
     assert after.names == [bob.name]
     assert after.game.host == bob
@@ -161,37 +161,37 @@ def test_leaving_before_the_start_frees_the_seat_and_hands_the_table_on(alice: U
 
 def test_a_table_without_people_is_closed(alice: User, bob: User) -> None:
     table = new_table(alice, players=3, bots=1)
-    lobby.leave_table(code=table.game.code, user=alice, now=NOON)
+    lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert now_of(table).game.status == Game.Status.VOID
-    refused("over", lobby.join, code=table.game.code, user=bob, now=NOON)
+    refused("over", lobby.join, code=table.game.code, viewer=Viewer(bob), now=NOON)
     assert not lists.open_tables(bob).exists()
 
 
 def test_a_running_game_is_not_left_by_getting_up(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    refused("already_started", lobby.leave_table, code=table.game.code, user=alice, now=NOON)
+    refused("already_started", lobby.leave_table, code=table.game.code, viewer=Viewer(alice), now=NOON)
 
 
 def test_the_host_starts_with_who_is_there_and_no_seat_is_empty(alice: User, bob: User, charlie: User) -> None:
     table = new_table(alice, players=5)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
-    lobby.join(code=table.game.code, user=charlie, now=NOON)
-    lobby.leave_table(code=table.game.code, user=bob, now=NOON)
-    refused("forbidden", lobby.start, code=table.game.code, user=charlie, now=NOON)
-    after = lobby.start(code=table.game.code, user=alice, now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(charlie), now=NOON)
+    lobby.leave_table(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    refused("forbidden", lobby.start, code=table.game.code, viewer=Viewer(charlie), now=NOON)
+    after = lobby.start(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert after.game.players == 2
     assert [(seat.index, seat.name) for seat in now_of(table).seats] == [(0, alice.name), (1, charlie.name)]
 
 
 def test_one_alone_cannot_start(alice: User) -> None:
-    refused("too_few_players", lobby.start, code=new_table(alice).game.code, user=alice, now=NOON)
+    refused("too_few_players", lobby.start, code=new_table(alice).game.code, viewer=Viewer(alice), now=NOON)
 
 
 def test_a_host_fills_seats_with_bots(alice: User, bob: User) -> None:
     table = new_table(alice, players=3)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
-    refused("forbidden", lobby.add_bot, code=table.game.code, user=bob, bot="random", now=NOON)
-    after = lobby.add_bot(code=table.game.code, user=alice, bot="random", now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    refused("forbidden", lobby.add_bot, code=table.game.code, viewer=Viewer(bob), bot="random", now=NOON)
+    after = lobby.add_bot(code=table.game.code, viewer=Viewer(alice), bot="random", now=NOON)
     assert after.game.status == Game.Status.PLAYING
     assert after.seats[2].bot == "random"
 
@@ -205,10 +205,10 @@ def finished_game(alice: User, bob: User) -> queries.Table:
 
 def test_a_rematch_has_the_same_options_and_takes_the_second_asker_in(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
-    first = ask_rematch(code=table.game.code, user=alice, now=NOON)
+    first = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert first.game.options == {"mercy_limit": 30}
     assert (first.game.status, first.game.players) == (Game.Status.OPEN, 3)
-    second = ask_rematch(code=table.game.code, user=bob, now=NOON)
+    second = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
     assert second.game.pk == first.game.pk
     assert second.game.status == Game.Status.PLAYING
     assert Invitation.objects.filter(game=first.game, user=bob).exists()
@@ -217,7 +217,7 @@ def test_a_rematch_has_the_same_options_and_takes_the_second_asker_in(alice: Use
 def test_a_rematch_keeps_each_bot_s_kind(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4"], ["g3"], ["W6"]]}, [alice, "sharp", bob, "random"])
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
-    again = ask_rematch(code=table.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert [seat.bot for seat in again.seats] == ["", "sharp", "random"]
 
 
@@ -235,13 +235,13 @@ def test_invitations_move_along_with_a_guest_s_seats(alice: User, bob: User, cha
 
 def test_asking_twice_for_a_rematch_makes_one_table(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
-    first = ask_rematch(code=table.game.code, user=alice, now=NOON)
-    assert ask_rematch(code=table.game.code, user=alice, now=NOON).game.pk == first.game.pk
+    first = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    assert ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON).game.pk == first.game.pk
     assert Seat.objects.filter(game=first.game, user=alice).count() == 1
 
 
 def test_there_is_no_rematch_of_a_running_game(alice: User, bob: User) -> None:
-    refused("forbidden", ask_rematch, code=table_at(TWO_HANDS, [alice, bob]).game.code, user=alice, now=NOON)
+    refused("forbidden", ask_rematch, code=table_at(TWO_HANDS, [alice, bob]).game.code, viewer=Viewer(alice), now=NOON)
 
 
 def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: User) -> None:
@@ -255,9 +255,9 @@ def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: Us
 
 def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
-    first = ask_rematch(code=table.game.code, user=alice, now=NOON)
-    lobby.leave_table(code=first.game.code, user=alice, now=NOON)
-    second = ask_rematch(code=table.game.code, user=bob, now=NOON)
+    first = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    lobby.leave_table(code=first.game.code, viewer=Viewer(alice), now=NOON)
+    second = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
     assert second.game.pk != first.game.pk
     assert second.game.status == Game.Status.OPEN
 
@@ -274,7 +274,7 @@ def test_a_person_sits_at_no_more_than_twenty_open_tables(settings: Settings, al
     assert Game.objects.count() == OPEN_TABLES
     new_table(alice, players=3, bots=2)  # starts at once, so it waits for nobody
     new_table(bob, players=3)
-    lobby.leave_table(code=tables[0].game.code, user=alice, now=NOON)
+    lobby.leave_table(code=tables[0].game.code, viewer=Viewer(alice), now=NOON)
     assert new_table(alice, players=3).game.status == Game.Status.OPEN
 
 
@@ -285,9 +285,9 @@ def test_a_rematch_counts_as_a_table_like_others(settings: Settings, alice: User
     for _ in range(OPEN_TABLES):
         new_table(alice, players=3)
     with pytest.raises(Denied, match="You sit at 20 tables"):
-        ask_rematch(code=ended.game.code, user=alice, now=NOON)
+        ask_rematch(code=ended.game.code, viewer=Viewer(alice), now=NOON)
     assert not Game.objects.filter(rematch_of=ended.game).exists()
-    assert ask_rematch(code=ended.game.code, user=bob, now=NOON).game.host == bob
+    assert ask_rematch(code=ended.game.code, viewer=Viewer(bob), now=NOON).game.host == bob
 
 
 def test_nobody_gets_more_tables_by_taking_over_those_that_others_leave(
@@ -296,12 +296,14 @@ def test_nobody_gets_more_tables_by_taking_over_those_that_others_leave(
     settings.RATE_LIMITS = 10
     for _ in range(2):
         table = new_table(alice, players=3)
-        lobby.join(code=table.game.code, user=bob, now=NOON)
-        lobby.leave_table(code=table.game.code, user=alice, now=NOON)
+        lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+        lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
     another, pair = new_table(alice, players=3), new_table(alice, players=2)
     with pytest.raises(Denied, match="You sit at 2 tables"):
-        lobby.join(code=another.game.code, user=bob, now=NOON)
-    assert lobby.join(code=pair.game.code, user=bob, now=NOON).game.status == Game.Status.PLAYING  # it waits no more
+        lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
+    assert (
+        lobby.join(code=pair.game.code, viewer=Viewer(bob), now=NOON).game.status == Game.Status.PLAYING
+    )  # it waits no more
 
 
 def test_without_limits_a_person_sits_at_any_number_of_tables(settings: Settings, alice: User) -> None:
@@ -353,8 +355,8 @@ def test_a_person_plays_against_bots_alone_at_no_more_than_fifty_tables(
     assert (refused.value.code, refused.value.status) == ("forbidden", 403)
     new_table(bob, players=2, bots=1)
     pair = new_table(alice, players=2)  # a table with another person is not against bots alone
-    assert lobby.join(code=pair.game.code, user=bob, now=NOON).game.status == Game.Status.PLAYING
-    play_move(code=tables[0].game.code, user=alice, text="leave", version=None, now=NOON)
+    assert lobby.join(code=pair.game.code, viewer=Viewer(bob), now=NOON).game.status == Game.Status.PLAYING
+    play_move(code=tables[0].game.code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
     assert new_table(alice, players=2, bots=1).game.status == Game.Status.PLAYING
 
 
@@ -368,7 +370,7 @@ def test_an_open_table_with_bots_alone_cannot_be_started_past_the_limit(
     new_table(alice, players=2, bots=1)
     waiting = new_table(alice, players=3, bots=1)
     with pytest.raises(Denied, match="You play at 1 tables against bots alone"):
-        act(code=waiting.game.code, user=alice, **({"now": NOON} | options))
+        act(code=waiting.game.code, viewer=Viewer(alice), **({"now": NOON} | options))
     after = now_of(waiting)
     assert (after.game.status, len(after.seats)) == (Game.Status.OPEN, 2)
 
@@ -409,8 +411,8 @@ def test_a_guest_sits_at_no_more_than_two_open_tables(settings: Settings, alice:
         new_table(guest, players=3)
     assert refused.value.status == 403
     with pytest.raises(Denied, match="You sit at 2 tables"):
-        lobby.join(code=new_table(bob, players=3).game.code, user=guest, now=NOON)
-    lobby.leave_table(code=own.game.code, user=guest, now=NOON)
+        lobby.join(code=new_table(bob, players=3).game.code, viewer=Viewer(guest), now=NOON)
+    lobby.leave_table(code=own.game.code, viewer=Viewer(guest), now=NOON)
     assert new_table(guest, players=3).game.status == Game.Status.OPEN
 
 
@@ -436,7 +438,7 @@ def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charli
     newest = [tables[user][-1].game.code for user in (bob, alice)]
     assert listed(None) == listed(charlie) == newest
     assert listed(alice) == newest[:1]
-    lobby.join(code=tables[alice][-1].game.code, user=charlie, now=NOON)  # full: it has begun
+    lobby.join(code=tables[alice][-1].game.code, viewer=Viewer(charlie), now=NOON)  # full: it has begun
     assert listed(None) == [newest[0], tables[alice][-2].game.code]
     Invitation.objects.bulk_create(
         Invitation(game=table.game, user=charlie, at=NOON) for table in (hidden, tables[alice][0])
@@ -466,6 +468,6 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
 
 def test_a_table_where_i_sit_hides_no_other_of_its_host(alice: User, bob: User) -> None:
     older, newer = new_table(alice, players=3), new_table(alice, players=3)
-    lobby.join(code=newer.game.code, user=bob, now=NOON)
+    lobby.join(code=newer.game.code, viewer=Viewer(bob), now=NOON)
     assert [game.code for game in lists.open_tables(bob)] == [older.game.code]
     assert [game.code for game in lists.open_tables(None)] == [newer.game.code]

@@ -16,6 +16,7 @@ from games import queries
 from games.actions import housekeeping, lobby
 from games.actions.moderation import tables
 from games.models import Game, Invitation, Seat
+from games.queries import Viewer
 from games.refusals import Denied
 from tests.conftest import logged_in
 from tests.support.pages import group, open_table, text_of
@@ -93,7 +94,7 @@ def test_no_guest_is_made_for_a_table_without_a_seat(
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game if state != "closed" else open_table(alice)
     if state == "closed":
-        lobby.leave_table(code=game.code, user=alice, now=NOON)
+        lobby.leave_table(code=game.code, viewer=Viewer(alice), now=NOON)
     if state == "over":
         Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)
     path = f"/join/{game.invite_key}/" if by_link else f"/games/{game.code}/join/"
@@ -188,7 +189,7 @@ def test_a_closed_table_says_so_and_that_everybody_left_only_if_they_did(
         return text_of(page)
 
     game = open_table(alice, players=3, bots=1)
-    lobby.leave_table(code=game.code, user=alice, now=NOON)
+    lobby.leave_table(code=game.code, viewer=Viewer(alice), now=NOON)
     assert everybody_left in said(game)
 
     of_staff, old = open_table(alice, players=3), open_table(alice, players=3)
@@ -239,7 +240,7 @@ def test_an_open_invitation_is_kept_up_to_date_at_its_own_address(client: Client
     part = client.get(here, headers=htmx)
     assert ("1 seat is free" in text_of(part), "<html" in part.content.decode()) == (True, False)
     assert f'content="10; url={here}"' in client.get(here).content.decode()
-    lobby.start(code=game.code, user=alice, now=NOON)
+    lobby.start(code=game.code, viewer=Viewer(alice), now=NOON)
     assert client.get(here, headers=htmx).headers["HX-Refresh"] == "true"
 
 
@@ -279,7 +280,7 @@ def test_an_invitation_to_a_game_that_filled_up_meanwhile_says_so(client: Client
 
 def test_an_invitation_to_a_closed_table_says_so(client: Client, alice: User) -> None:
     game = open_table(alice, public=False)
-    lobby.leave_table(code=game.code, user=alice, now=NOON)
+    lobby.leave_table(code=game.code, viewer=Viewer(alice), now=NOON)
     page = client.get(f"/join/{game.invite_key}/")
     assert "This table was closed before it started." in text_of(page)
     assert "Watch" not in text_of(page)
@@ -322,7 +323,7 @@ def test_a_rematch_is_one_click_and_finds_the_others(as_alice: Client, alice: Us
 def test_a_denied_table_is_not_told_from_one_that_is_not_there(client: Client, alice: User) -> None:
     game = open_table(alice, public=False)
     with pytest.raises(Denied) as denied:
-        queries.load_for(game.code, None)
+        queries.load_for(game.code, Viewer(None))
     assert denied.value.status == 404
     pages = [client.get(f"/games/{code}/") for code in (game.code, "nothere")]
     assert pages[0].status_code == pages[1].status_code == 404

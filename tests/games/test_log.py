@@ -15,7 +15,7 @@ from games import rules
 from games.actions.moderation import tables
 from games.actions.play import play_move
 from games.models import Move
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.rules import TURN_MOVES
 from tests.conftest import api_token
 from tests.support.tables import TWO_HANDS, now_of, table_after, table_at
@@ -96,7 +96,9 @@ def test_what_staff_did_stands_on_the_page_of_its_move(as_alice: Client, alice: 
         moves = [move for move in rules.legal_moves(position, position.turn, here.options) if move.kind in TURN_MOVES]
         user = (alice, bob)[position.turn]
         version = here.game.version
-        play_move(code=here.game.code, user=user, text=str(rng.choice(moves)), version=version, now=timezone.now())
+        play_move(
+            code=here.game.code, viewer=Viewer(user), text=str(rng.choice(moves)), version=version, now=timezone.now()
+        )
     shown = {
         to: "Staff paused the game." in as_alice.get(f"/games/{table.game.code}/log/?to={to}").content.decode()
         for to in (12, 11, 7, 6, 1)

@@ -19,7 +19,7 @@ from games.actions.notices import by_staff, reminders, tell
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.models import Game, Notice, NoticeSettings, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.rules import Move
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -37,7 +37,9 @@ def told(**which: Any) -> list[tuple[str, str, str]]:
 
 
 def play(table: Table, user: User, move: str, **more: Any) -> Table:
-    return play_move(code=table.game.code, user=user, text=move, version=now_of(table).game.version, now=NOON, **more)
+    return play_move(
+        code=table.game.code, viewer=Viewer(user), text=move, version=now_of(table).game.version, now=NOON, **more
+    )
 
 
 def test_a_move_tells_the_next_player_through_every_channel(alice: User, bob: User) -> None:
@@ -59,7 +61,7 @@ def test_a_refused_move_tells_nobody(alice: User, bob: User) -> None:
 def test_the_same_token_again_tells_nothing_twice(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     for _ in range(2):
-        play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON, token="once")
+        play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON, token="once")
 
     assert len(told()) == 2
 
@@ -174,9 +176,9 @@ def test_being_knocked_out_is_told(alice: User, bob: User, charlie: User) -> Non
 
 def test_a_full_table_tells_those_who_waited(alice: User, bob: User, charlie: User) -> None:
     game = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON).game
-    lobby.join(code=game.code, user=bob, now=NOON)
+    lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
     assert told() == []
-    lobby.join(code=game.code, user=charlie, now=NOON)
+    lobby.join(code=game.code, viewer=Viewer(charlie), now=NOON)
 
     assert told(kind="table_full", channel="email") == [
         ("alice", "table_full", "email"),
@@ -191,7 +193,7 @@ def test_a_full_table_tells_those_who_waited(alice: User, bob: User, charlie: Us
 def test_a_rematch_invites_the_others(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     Game.objects.filter(pk=table.game.pk).update(status="over", winner=0)
-    again = ask_rematch(code=table.game.code, user=bob, now=NOON)
+    again = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
 
     assert told(kind="invited", channel="site") == [("alice", "invited", "site"), ("charlie", "invited", "site")]
     assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob asks you for a rematch.")}
@@ -371,7 +373,7 @@ def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) 
     for here in (table, other):
         tell.bot_took_over(here, here.seats[0], misses=3, now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
-    agreements.take_back(code=table.game.code, user=alice, now=NOON + MINUTE)
+    agreements.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON + MINUTE)
 
     assert {(row.channel, row.state, row.reason, row.read_at) for row in Notice.objects.filter(game=table.game)} == {
         ("site", "sent", "", NOON + MINUTE),

@@ -20,6 +20,7 @@ from games import queries
 from games.actions import guests, handover, lobby
 from games.actions.locks import lock_game
 from games.models import Game
+from games.queries import Viewer
 from tests.conftest import logged_in
 from tests.support.pages import CHOICES
 from tests.support.tables import NOON
@@ -122,8 +123,8 @@ def give_table_away(game: Game, victim: User) -> None:
     """Let the guest who made the table leave it, so that the victim is its host."""
     guest = game.host
     assert guest is not None
-    lobby.join(code=game.code, user=victim, now=NOON)
-    lobby.leave_table(code=game.code, user=guest, now=NOON)
+    lobby.join(code=game.code, viewer=Viewer(victim), now=NOON)
+    lobby.leave_table(code=game.code, viewer=Viewer(guest), now=NOON)
 
 
 def give_seat_away(game: Game, victim: User) -> None:

@@ -19,7 +19,7 @@ from games import presence
 from games.actions import lobby
 from games.actions.notices import mailbox, outbox, postman, reminders, tell
 from games.models import Game, Notice, NoticeSettings, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.conftest import logged_in
 from tests.support.mail import links_in, parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -415,7 +415,7 @@ def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, 
     game = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON).game
     tell.invited(game, [alice.pk], host="bob", now=NOON)
     if answer == "sits down":
-        lobby.join(code=game.code, user=alice, now=NOON)
+        lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)
     elif answer == "comes too late":
         Game.objects.filter(pk=game.pk).update(status="void")
     sent = deliver()

@@ -17,6 +17,7 @@ from games.actions.moderation.log import notes_of
 from games.actions.play import play_move
 from games.actions.sweep import sweep
 from games.models import Game, Move, TableEvent
+from games.queries import Viewer
 from tests.support.copies import copy_table
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -89,13 +90,13 @@ def test_the_clock_finds_every_row_by_index(many: list[int]) -> None:
 def test_a_move_finds_every_row_by_index(many: list[int], alice: User) -> None:
     Game.objects.filter(pk__in=many).update(deadline=timezone.now() + timedelta(days=1))
     for code in Game.objects.filter(pk__in=many[:USES]).values_list("code", flat=True):
-        play_move(code=code, user=alice, text="play r5", version=1, now=timezone.now(), token="mine")
+        play_move(code=code, viewer=Viewer(alice), text="play r5", version=1, now=timezone.now(), token="mine")
     check_kept(statements=7)
 
 
 def test_a_page_finds_every_row_by_index(many: list[int], alice: User) -> None:
     for code in Game.objects.filter(pk__in=many[:USES]).values_list("code", flat=True):
-        queries.log_of(queries.load_for(code, alice), alice, last=10)
+        queries.log_of(queries.load_for(code, Viewer(alice)), alice, last=10)
     check_kept(statements=2)  # the table and its log
 
 

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from accounts.models import User
 from games.actions.play import play_move
 from games.models import Game, Move
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 def move(table: Table, user: User, text: str, **given: Any) -> Table:
     version = given.pop("version", now_of(table).game.version)
-    return play_move(code=table.game.code, user=user, text=text, version=version, now=NOON, **given)
+    return play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=NOON, **given)
 
 
 @pytest.fixture

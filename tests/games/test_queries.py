@@ -16,7 +16,7 @@ from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Invitation, Seat
 from games.models.positions import position_of
-from games.queries import lists
+from games.queries import Viewer, lists
 from games.queries.records import record_of
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
@@ -48,10 +48,10 @@ def test_a_private_table_is_seen_by_its_people_its_guests_of_the_link_and_the_in
     Invitation.objects.create(game=table.game, user=mo, at=NOON)
     by_link = [table.game.invite_key]
     for user, links in ((alice, ()), (mo, ()), (charlie, by_link), (None, by_link)):
-        assert queries.load_for(code, user, links).game.code == code
+        assert queries.load_for(code, Viewer(user, links)).game.code == code
     for user in (charlie, None):
         with pytest.raises(Denied) as refused:
-            queries.load_for(code, user)
+            queries.load_for(code, Viewer(user))
         assert refused.value.code == "not_found"
 
 
@@ -106,7 +106,9 @@ def test_a_list_is_of_one_moment_though_a_move_is_made_while_it_is_read(alice: U
     asked = 0
 
     def play() -> None:
-        play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)  # ends her missed turns
+        play_move(
+            code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON
+        )  # ends her missed turns
         connection.close()
 
     def play_first(execute: Callable[..., Any], *statement: Any) -> Any:
@@ -138,7 +140,7 @@ def test_a_list_reads_what_a_page_reads(alice: User, bob: User, moves: int) -> N
 def test_a_list_has_tables_that_wait_and_tables_that_nobody_is_left_at(alice: User, bob: User) -> None:
     waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, bots=1), now=NOON)
     closed = lobby.create_table(user=bob, options=lobby.TableOptions(), now=NOON)
-    lobby.leave_table(code=closed.game.code, user=bob, now=NOON)
+    lobby.leave_table(code=closed.game.code, viewer=Viewer(bob), now=NOON)
     listed = queries.with_tables(Game.objects.order_by("pk"))
     assert codes(listed) == codes([waiting, closed])
     assert [len(table.seats) for table in listed] == [2, 0]
@@ -173,8 +175,8 @@ def test_the_record_of_a_match_replays_round_by_round(alice: User, bob: User, ch
     with pytest.raises(Denied):
         record_of(running)
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2, target=5000), now=NOON)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
-    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON - timedelta(seconds=5))
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON - timedelta(seconds=5))
     over = now_of(table)
     list(rules.replay_record(rules.parse_record(rules.print_record(record_of(over)))))
     assert over.game.winner == 0

@@ -24,6 +24,7 @@ from games.actions.next_round import deal_next
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.models import Case, Game, Move, Notice, Report, Round, Seat
+from games.queries import Viewer
 from games.refusals import Denied, waited_too_long
 from games.rules import legal_moves
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -57,12 +58,12 @@ def at_once(calls: list[Callable[[], object]]) -> Counter[str]:
 
 
 def mover(code: str, user: User, text: str, version: int, token: str | None = None) -> Callable[[], object]:
-    return lambda: play_move(code=code, user=user, text=text, version=version, token=token, now=NOON)
+    return lambda: play_move(code=code, viewer=Viewer(user), text=text, version=version, token=token, now=NOON)
 
 
 def test_of_32_moves_on_one_version_exactly_one_is_accepted(alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2, target=5000), now=NOON)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     for _ in range(5):
         here = now_of(table)
         position, version = here.started.position, here.game.version
@@ -87,7 +88,7 @@ def test_the_last_free_seat_is_taken_once(alice: User, bob: User, charlie: User)
     for _ in range(5):
         table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
         code = table.game.code
-        answers = at_once([partial(lobby.join, code=code, user=user, now=NOON) for user in (bob, charlie)])
+        answers = at_once([partial(lobby.join, code=code, viewer=Viewer(user), now=NOON) for user in (bob, charlie)])
         assert answers == {"ok": 1, "full": 1}
         assert Seat.objects.filter(game=table.game).count() == 2
 
@@ -96,7 +97,7 @@ def test_two_askers_of_a_rematch_get_one_table(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
     code = table.game.code
-    answers = at_once([partial(ask_rematch, code=code, user=user, now=NOON) for user in (alice, bob)])
+    answers = at_once([partial(ask_rematch, code=code, viewer=Viewer(user), now=NOON) for user in (alice, bob)])
     assert answers == {"ok": 2}
     assert Game.objects.filter(rematch_of=table.game).count() == 1
 
@@ -106,11 +107,11 @@ def test_a_report_never_lands_in_a_case_that_is_just_being_closed(
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     said: dict[str, Any] = {"seat": 1, "kind": "name", "text": "A rude name, I think.", "now": NOON}
-    first = cases.report(code=game.code, reporter=alice, **said)
+    first = cases.report(code=game.code, viewer=Viewer(alice), **said)
 
     def report_again() -> None:
         try:
-            cases.report(code=game.code, reporter=charlie, **said)
+            cases.report(code=game.code, viewer=Viewer(charlie), **said)
         finally:
             connection.close()
 
@@ -149,7 +150,7 @@ def test_what_is_shown_of_a_game_is_of_one_moment(alice: User, bob: User, moves_
         return found
 
     with connection.execute_wrapper(moving):
-        shown = queries.load_for(table.game.code, alice)
+        shown = queries.load_for(table.game.code, Viewer(alice))
         log = [line.text for line in queries.log_of(shown, alice)]
     now = now_of(table)
     assert now.game.version == 1
@@ -194,7 +195,7 @@ def test_a_report_and_a_move_do_not_wait_for_each_other(alice: User, bob: User) 
     text = "Bob plays two seats, I think."
     finishes_while(
         lambda: lock_game(code=code),
-        lambda: cases.report(code=code, reporter=alice, seat=1, kind="teaming", text=text, now=NOON),
+        lambda: cases.report(code=code, viewer=Viewer(alice), seat=1, kind="teaming", text=text, now=NOON),
     )
     assert Report.objects.filter(game=table.game).count() == 1
     finishes_while(

@@ -16,7 +16,7 @@ from games.actions.moderation import tables
 from games.actions.rematch import ask_rematch
 from games.live.watch import watch
 from games.models import Game, Invitation
-from games.queries import Table, lists
+from games.queries import Table, Viewer, lists
 from tests.conftest import api_token, logged_in, person
 from tests.support.sockets import Socket, run, thread_of_channels
 from tests.support.staff import act, dealt
@@ -111,7 +111,7 @@ def test_the_new_link_does_not_work_for_the_removed_person(
 ) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, public=False), now=NOON)
     key = table.game.invite_key
-    lobby.join(code=table.game.code, user=bob, now=NOON, links=(key,))
+    lobby.join(code=table.game.code, viewer=Viewer(bob, (key,)), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
     new = Game.objects.get(pk=table.game.pk).invite_key
     assert new != key
@@ -127,9 +127,9 @@ def test_the_new_link_does_not_work_for_the_removed_person(
 def test_the_invitation_to_a_rematch_ends_too(ann: User, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     tables.void_game(**act(table, ann))
-    again = ask_rematch(code=table.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     Game.objects.filter(pk=again.game.pk).update(players=3)
-    ask_rematch(code=table.game.code, user=bob, now=NOON)
+    ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(again, ann, seat=1, bot=True))
     assert not Invitation.objects.filter(game=again.game, user=bob).exists()
     assert queries.visible_to(bob, [now_of(again)]) == []

@@ -18,7 +18,7 @@ from games.actions import lobby
 from games.actions.moderation import tables
 from games.actions.play import play_move
 from games.models import Game, Move, Seat
-from games.queries import Table, replays
+from games.queries import Table, Viewer, replays
 from games.refusals import Denied
 from tests.conftest import logged_in
 from tests.support.pages import open_table, text_of
@@ -33,13 +33,15 @@ def match_of(alice: User, bob: User) -> Table:
     """A finished match of several short rounds, really played."""
     options = lobby.TableOptions(players=2, target=300, options={"hand_size": 2, "mercy_limit": 10}, public=False)
     table = lobby.create_table(user=alice, options=options, now=NOON)
-    lobby.join(code=table.game.code, user=bob, now=NOON, links=[table.game.invite_key])
+    lobby.join(code=table.game.code, viewer=Viewer(bob, [table.game.invite_key]), now=NOON)
     rng = random.Random(5)
     while (here := now_of(table)).game.status == Game.Status.PLAYING:
         position = here.started.position
         move = rng.choice(rules.legal_moves(position, position.turn, here.options))
         user = (alice, bob)[position.turn]
-        play_move(code=here.game.code, user=user, text=str(move), version=here.game.version, now=timezone.now())
+        play_move(
+            code=here.game.code, viewer=Viewer(user), text=str(move), version=here.game.version, now=timezone.now()
+        )
     return here
 
 

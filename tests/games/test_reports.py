@@ -20,7 +20,7 @@ from games.actions.moderation import cases, people
 from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import Appeal, AuditEntry, Case, Notice, Report, Suspension
-from games.queries import Table, conduct
+from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
@@ -43,7 +43,7 @@ def table(alice: User, bob: User) -> Table:
 
 
 def said(table: Table, reporter: User, **more: Any) -> dict[str, Any]:
-    fields = {"code": table.game.code, "reporter": reporter, "seat": 1, "kind": "name", "text": TEXT, "now": NOON}
+    fields = {"code": table.game.code, "viewer": Viewer(reporter), "seat": 1, "kind": "name", "text": TEXT, "now": NOON}
     return fields | more
 
 
@@ -362,7 +362,7 @@ def test_a_notice_of_an_outcome_leads_to_the_reports_and_is_read_there(
 def test_a_move_at_the_table_does_not_settle_the_news_of_a_report(table: Table, mo: User, alice: User) -> None:
     cases.report(**said(table, alice))
     close(Case.objects.get(), mo)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert set(Notice.objects.filter(user=alice).values_list("kind", "state")) == {("report_settled", "waiting")}
 
 

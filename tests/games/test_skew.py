@@ -17,6 +17,7 @@ from games.actions import bot_turn, lobby, sweep
 from games.actions.clocks import stops
 from games.actions.play import play_move
 from games.models import Hand, Heartbeat, rows
+from games.queries import Viewer
 from tests.support.clocks import HOUR, MINUTE, SECOND, THREE_HANDS, due_table, locked
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
@@ -34,7 +35,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_turn_has_its_time_by_the_database_s_clock(alice: User, bob: User) -> None:
     """At a live table it would be over at once by the slow one."""
     table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=NOON + 2 * MINUTE, turn_since=NOON)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     game = now_of(table).game
     assert (game.deadline, game.turn_since) == (NOON + 2 * MINUTE, NOON + MINUTE)
 
@@ -51,7 +52,7 @@ def test_the_first_turn_too(alice: User) -> None:
 def test_callout_windows_and_saved_time_too(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
     table = table_at(position, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert now_of(table).seats[0].bank == 59 * 60
     hand = Hand.objects.get(round=table.started.round, seat__index=0)
     assert hand.callout_until == NOON + MINUTE + timedelta(days=1)
@@ -74,7 +75,7 @@ def test_a_bot_is_asked_for_after_its_pause_and_no_later(
     monkeypatch.setattr(announce, "wake_bots", lambda game_id, at: asked.append(at))
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], bot_pause=2.0)
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a fixture of pytest-django
-        play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+        play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert now_of(table).game.wake_at == NOON + MINUTE + 2 * SECOND
     assert asked == [NOON + 2 * SECOND]
     assert bot_turn.play_bots(game_id=table.game.pk, clock=lambda: NOON + SECOND, rng=random.Random(1)) == 0

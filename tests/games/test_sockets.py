@@ -24,6 +24,7 @@ from games.live.consumer import _entrance
 from games.live.crowd import AT_ONCE, KEPT, OPEN, Crowd, TooMany, crowd
 from games.live.watch import watch
 from games.models import Game
+from games.queries import Viewer
 from nomercy.asgi import application
 from nomercy.launcher.embedded import ServerLoopLayer
 from tests.support.sockets import Socket, run, thread_of_channels
@@ -181,7 +182,7 @@ def test_a_fault_of_one_socket_is_no_absence_of_the_layer(
         with pytest.raises(ExceptionGroup):
             await serve(other, frames=0)
         assert not watch().layer_away
-        await sync_to_async(play_move)(code=code, user=alice, text="play r5", version=0, now=timezone.now())
+        await sync_to_async(play_move)(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
         assert (await socket.told())["version"] == 1
         await socket.leave()
         assert nothing_is_left()
@@ -213,7 +214,7 @@ def test_a_socket_that_cannot_join_later_is_dropped_alone(
         await watch().look_for_news()
         assert [await one.told_until_closed() for one in broken] == [1011] * 3
         await socket.told()
-        await sync_to_async(play_move)(code=code, user=alice, text="play r5", version=0, now=timezone.now())
+        await sync_to_async(play_move)(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
         assert (await socket.told())["version"] == 1
         for one in (*broken, socket):
             await one.leave()
@@ -324,7 +325,7 @@ def test_nobody_waits_for_a_socket_that_does_not_read(code: str, alice: User, mo
         await here.wait()
         socket = await opened(code)
         play = sync_to_async(play_move)
-        await play(code=code, user=alice, text="play r5", version=0, now=timezone.now())
+        await play(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
         assert (await socket.told())["version"] == 1
         await stuck.wait()
         for version in (2, 3):  # what the slow one is told now waits for it alone

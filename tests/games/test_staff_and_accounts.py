@@ -18,6 +18,7 @@ from accounts.models import User
 from games.actions.moderation import accounts, cases, people, tables
 from games.actions.notices import outbox
 from games.models import AuditEntry, Case
+from games.queries import Viewer
 from games.refusals import Denied
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
@@ -218,11 +219,11 @@ def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> 
 def test_no_page_shows_a_reported_moderator_what_colleagues_did_and_why(mo: User, ann: User, alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, mo])
     text = "He told my cards to his friend."
-    cases.report(code=table.game.code, reporter=alice, seat=1, kind="cheating", text=text, now=NOON)
+    cases.report(code=table.game.code, viewer=Viewer(alice), seat=1, kind="cheating", text=text, now=NOON)
     case = Case.objects.get()
     cases.hold(case_id=case.pk, by=ann, reason=REASON, now=NOON)
     cases.close_case(case_id=case.pk, by=ann, outcome="acted", answer="", reason=REASON, now=NOON)
-    cases.report(code=table.game.code, reporter=alice, seat=1, kind="other", text=text, now=NOON)
+    cases.report(code=table.game.code, viewer=Viewer(alice), seat=1, kind="other", text=text, now=NOON)
     entries = AuditEntry.objects.order_by("pk")
     pages = [
         "/admin/games/auditentry/",
@@ -269,7 +270,7 @@ def test_no_page_shows_a_moderator_why_colleagues_gave_their_seat_away(mo: User,
 def test_the_act_pages_of_a_case_about_oneself_are_not_there(mo: User, alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, mo])
     text = "He told my cards to his friend."
-    cases.report(code=table.game.code, reporter=alice, seat=1, kind="cheating", text=text, now=NOON)
+    cases.report(code=table.game.code, viewer=Viewer(alice), seat=1, kind="cheating", text=text, now=NOON)
     for name in ("hold", "close_case"):
         url = f"/admin/games/case/{Case.objects.get().pk}/act/{name}/"
         assert staff_browser(mo).get(url).status_code == 404

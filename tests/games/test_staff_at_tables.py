@@ -14,7 +14,7 @@ from games.actions.moderation import tables
 from games.actions.moderation.acts import TABLE_ACTS
 from games.actions.play import play_move
 from games.models import AuditEntry, Game, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from tests.support.codes import staff_browser
 from tests.support.staff import REASON, act, dealt, entry_of, refused
@@ -90,7 +90,7 @@ def test_a_game_replays_after_every_act_and_the_moves_after_it(dealt: Table, ann
     after = now_of(dealt)
     user = after.on_turn.user
     if user is not None and name != "void_game":
-        play_move(code=dealt.game.code, user=user, text="draw", version=after.game.version, now=NOON)
+        play_move(code=dealt.game.code, viewer=Viewer(user), text="draw", version=after.game.version, now=NOON)
     assert faults_of(dealt.game.pk) == []
 
 

@@ -6,7 +6,7 @@ from accounts.models import User
 from games.actions import lobby
 from games.actions.moderation import tables
 from games.models import AuditEntry, Game
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.conftest import logged_in
 from tests.support.staff import REASON, act, dealt, refused
 from tests.support.tables import NOON
@@ -34,7 +34,7 @@ def test_hands_are_looked_at_and_the_players_told_once_the_game_is_over(
 
 def test_nobody_looks_at_hands_of_people_they_play_with(dealt: Table, mo: User, bob: User) -> None:
     other = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.join(code=other.game.code, user=bob, now=NOON)
+    lobby.join(code=other.game.code, viewer=Viewer(bob), now=NOON)
     assert "You play somewhere" in refused("forbidden", tables.look, **act(dealt, mo))
     assert not AuditEntry.objects.exists()
     Game.objects.filter(pk=other.game.pk).update(status=Game.Status.VOID)

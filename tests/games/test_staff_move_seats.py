@@ -14,7 +14,7 @@ from games.actions.moderation import people, tables
 from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import AuditEntry, Notice, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.conftest import logged_in, person
 from tests.support.staff import REASON, act, dealt, entry_of, refused
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -58,12 +58,12 @@ def test_a_seat_given_away_in_a_pause_begins_its_turn_when_the_pause_ends(ann: U
 def test_a_hosts_seat_goes_with_the_table_as_long_as_it_is_open(ann: User, alice: User, bob: User) -> None:
     dora = User.objects.create_user(username="dora")
     game = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON).game
-    table = lobby.join(code=game.code, user=bob, now=NOON)
+    table = lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
     tables.move_seat(**act(table, ann, seat=0, username="dora"))
     assert now_of(table).game.host == dora
     tables.move_seat(**act(table, ann, seat=1, username="alice"))
     assert now_of(table).game.host == dora
-    lobby.start(code=game.code, user=dora, now=NOON)
+    lobby.start(code=game.code, viewer=Viewer(dora), now=NOON)
     assert [seat.user for seat in now_of(table).seats] == [dora, alice]
 
 
@@ -81,7 +81,7 @@ def test_who_loses_a_seat_is_told_also_while_looking_at_the_game(ann: User, alic
 def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: User, bob: User) -> None:
     dora = person("dora")
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9), is_public=False)
-    play_move(code=table.game.code, user=bob, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="play r5", version=0, now=NOON)
     tables.move_seat(**act(table, ann, seat=1, username="dora"))
 
     def told(user: User) -> list[tuple[str, str, str]]:
@@ -110,7 +110,7 @@ def test_a_seat_that_is_given_away_and_given_back_at_once_is_told_as_it_is_now(
 ) -> None:
     dora = person("dora")
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9))
-    play_move(code=table.game.code, user=bob, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="play r5", version=0, now=NOON)
     for username in ("dora", "alice"):
         tables.move_seat(**act(table, ann, seat=1, username=username))
 
@@ -133,7 +133,7 @@ def test_a_seat_that_is_given_away_and_given_back_at_once_is_told_as_it_is_now(
 
 def test_the_seat_of_who_has_left_is_nobodys_to_give(dealt: Table, ann: User, bob: User) -> None:
     User.objects.create_user(username="dora")
-    play_move(code=dealt.game.code, user=bob, text="leave", version=None, now=NOON)
+    play_move(code=dealt.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     assert "has left" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="dora"))
 
 

@@ -12,7 +12,7 @@ from games.actions.clocks import stops
 from games.actions.moderation import tables
 from games.actions.play import play_move
 from games.models import AuditEntry, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.support.clocks import THREE_HANDS
 from tests.support.codes import staff_browser
@@ -27,7 +27,7 @@ def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
     user = dealt.on_turn.user
     assert user is not None
     with pytest.raises(Denied, match="paused"):
-        play_move(code=dealt.game.code, user=user, text="draw", version=dealt.game.version, now=NOON)
+        play_move(code=dealt.game.code, viewer=Viewer(user), text="draw", version=dealt.game.version, now=NOON)
     refused("forbidden", tables.pause, **act(dealt, mo))
     tables.resume(**act(dealt, mo, now=NOON + timedelta(hours=3)))
     assert now_of(dealt).game.deadline == NOON + timedelta(hours=13)

@@ -14,7 +14,7 @@ from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.models import Game, Notice, Seat
-from games.queries import Table, lists
+from games.queries import Table, Viewer, lists
 from games.refusals import Denied
 from tests.conftest import logged_in, person
 from tests.support.staff import act, dealt, entry_of, refused
@@ -29,7 +29,7 @@ def test_a_bot_takes_a_removed_players_seat_for_good(dealt: Table, mo: User, bob
     assert (seat.user, seat.bot, seat.left, seat.name) == (None, "careful", False, "bob")
     assert not lists.games_of(bob).exists()
     with pytest.raises(Denied, match="do not sit"):
-        play_move(code=dealt.game.code, user=bob, text="leave", version=None, now=NOON)
+        play_move(code=dealt.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     with pytest.raises(Denied):
         give_back(queries.load(lock_game(pk=dealt.game.pk)), seat=1, now=NOON)
     entry = entry_of(dealt)
@@ -60,7 +60,7 @@ def test_the_last_but_one_removed_ends_the_game(mo: User, alice: User, bob: User
 
 def test_a_person_removed_before_the_start_leaves_a_free_seat(mo: User, alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(table, mo, seat=0, bot=True))
     after = now_of(table)
     assert [seat.user for seat in after.seats] == [bob]
@@ -72,10 +72,10 @@ def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
 ) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     code = table.game.code
-    lobby.join(code=code, user=bob, now=NOON)
+    lobby.join(code=code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
     for links in ((), (table.game.invite_key,)):
-        assert "took you off" in refused("forbidden", lobby.join, code=code, user=bob, now=NOON, links=links)
+        assert "took you off" in refused("forbidden", lobby.join, code=code, viewer=Viewer(bob, links), now=NOON)
     answer = logged_in(bob).post(f"/games/{code}/join/")
     assert answer.status_code == 403
     assert "Staff took you off this table" in answer.content.decode()
@@ -84,10 +84,10 @@ def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
         page = browser.get(f"/games/{code}/").content.decode()
         assert ('id="do-join"' in page, "Staff took you off this table" in page) == (offered, not offered)
     another = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.join(code=another.game.code, user=bob, now=NOON)
+    lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
     User.objects.create_user(username="dora")
     tables.move_seat(**act(another, ann, seat=1, username="dora"))
-    lobby.join(code=another.game.code, user=bob, now=NOON)  # a seat that went to somebody else bars nobody
+    lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)  # a seat that went to somebody else bars nobody
 
 
 def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_invitation(
@@ -95,11 +95,11 @@ def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_i
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     tables.void_game(**act(table, ann))
-    again = ask_rematch(code=table.game.code, user=alice, now=NOON)
+    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     Game.objects.filter(pk=again.game.pk).update(players=3)
-    ask_rematch(code=table.game.code, user=bob, now=NOON)
+    ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(again, ann, seat=1, bot=True))
-    refused("not_found", ask_rematch, code=table.game.code, user=bob, now=NOON)
+    refused("not_found", ask_rematch, code=table.game.code, viewer=Viewer(bob), now=NOON)
     assert now_of(again).seat_of(bob) is None
 
 
@@ -118,7 +118,7 @@ def test_whoever_is_removed_is_told(dealt: Table, mo: User, bob: User, bot: bool
 
 def test_whoever_is_taken_off_an_open_table_is_told(mo: User, alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
     assert Notice.objects.get(user=bob, channel="site").text == "Staff took you off the table with alice."
 
@@ -127,7 +127,7 @@ def test_whoever_is_taken_off_an_open_table_twice_is_told_twice(ann: User, alice
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON)
     for n in (1, 2):
         other = person(f"other{n}")
-        lobby.join(code=table.game.code, user=other, now=NOON)
+        lobby.join(code=table.game.code, viewer=Viewer(other), now=NOON)
         tables.move_seat(**act(table, ann, seat=1, username="bob"))
         tables.remove(**act(table, ann, seat=1, bot=True))
         outbox.deliver(clock=lambda: NOON)

@@ -15,7 +15,7 @@ from games.actions.moderation import tables
 from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import Game, Round
-from games.queries import Table, records
+from games.queries import Table, Viewer, records
 from games.refusals import Denied
 from tests.conftest import logged_in
 from tests.support.staff import act, dealt, entry_of, refused
@@ -66,14 +66,14 @@ def test_a_move_meant_for_the_void_deal_is_not_made_in_the_new_one(dealt: Table,
 
 def test_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table, mo: User, bob: User) -> None:
     code = dealt.game.code
-    play_move(code=code, user=bob, text="leave", version=None, now=NOON)
+    play_move(code=code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     tables.void_round(**act(dealt, mo))
     after = now_of(dealt)
     assert after.started.position.out == (1,)
     tables.void_round(**act(dealt, mo))
     for user in (dealt.seats[0].user,):
         assert user is not None
-        play_move(code=code, user=user, text="leave", version=None, now=NOON)
+        play_move(code=code, viewer=Viewer(user), text="leave", version=None, now=NOON)
     ended = now_of(dealt)
     assert (ended.game.status, ended.game.winner) == (Game.Status.OVER, 2)
     text = rules.print_record(records.record_of(ended))
@@ -111,7 +111,7 @@ def test_a_table_that_has_not_started_is_closed(mo: User, alice: User) -> None:
     tables.close(**act(table, mo))
     assert now_of(table).game.status == Game.Status.VOID
     entry_of(table)
-    leave = {"code": table.game.code, "user": alice, "now": NOON}
+    leave = {"code": table.game.code, "viewer": Viewer(alice), "now": NOON}
     for try_again, how in ((tables.close, act(table, mo)), (lobby.leave_table, leave)):
         with pytest.raises(Denied) as denied:
             try_again(**how)

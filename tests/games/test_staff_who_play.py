@@ -15,7 +15,7 @@ from games.actions import guests, lobby
 from games.actions.moderation import accounts, cases, people, tables
 from games.actions.moderation.acts import PERSON_ACTS
 from games.models import AuditEntry, Game, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -72,7 +72,7 @@ def test_nobody_acts_on_whom_they_play_with(ann: User, alice: User, name: str) -
 
 def test_a_table_that_waits_for_players_counts_and_one_that_somebody_left_does_not(mo: User, alice: User) -> None:
     game = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON).game
-    lobby.join(code=game.code, user=alice, now=NOON)
+    lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)
     refused(people.warn, **of(alice, mo))
     Seat.objects.filter(game=game, user=alice).update(left=True)
     people.warn(**of(alice, mo))
@@ -92,7 +92,7 @@ def case_id(alice: User, bob: User, mo: User) -> int:
     """A case about Alice, from a game in which Mo sits too."""
     hands = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}
     table = table_at(hands, [alice, bob, mo])
-    report = cases.report(code=table.game.code, reporter=bob, seat=0, kind="abandon", text=TEXT, now=NOON)
+    report = cases.report(code=table.game.code, viewer=Viewer(bob), seat=0, kind="abandon", text=TEXT, now=NOON)
     return report.case_id
 
 
@@ -118,7 +118,7 @@ def test_a_superuser_may_and_the_entry_says_that_they_play_together(root: User, 
     table = table_at(TWO_HANDS, [alice, root])
     people.warn(**of(alice, root))
     assert AuditEntry.objects.get().details == {"plays_with": True}
-    report = cases.report(code=table.game.code, reporter=root, seat=0, kind="abandon", text=TEXT, now=NOON)
+    report = cases.report(code=table.game.code, viewer=Viewer(root), seat=0, kind="abandon", text=TEXT, now=NOON)
     assert "reported" in refused(cases.hold, case_id=report.case_id, by=root, reason=REASON, now=NOON)
     people.warn(**of(bob, root))
     assert AuditEntry.objects.latest("pk").details == {}

@@ -20,7 +20,7 @@ from games.actions.moderation.log import notes_of
 from games.actions.notices import tell
 from games.actions.table_events import KINDS, MOST_PER_VERSION
 from games.models import Game, Seat, TableEvent
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.queries.records import record_of
 from tests.conftest import logged_in
 from tests.support.clocks import HOUR, MINUTE, THREE_HANDS, due_table, locked, move, swept
@@ -49,11 +49,11 @@ def told(table: Table, reader: User | None = None) -> list[str]:
 
 def pause(table: Table, *users: User, at: datetime = NOON) -> None:
     for user in users:
-        agreements.ask_pause(code=table.game.code, user=user, now=at)
+        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=at)
 
 
 def go_on(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
-    agreements.go_on(code=table.game.code, user=user, now=at)
+    agreements.go_on(code=table.game.code, viewer=Viewer(user), now=at)
 
 
 def test_the_names_that_are_stored_stay_as_they_are() -> None:
@@ -133,7 +133,7 @@ def test_a_bot_that_takes_a_seat_after_missed_turns_and_its_owner_who_comes_back
     swept()
     assert told(table, alice) == [BOT.format("you")]
     for at in (NOON + MINUTE, NOON + 2 * MINUTE):
-        agreements.take_back(code=table.game.code, user=alice, now=at)
+        agreements.take_back(code=table.game.code, viewer=Viewer(alice), now=at)
     assert [event.version for event in TableEvent.objects.all()] == [2, 2]
     assert log_lines(as_alice, table.game)[:2] == ["You took your seat back from the bot.", BOT.format("you")]
     for browser in (as_bob, Client()):

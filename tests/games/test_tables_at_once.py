@@ -15,7 +15,7 @@ from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.table_limits import TABLES
 from games.models import Game, Invitation, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.conftest import api_token, logged_in, person
 from tests.support.pages import CHOICES
@@ -64,27 +64,27 @@ def create_by_form(alice: User, other: User) -> None:
 
 
 def join_and_start(alice: User, other: User) -> None:
-    lobby.join(code=new_table(other).game.code, user=alice, now=NOON)
+    lobby.join(code=new_table(other).game.code, viewer=Viewer(alice), now=NOON)
 
 
 def join_and_wait(alice: User, other: User) -> None:
-    lobby.join(code=new_table(other, players=3).game.code, user=alice, now=NOON)
+    lobby.join(code=new_table(other, players=3).game.code, viewer=Viewer(alice), now=NOON)
 
 
 def accept_an_invitation(alice: User, other: User) -> None:
     table = new_table(other, public=False)
     Invitation.objects.create(game=table.game, user=alice, at=NOON)
-    lobby.join(code=table.game.code, user=alice, now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(alice), now=NOON)
 
 
 def ask_for_a_rematch(alice: User, other: User) -> None:
-    ask_rematch(code=ended_table(alice, other).game.code, user=alice, now=NOON)
+    ask_rematch(code=ended_table(alice, other).game.code, viewer=Viewer(alice), now=NOON)
 
 
 def agree_to_a_rematch(alice: User, other: User) -> None:
     table = ended_table(alice, other)
-    ask_rematch(code=table.game.code, user=other, now=NOON)
-    ask_rematch(code=table.game.code, user=alice, now=NOON)
+    ask_rematch(code=table.game.code, viewer=Viewer(other), now=NOON)
+    ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
 
 
 WAYS = [
@@ -112,7 +112,7 @@ def test_nobody_gets_a_seat_at_one_more_table(
 def test_who_leaves_a_table_may_sit_down_at_another(
     full: list[Table], alice: User, charlie: User, sit_down: Callable[[User, User], None]
 ) -> None:
-    play_move(code=full[0].game.code, user=alice, text="leave", version=None, now=NOON)
+    play_move(code=full[0].game.code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
     sit_down(alice, charlie)
     assert seats_of(alice) == 2
 
@@ -186,7 +186,7 @@ def test_seats_taken_at_once_are_counted_in_turn() -> None:
         ready()
         try:
             if n % 2:
-                lobby.join(code=codes[n // 2], user=alice, now=NOON)
+                lobby.join(code=codes[n // 2], viewer=Viewer(alice), now=NOON)
             else:
                 new_table(alice, bots=1)
         except Denied:

@@ -13,7 +13,7 @@ from games.actions.play import play_move
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, custom_pace, span
 from games.models.rows import lock_row
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 HOUR = timedelta(hours=1)
@@ -22,7 +22,7 @@ HOUR = timedelta(hours=1)
 def after_the_move(alice: User, bob: User, **fields: Any) -> Table:
     """The table after Alice's move, so that Bob's turn has just begun."""
     table = table_at(TWO_HANDS, [alice, bob], **fields)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     return now_of(table)
 
 
@@ -47,7 +47,7 @@ def test_nobody_is_reminded_at_a_live_table(alice: User, bob: User) -> None:
 @pytest.mark.django_db
 def test_a_bot_on_turn_has_no_clock(alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + HOUR, remind_at=NOON, turn_since=NOON)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     game = now_of(table).game
     assert (game.deadline, game.remind_at, game.turn_since) == (None, None, None)
 
@@ -71,7 +71,7 @@ def test_a_deadline_in_the_night_moves_to_the_morning(alice: User, bob: User) ->
 @pytest.mark.django_db
 def test_what_quiet_hours_gave_is_not_saved(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, quiet_given=2 * 3600, turn_since=NOON)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert now_of(table).seats[0].bank == 3 * 3600
 
 
@@ -87,7 +87,7 @@ def test_a_turn_that_begins_on_vacation_runs_from_its_end(alice: User, bob: User
 def test_who_moves_on_vacation_saves_no_vacation(alice: User, bob: User) -> None:
     resting(alice, vacation_from=NOON - HOUR, vacation_until=NOON + 100 * HOUR)
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 105 * HOUR, turn_since=NOON + 100 * HOUR)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert now_of(table).seats[0].bank == 5 * 3600
 
 

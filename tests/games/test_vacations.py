@@ -17,7 +17,7 @@ from games.actions.locks import lock_game
 from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import Heartbeat, Notice
-from games.queries import Table, load
+from games.queries import Table, Viewer, load
 from games.refusals import Denied
 from tests.conftest import logged_in
 from tests.support.pages import text_of
@@ -58,7 +58,7 @@ def test_the_clock_stands_still_for_as_long_as_the_vacation(alice: User, bob: Us
 def test_who_is_on_vacation_may_still_play(alice: User, bob: User) -> None:
     table = running(alice, bob)
     vacations.start(user=alice, days=7, now=NOON)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON + DAY)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON + DAY)
     after = now_of(table)
     assert (after.seats[0].bank, after.game.deadline) == (5 * 3600, NOON + DAY + 48 * HOUR)
 
@@ -75,7 +75,7 @@ def test_an_early_end_sets_the_clocks_going_and_gives_whole_days_back(alice: Use
 def test_a_turn_that_came_in_the_vacation_begins_at_its_end(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
     vacations.start(user=alice, days=7, now=NOON)
-    play_move(code=table.game.code, user=bob, text="play r4", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="play r4", version=0, now=NOON)
     assert now_of(table).game.deadline == NOON + 7 * DAY + 48 * HOUR
     vacations.end(user=alice, now=NOON + DAY)
     assert now_of(table).game.deadline == NOON + DAY + 48 * HOUR
@@ -214,7 +214,7 @@ def test_no_day_is_taken_at_a_live_table(alice: User, bob: User) -> None:
 def test_a_late_move_counts_once_a_day_has_been_taken_for_it(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True)
     table = running(alice, bob, deadline=NOON)
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert log_of(table) == ["0 play r5"]
     assert left(alice) == 27
 

@@ -15,7 +15,7 @@ from games import rules
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Hand, Move, Round, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from tests.support.tables import NOON, change_position, now_of
 
@@ -26,14 +26,16 @@ def played(alice: User, bob: User, moves: int) -> Table:
     """A match of two people after so many random moves."""
     options = lobby.TableOptions(players=2, target=5000)
     table = lobby.create_table(user=alice, options=options, now=NOON)
-    lobby.join(code=table.game.code, user=bob, now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     rng = random.Random(7)
     for _ in range(moves):
         here = now_of(table)
         position = here.started.position
         move = rng.choice(rules.legal_moves(position, position.turn, here.options))
         user = (alice, bob)[position.turn]
-        play_move(code=here.game.code, user=user, text=str(move), version=here.game.version, now=timezone.now())
+        play_move(
+            code=here.game.code, viewer=Viewer(user), text=str(move), version=here.game.version, now=timezone.now()
+        )
     return now_of(table)
 
 

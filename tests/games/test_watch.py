@@ -14,7 +14,7 @@ from games.actions import lobby
 from games.actions.moderation import accounts, cases, people, tables, watch
 from games.actions.play import play_move
 from games.models import BrowserMark, Case, Game, Move, Report, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.web.forms import NewTableForm
 from tests.conftest import logged_in, person
@@ -113,7 +113,7 @@ def test_resignations_are_charged_to_who_resigned(ann: User, alice: User, bob: U
             tables.remove(game_id=table.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=NOON)
             given_away(table, ann, "dora")
         assert watch.watch(now=NOON) == 0
-        play_move(code=table.game.code, user=dora, text="leave", version=None, now=NOON)
+        play_move(code=table.game.code, viewer=Viewer(dora), text="leave", version=None, now=NOON)
     assert watch.watch(now=NOON) == 1
     assert Case.objects.get().person == dora
 
@@ -132,10 +132,10 @@ def test_resigning_at_once_again_and_again_opens_a_case(alice: User, bob: User, 
         if n == 1:  # not by itself
             tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=False, reason=REASON, now=NOON)
         else:
-            play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
+            play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     assert watch.watch(now=NOON) == 0
     table = table_at(TWO_HANDS, [alice, bob])
-    play_move(code=table.game.code, user=bob, text="leave", version=None, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     assert watch.watch(now=NOON) == 1
     assert Case.objects.get().person == bob
 
@@ -144,7 +144,7 @@ def test_nothing_is_said_of_who_lets_only_bots_wait(alice: User, bob: User) -> N
     """Who is new tries the game against bots, and goes."""
     for _ in range(4):
         game = table_at(TWO_HANDS, [bob, "careful"]).game
-        play_move(code=game.code, user=bob, text="leave", version=None, now=NOON)
+        play_move(code=game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     lines(table_at(TWO_HANDS, [bob, "careful"]), "clock draw", 20, seat=0)
     assert watch.watch(now=NOON) == 0
     three = {**TWO_HANDS, "hands": [*TWO_HANDS["hands"], ["y9", "g3"]]}
@@ -206,7 +206,7 @@ def test_what_the_site_saw_is_said_once_a_case(table: Table, bob: User, alice: U
     assert watch.watch(now=NOON + timedelta(hours=1)) == 0
     for _ in range(3):
         game = table_at(TWO_HANDS, [alice, bob]).game
-        play_move(code=game.code, user=bob, text="leave", version=None, now=NOON)
+        play_move(code=game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     assert watch.watch(now=NOON + timedelta(hours=2)) == 1
     assert set(Report.objects.values_list("sign", flat=True)) == {"timeouts", "resignations"}
 

@@ -19,7 +19,7 @@ from games.actions.moderation.acts import ACTS, TABLE_ACTS
 from games.actions.moderation.log import notes_of
 from games.actions.play import play_move
 from games.models import AuditEntry, Game, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.render import LOG_LINES
 from tests.support.pages import log_lines
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
@@ -107,7 +107,7 @@ def test_whoever_an_act_is_about_reads_you(dealt: Table, ann: User, alice: User,
 
 def test_before_the_start_a_seat_is_free_again_and_a_table_closed(ann: User, alice: User, bob: User) -> None:
     game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON).game
-    lobby.join(code=game.code, user=bob, now=NOON)
+    lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**on(game, ann, seat=1, bot=True))
     tables.close(**on(game, ann))
     assert told(game) == ["Staff took bob off the table.", "Staff closed the table before it started."]
@@ -116,7 +116,7 @@ def test_before_the_start_a_seat_is_free_again_and_a_table_closed(ann: User, ali
 def test_a_pause_of_the_players_that_staff_ended_is_told_as_theirs(dealt: Table, ann: User) -> None:
     for seat in dealt.seats:
         assert seat.user is not None
-        agreements.ask_pause(code=dealt.game.code, user=seat.user, now=NOON)
+        agreements.ask_pause(code=dealt.game.code, viewer=Viewer(seat.user), now=NOON)
     tables.resume(**{**on(dealt.game, ann), "now": NOON + timedelta(minutes=1)})
     expected = ["The players agreed on a pause.", "Staff ended the pause that the players had agreed on."]
     assert told(dealt.game) == expected
@@ -163,7 +163,7 @@ def test_before_the_first_move_the_log_tells_it_alone(alice: User, bob: User, an
     tables.pause(**on(table.game, ann))
     assert log_lines(as_alice, table.game) == ["Staff paused the game."]
     tables.resume(**on(table.game, ann))
-    play_move(code=table.game.code, user=alice, text="play r5", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     expected = ["You play Red 5.", "Staff let the game go on.", "Staff paused the game."]
     assert log_lines(as_alice, table.game) == expected
     assert log_lines(as_alice, table.game, "log/") == expected

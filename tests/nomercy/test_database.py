@@ -13,6 +13,7 @@ from psycopg.errors import IdleInTransactionSessionTimeout
 from accounts.models import User
 from accounts.rows import prepared, read_user
 from games.actions.play import play_move
+from games.queries import Viewer
 from games.refusals import passing
 from nomercy.database.base import DatabaseWrapper
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -89,7 +90,9 @@ def test_a_process_that_hangs_in_the_middle_of_a_change_keeps_nobody_out(
     timeouts = "-c idle_in_transaction_session_timeout=200"
     with psycopg.connect(**address(), options=timeouts) as hanging:
         hanging.execute("SELECT FROM games_game WHERE id = %s FOR UPDATE", [game.pk])
-        play_move(code=game.code, user=alice, text="play r5", version=0, now=NOON)  # waits for the lock until then
+        play_move(
+            code=game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON
+        )  # waits for the lock until then
         with pytest.raises(IdleInTransactionSessionTimeout):
             hanging.execute("SELECT 1")
 

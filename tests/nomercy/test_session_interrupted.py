@@ -12,6 +12,7 @@ from accounts.models import Session, User
 from games.actions import lobby
 from games.api.auth import SessionAuth
 from games.models import Game, Seat
+from games.queries import Viewer
 from nomercy.sessions import SessionStore
 from tests.security.headers import faults
 from tests.support.tables import NOON
@@ -53,7 +54,7 @@ def test_what_a_form_did_is_kept_and_shown_after_the_log_in(as_alice: Client, al
 def test_a_form_that_shows_no_other_page_leads_to_the_log_in_alone(
     as_alice: Client, open_table: Game, charlie: User
 ) -> None:
-    lobby.join(code=open_table.code, user=charlie, now=NOON, links=[open_table.invite_key])
+    lobby.join(code=open_table.code, viewer=Viewer(charlie, [open_table.invite_key]), now=NOON)
     Game.objects.update(players=2)
     answer = as_alice.post(f"/join/{open_table.invite_key}/")  # full
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/")

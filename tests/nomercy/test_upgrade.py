@@ -28,7 +28,7 @@ from games.actions import lobby, timeouts
 from games.actions.bot_turn import play_bots
 from games.actions.play import play_move
 from games.models import Game
-from games.queries import Table, records
+from games.queries import Table, Viewer, records
 from games.queries.verify import faults_of
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import logged_in
@@ -123,7 +123,7 @@ def play_on(code: str, rng: random.Random) -> None:
             continue
         user = User.objects.get(seats__game=table.game, seats__index=position.turn)
         move = rng.choice(rules.legal_moves(position, position.turn, table.options))
-        play_move(code=code, user=user, text=str(move), version=table.game.version, now=now)
+        play_move(code=code, viewer=Viewer(user), text=str(move), version=table.game.version, now=now)
 
 
 def test_there_is_a_release_to_come_from() -> None:
@@ -156,7 +156,7 @@ def test_an_old_site_loses_nothing_and_its_games_go_on(release: Path) -> None:
     alice, bob = User.objects.get(username="alice"), User.objects.get(username="bob")
     browser = logged_in(alice)
     assert {browser.get(f"/games/{code}/").status_code for code in codes} == {200}
-    lobby.join(code="open", user=bob, now=NOW, links=[Game.objects.get(code="open").invite_key])
+    lobby.join(code="open", viewer=Viewer(bob, [Game.objects.get(code="open").invite_key]), now=NOW)
     rng = random.Random(0)
     versions = dict(Game.objects.filter(status=Game.Status.PLAYING).values_list("code", "version"))
     for code, version in versions.items():

@@ -34,7 +34,7 @@ from games.actions.play import play_move, play_seat
 from games.admin.games import GameAdmin
 from games.announce import group_of
 from games.models import Game, Move, Round
-from games.queries import GameView, Table
+from games.queries import GameView, Table, Viewer
 from games.render import words
 from games.rules.cards import card_name
 from games.web import game as game_views
@@ -225,7 +225,7 @@ def play_a_while(people: list[User], commits: Any) -> Table:
             if user is None:
                 play_seat(game_id=table.game.pk, seat=position.turn, move=move, version=version, now=NOON)
             else:
-                play_move(code=table.game.code, user=user, text=str(move), version=version, now=NOON)
+                play_move(code=table.game.code, viewer=Viewer(user), text=str(move), version=version, now=NOON)
     asyncio.run_coroutine_threadsafe(asyncio.sleep(0), announce._publisher().loop).result(10)  # all before it is sent
     return table
 

@@ -16,7 +16,7 @@ from games.actions.moderation import cases, people
 from games.actions.notices import tell
 from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
 from games.models.notices import SITE
-from games.queries import Table
+from games.queries import Table, Viewer
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
@@ -50,7 +50,7 @@ class World:
         Seat.objects.filter(game=game, index=1).update(misses=1)
         game.refresh_from_db()
         lobby.create_table(user=charlie, options=lobby.TableOptions(), now=now)
-        case = cases.report(code=game.code, reporter=alice, seat=1, kind="name", text=f"{WHY} of this.", now=now)
+        case = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=f"{WHY} of this.", now=now)
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
         appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)

@@ -15,7 +15,7 @@ from games.actions import sweep
 from games.actions.locks import lock_game
 from games.actions.play import play_move
 from games.models import Heartbeat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
@@ -40,7 +40,7 @@ def swept(at: datetime = NOON, *, last: datetime | None = None) -> sweep.Swept:
 
 def move(table: Table, user: User, text: str, *, at: datetime = NOON, version: int | None = None) -> Table:
     version = now_of(table).game.version if version is None else version
-    return play_move(code=table.game.code, user=user, text=text, version=version, now=at)
+    return play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=at)
 
 
 def locked(table: Table, act: Callable[[Table], Any]) -> Any:

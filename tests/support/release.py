@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from games.queries import Viewer
+
 MADE_AT: Final = datetime(2026, 11, 1, 12, tzinfo=UTC)
 CAREFUL: Final = 0.8
 NO_LINES: Final = ("--", "\\", "SET ", "SELECT pg_catalog.set_config")
@@ -68,7 +70,7 @@ class Release:
         """Make every table; gives name and record of the games that are over."""
         self.new_table("open", 1, players=4, public=False)
         self.new_table("closed", 1, players=3)
-        self.lobby.leave_table(code="closed", user=self.users[0], now=MADE_AT)
+        self.lobby.leave_table(code="closed", viewer=Viewer(self.users[0]), now=MADE_AT)
         self.new_table("bot", 2, players=4, bots=2)
         for code, (people, shows) in PHASES.items():
             self.new_table(code, people)
@@ -86,7 +88,7 @@ class Release:
         made = self.lobby.create_table(user=users[0], options=chosen, now=MADE_AT)
         self.game.objects.filter(pk=made.game.pk).update(code=code)
         for user in users[1:]:
-            self.lobby.join(code=code, user=user, now=MADE_AT)
+            self.lobby.join(code=code, viewer=Viewer(user), now=MADE_AT)
 
     def table(self, code: str) -> Any:
         return self.queries.load(self.game.objects.get(code=code))
@@ -94,7 +96,7 @@ class Release:
     def move(self, code: str, seat: int, move: Any) -> None:
         version = self.table(code).game.version
         text, user = str(move), self.users[seat]
-        self.play.play_move(code=code, user=user, text=text, version=version, token=f"{version}", now=MADE_AT)
+        self.play.play_move(code=code, viewer=Viewer(user), text=text, version=version, token=f"{version}", now=MADE_AT)
 
     def choice(self, position: Any, options: Any) -> tuple[int, Any]:
         """A careful move of the seat on turn, or any of anybody's but to leave; chance alone reaches few phases."""

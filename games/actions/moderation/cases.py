@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from games.actions.notices import by_staff, mailbox
 from games.models import Appeal, AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS, WORDS_LENGTH
 from games.notices.kinds import REPORT_SETTLED
-from games.queries import conduct
+from games.queries import Viewer, conduct
 from games.refusals import Denied
 
 
@@ -53,12 +53,11 @@ def appeal(*, person_id: int, text: str, now: datetime) -> Appeal:
 def report(
     *,
     code: str,
-    reporter: User,
+    viewer: Viewer[User],
     seat: int,
     kind: str,
     text: str,
     now: datetime,
-    links: Collection[str] = (),
     form: str | None = None,
 ) -> Report:
     """Say what somebody at a table did; it joins the open case about that person in that kind, or opens one.
@@ -71,7 +70,7 @@ def report(
     text = _words(text)
     if kind not in Case.Kind.values:
         raise Denied("malformed", "Choose what it is about.")
-    table = queries.load_for(code, reporter, links)
+    table, reporter = queries.load_for(code, viewer), viewer.user
     row = next((row for row in table.seats if row.index == seat), None)
     if row is None or row.user_id is None:
         raise Denied("malformed", "Choose a person at this table.")

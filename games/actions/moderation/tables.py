@@ -22,7 +22,7 @@ from games.actions.next_round import deal_again, deal_next
 from games.actions.notices import by_staff
 from games.models import AuditEntry, Game, Invitation, Seat
 from games.models.tables import new_invite_key
-from games.queries import Table, conduct
+from games.queries import Table, Viewer, conduct
 from games.refusals import Denied, over
 
 
@@ -168,7 +168,7 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         entry = record(acts.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         _close_to(game, person)
         if game.status == Game.Status.OPEN:
-            lobby.leave_table(code=game.code, user=person, now=now)
+            lobby.leave_table(code=game.code, viewer=Viewer(person), now=now)
             text = f"Staff took you off the table {by_staff.with_others(table, row)}."
             by_staff.unseated(game, person, text, mark=entry.pk, now=now)
             return entry
