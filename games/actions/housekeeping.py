@@ -16,16 +16,24 @@ from games.actions.notices import tell
 from games.actions.steps import for_each_game
 from games.models import Case, Game, Seat
 
-OPEN_TABLE_DAYS: Final = 7
+OPEN_TABLE: Final = timedelta(days=7)
+"""How long a table waits for its players."""
+
+GUEST_TABLE: Final = timedelta(hours=24)
+"""How long a guest's table waits that nobody has joined: anybody can be any number of guests."""
+
 GUEST_DAYS: Final = 30
 
 
 def close_old_tables(*, now: datetime) -> int:
-    """Close the tables that have waited a week for their players, and tell who waited; gives their number.
+    """Close the tables that have waited too long for their players, and tell who waited; gives their number.
 
     Each has a transaction of its own. One that fails is logged, and tried again the next time.
     """
-    waited = Game.objects.filter(status=Game.Status.OPEN, created_at__lt=now - timedelta(days=OPEN_TABLE_DAYS))
+    others = Seat.objects.filter(game=OuterRef("pk"), user__isnull=False).exclude(user=OuterRef("host"))
+    week = Q(created_at__lt=now - OPEN_TABLE)
+    day = Q(created_at__lt=now - GUEST_TABLE, host__is_guest=True) & ~Exists(others)
+    waited = Game.objects.filter(week | day, status=Game.Status.OPEN)
     games = list(waited.order_by("pk").values_list("pk", flat=True))
     return for_each_game(games, lambda pk: _close(pk, now), failed="an old table was not closed").count
 
@@ -35,9 +43,20 @@ def _close(game_id: int, now: datetime) -> bool:
         table = queries.load(lock_game(pk=game_id))
         if table.game.status != Game.Status.OPEN:
             return False  # it has filled since, or was closed
+        people = sum(seat.user_id is not None for seat in table.seats)
+        if people > 1 and table.game.created_at >= now - OPEN_TABLE:
+            return False  # somebody has joined the guest since
         rounds.call_off(table.game, now=now)
-        tell.waited_in_vain(table, days=OPEN_TABLE_DAYS, now=now)
+        tell.waited_in_vain(table, time=time_waited(table.game), now=now)
         return True
+
+
+def time_waited(game: Game) -> str:
+    """Return how long a table that was closed by `close_old_tables` waited, like "7 days"."""
+    assert game.finished_at is not None
+    if game.finished_at - game.created_at > OPEN_TABLE:
+        return f"{OPEN_TABLE // timedelta(days=1)} days"
+    return f"{GUEST_TABLE // timedelta(hours=1)} hours"
 
 
 def forget_guests(*, now: datetime) -> int:

@@ -1,17 +1,23 @@
-"""A guest who has logged in to an account: whether the guest's games come along."""
+"""Visitors who become guests, and guests who have logged in to an account: whether their games come along."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from accounts import tries
 from accounts.adapter import LEFT_GUEST
+from accounts.limits import GUESTS
 from accounts.models import User
+from accounts.origin import address_of
 from accounts.queries import guest_numbered
 from games.actions import guests
 from games.queries import lists
@@ -21,6 +27,19 @@ from games.web.asker import person
 
 CLOSED: Final = "you looked at hands there as staff, or staff took you off the table."
 OVER_LIMIT: Final = "you sit at as many tables as a person can."
+
+
+@contextmanager
+def counting_guest(request: HttpRequest) -> Iterator[None]:
+    """Count the guest that the block makes for the address of this visitor, unless the block raises.
+
+    The block runs in a transaction.
+
+    :raises TooManyTries: the address has made as many guests as allowed.
+    """
+    with tries.trying([tries.Key.of(GUESTS, address_of(request))], timezone.now()) as one:
+        yield
+        one.count()
 
 
 def left_guest(request: HttpRequest) -> User | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from typing import Final
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from games.actions.lobby import TableOptions
 from games.actions.once import create_table_once
 from games.queries import Table
 from games.web.asker import BACKEND, person
+from games.web.guests import counting_guest
 
 LONGEST: Final = 64
 
@@ -22,8 +24,11 @@ def make_table(request: HttpRequest, options: TableOptions) -> Table:
     """Return the table that this form asks for, made now or a moment ago, and log a visitor in as the guest it made.
 
     :raises Denied: as `lobby.create_table`.
+    :raises TooManyTries: too many visitors of this address have become guests.
     """
-    made = create_table_once(user=person(request), options=options, form=form_of(request), now=timezone.now())
+    user, form, now = person(request), form_of(request), timezone.now()
+    with nullcontext() if user is not None else counting_guest(request):
+        made = create_table_once(user=user, options=options, form=form, now=now)
     if made.guest is not None:
         login(request, made.guest, backend=BACKEND)
     return made.table

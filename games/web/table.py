@@ -16,7 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 from accounts.htmx import HtmxRequest
 from games import bots
 from games.actions import lobby
-from games.actions.housekeeping import OPEN_TABLE_DAYS
+from games.actions.housekeeping import time_waited
 from games.actions.lobby import TAKEN_OFF
 from games.queries import GameView, SeatView, Table, conduct
 from games.refusals import Denied
@@ -122,7 +122,7 @@ def _closed(table: Table) -> str:
         return "Everybody who sat here has left."
     if conduct.closed_by_staff(table.game):
         return "The staff closed it."
-    return f"It found too few players in {OPEN_TABLE_DAYS} days."
+    return f"It found too few players in {time_waited(table.game)}."
 
 
 def _seat_note(table: Table, view: GameView, seat: SeatView) -> str:

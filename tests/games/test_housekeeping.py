@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,8 +16,8 @@ from accounts.models import User
 from games.actions import housekeeping, lobby
 from games.actions.moderation import cases
 from games.actions.notices import outbox
-from games.models import Case, Game, Report, Seat
-from games.queries import Viewer, conduct
+from games.models import Case, Game, Notice, Report, Seat
+from games.queries import Table, Viewer, conduct
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -46,6 +46,40 @@ def test_who_waited_there_is_told_that_it_is_closed(alice: User, bob: User) -> N
     text = "Your table found too few players in 7 days, so it is closed."
     assert sorted((letter.to[0], letter.subject) for letter in mail.outbox) == [(alice.email, text), (bob.email, text)]
     assert text in text_of(logged_in(bob).get("/notices/"))
+
+
+def test_a_guest_s_table_that_nobody_joined_is_closed_after_a_day(alice: User, bob: User) -> None:
+    def opened(host: User, hours: int, **options: Any) -> Table:
+        made = NOON - timedelta(hours=hours)
+        return lobby.create_table(user=host, options=lobby.TableOptions(players=4, **options), now=made)
+
+    guest = create_guest()
+    alone, with_bots, young = opened(guest, 25), opened(guest, 25, bots=2), opened(guest, 23)
+    joined, of_alice = opened(guest, 25), opened(alice, 25)
+    lobby.join(code=joined.game.code, viewer=Viewer(bob), now=NOON)
+    assert housekeeping.close_old_tables(now=NOON) == 2
+    ended = {table.game.pk for table in (alone, with_bots, young, joined, of_alice) if now_of(table).game.ended}
+    assert ended == {alone.game.pk, with_bots.game.pk}
+    text = "found too few players in 24 hours"
+    assert text in text_of(logged_in(guest).get(f"/games/{alone.game.code}/"))
+    notices = Notice.objects.filter(user=guest, channel="site").values_list("text", flat=True)
+    assert list(notices) == [f"Your table {text}, so it is closed."] * 2
+
+
+def test_a_guest_s_table_that_somebody_has_just_joined_stays(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the list of the tables and the lock of one of them."""
+    table = lobby.create_table(
+        user=create_guest(), options=lobby.TableOptions(players=4), now=NOON - timedelta(hours=25)
+    )
+    close = housekeeping._close
+
+    def join_first(game_id: int, now: datetime) -> bool:
+        lobby.join(code=table.game.code, viewer=Viewer(alice), now=NOON)
+        return close(game_id, now)
+
+    monkeypatch.setattr(housekeeping, "_close", join_first)
+    assert housekeeping.close_old_tables(now=NOON) == 0
+    assert now_of(table).game.status == Game.Status.OPEN
 
 
 def test_a_table_that_is_broken_keeps_no_other_open(alice: User, caplog: pytest.LogCaptureFixture) -> None:

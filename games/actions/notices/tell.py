@@ -163,9 +163,9 @@ def invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> N
     write(game, [Intent(user_id, INVITED, f"{host} asks you for a rematch.") for user_id in people], now=now)
 
 
-def waited_in_vain(table: Table, *, days: int, now: datetime) -> None:
-    """Tell everybody who sits there that the table is closed, having waited for players for so many days. Lock held."""
-    closed(table, f"Your table found too few players in {days} days, so it is closed.", now=now)
+def waited_in_vain(table: Table, *, time: str, now: datetime) -> None:
+    """Tell everybody who sits there that the table is closed after waiting so long for players. Lock held."""
+    closed(table, f"Your table found too few players in {time}, so it is closed.", now=now)
 
 
 def closed(table: Table, text: str, *, now: datetime) -> None:
