@@ -9,7 +9,8 @@ from django.contrib.auth.hashers import get_hasher, identify_hasher, make_passwo
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 
-from accounts import encryption, queries
+from accounts import encryption, queries, tries
+from accounts.limits import REST_CHANGES
 from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, User
 from accounts.names import (
     HeldName,
@@ -114,10 +115,23 @@ def lock_guest(user_id: int) -> User:
     return guest
 
 
-def _move_nights(user: User, known: User, zone: str, now: datetime) -> None:
-    """Let `user` have this zone; whether it is another one, the row says that is `known` under the lock."""
-    user.quiet_since = known.quiet_since if known.time_zone == zone else now
+def count_rest_change(*, user_id: int, now: datetime) -> None:
+    """Count a change of the person's quiet hours, time zone or vacation, because the clocks of all their turns follow.
+
+    Call it in the transaction of the change, with the person locked: if the change fails, it does not count.
+
+    :raises TooManyTries: nothing more may be changed for now.
+    """
+    with tries.trying([tries.Key.of(REST_CHANGES, user_id)], now, durable=False) as one:
+        one.count()
+
+
+def _move_nights(user: User, known: User, zone: str, now: datetime) -> bool:
+    """Set the zone of `user`, and return True if it differs from that of `known`, the row read under the lock."""
+    changed = known.time_zone != zone
+    user.quiet_since = now if changed else known.quiet_since
     user.time_zone = zone
+    return changed
 
 
 def end_guesthood(*, user: User) -> None:
@@ -127,8 +141,14 @@ def end_guesthood(*, user: User) -> None:
         user.display_name = ""
 
 
-def update_profile(*, user: User, display_name: str, time_zone: str, now: datetime) -> None:
-    """Change the name at the table and the time zone. Raises ValidationError, NameTaken or, for a new name, Muted."""
+def update_profile(*, user: User, display_name: str, time_zone: str, now: datetime) -> bool:
+    """Change the name at the table and the time zone; return True if the zone is another one than before.
+
+    :raises ValidationError:
+    :raises NameTaken:
+    :raises Muted: for a new name.
+    :raises TooManyTries: for a new zone.
+    """
     name = clean_display_name(display_name)
     with transaction.atomic():
         # A mute that comes at the same time takes the name away before this looks, or after it has saved.
@@ -136,8 +156,11 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
         user.display_name, user.muted_until = known.display_name, known.muted_until
         if name != known.display_name and known.muted(now):
             raise Muted
-        _move_nights(user, known, time_zone, now)
+        new_zone = _move_nights(user, known, time_zone, now)
+        if new_zone:
+            count_rest_change(user_id=user.pk, now=now)
         _save_profile(user=user, name=name)
+        return new_zone
 
 
 def _save_profile(*, user: User, name: str) -> None:
@@ -180,8 +203,14 @@ def recheck_names(*, now: datetime) -> None:
 
 def update_rest(
     *, user_id: int, quiet_from: time | None, quiet_to: time | None, auto_vacation: bool, now: datetime
-) -> None:
-    """Set the quiet hours (both ends or neither), and whether vacation is taken by itself. Raises ValidationError."""
+) -> bool:
+    """Set the quiet hours (both ends or neither), and whether vacation is taken by itself.
+
+    Return True if the hours are others than before.
+
+    :raises ValidationError:
+    :raises TooManyTries: for other hours.
+    """
     if (quiet_from is None) != (quiet_to is None):
         raise ValidationError("Give both ends of your quiet hours, or leave both empty.", code="one_end")
     if quiet_from is not None and quiet_to is not None and quiet_length(quiet_from, quiet_to) > LONGEST_QUIET:
@@ -192,10 +221,13 @@ def update_rest(
         )
     with transaction.atomic():
         user = lock_person(user_id)
-        if (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to):
+        new_hours = (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to)
+        if new_hours:
+            count_rest_change(user_id=user_id, now=now)
             user.quiet_since = now
         user.quiet_from, user.quiet_to, user.auto_vacation = quiet_from, quiet_to, auto_vacation
         user.save(update_fields=["quiet_from", "quiet_to", "quiet_since", "auto_vacation"])
+        return new_hours
 
 
 def create_token(*, user: User, name: str, now: datetime) -> str:

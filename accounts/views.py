@@ -1,5 +1,6 @@
 """The account page, and the pages of links in mails about accounts."""
 
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 from allauth.account.decorators import reauthentication_required
@@ -26,11 +27,14 @@ JUST_CHANGED: Final = (
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def me(request: HttpRequest) -> HttpResponse:
-    """Name, time zone and API tokens; POST saves the first two."""
+def me(request: HttpRequest, *, on_new_zone: Callable[[int], object]) -> HttpResponse:
+    """Show name, time zone and API tokens; POST saves the first two.
+
+    After another zone has been saved `on_new_zone` is called with the person's number.
+    """
     user = cast("User", request.user)
     form = ProfileForm(request.POST or None, user=user)
-    if request.method == "POST" and form.is_valid() and _save_profile(user.pk, form):
+    if request.method == "POST" and form.is_valid() and _save_profile(user.pk, form, on_new_zone):
         messages.success(request, "Saved.")
         return redirect("me")
     return _page(request, user, form)
@@ -105,11 +109,12 @@ class SetNewPassword(_OneAfterTheOther, _KeepsOthersLoggedIn, PasswordResetFromK
     """Choose a new password by the link sent to the account's address."""
 
 
-def _save_profile(user_id: int, form: ProfileForm) -> bool:
+def _save_profile(user_id: int, form: ProfileForm, on_new_zone: Callable[[int], object]) -> bool:
     # A copy, so that a refused name does not show in the page's header.
     user = queries.fresh(user_id)
     try:
-        actions.update_profile(user=user, **form.cleaned_data, now=timezone.now())
+        if actions.update_profile(user=user, **form.cleaned_data, now=timezone.now()):
+            on_new_zone(user_id)
     except ValidationError as error:
         form.add_error(None, error)
     except actions.NameTaken as taken:

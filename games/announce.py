@@ -31,6 +31,9 @@ STALE: Final = 60.0
 """Seconds after which a task that nobody took is dropped: the sweep has asked again by then."""
 
 BOT_TURN: Final = "games.tasks.bot_turn"
+FOLLOW_REST: Final = "games.tasks.follow_rest"
+HOUR: Final = 3600.0
+"""Seconds after which the hourly task has seen to the clocks that `rest_changed` asks for."""
 
 
 def group_of(code: str) -> str:
@@ -84,6 +87,19 @@ def _send_bot_turn(game_id: int, delay: float) -> None:
     current_app.send_task(
         BOT_TURN, args=(game_id,), countdown=delay or None, expires=delay + STALE, retry=False, ignore_result=True
     )
+
+
+def rest_changed(user_id: int, *, after: int = 0) -> None:
+    """Once the transaction is committed, have the worker move the clocks of this person's turns.
+
+    It begins with the first game whose number is higher than `after`.
+    """
+    ask = partial(_guarded, "broker", partial(_send_follow_rest, user_id, after))
+    transaction.on_commit(ask, robust=True)
+
+
+def _send_follow_rest(user_id: int, after: int) -> None:
+    current_app.send_task(FOLLOW_REST, args=(user_id, after), expires=HOUR, retry=False, ignore_result=True)
 
 
 def _poke(code: str, version: int) -> None:

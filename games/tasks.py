@@ -29,6 +29,12 @@ def sweep() -> None:
     sweep_action.sweep(clock=timezone.now)
 
 
+@shared_task(name="games.tasks.follow_rest", ignore_result=True)
+def follow_rest(user_id: int, after: int = 0) -> int:
+    """Let some of this person's clocks follow their quiet hours and vacation, and ask for the others."""
+    return rest.follow_rest(user_id=user_id, now=timezone.now(), after=after)
+
+
 @shared_task(name="games.tasks.notices", ignore_result=True)
 def send_notices() -> None:
     """Write the reminders and summaries that are due, and show or send every notice that is."""

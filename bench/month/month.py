@@ -25,7 +25,7 @@ from accounts.rest import LONGEST_QUIET
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, queries, rules
 from games.actions import agreements, bot_turn, lobby, play, sweep
-from games.actions.clocks import vacations
+from games.actions.clocks import rest, vacations
 from games.actions.notices import judgement, mailbox, outbox, reminders
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import Notice
@@ -65,6 +65,7 @@ class Month:
         self.now = START
         self.told = Told()
         self.woken: list[int] = []
+        self.rested: list[tuple[int, int]] = []
         self._order = count()
         self._queue: list[tuple[datetime, int, Callable[[], None]]] = []
         self._mails = 0
@@ -126,6 +127,7 @@ class Month:
             patch.object(rows, "ahead", lambda asked_at, moment: timedelta()),
             patch.object(announce, "after_commit", lambda game, wake=True: None),
             patch.object(announce, "wake_bots", lambda game_id, wake_at: self.woken.append(game_id)),
+            patch.object(announce, "rest_changed", lambda user_id, after=0: self.rested.append((user_id, after))),
         ):
             yield
 
@@ -160,6 +162,7 @@ class Month:
         swept = sweep.sweep(clock=lambda: self.now)
         if swept.failed:
             self.told.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")
+        self._follow_rest()
         woken, self.woken = set(self.woken), []
         for game_id in sorted(woken):
             bot_turn.play_bots(game_id=game_id, clock=lambda: self.now, rng=self.rng)
@@ -170,6 +173,12 @@ class Month:
             self._read_mail()
         if not (self.now - START) % timedelta(hours=1):
             self._look_into_the_night()
+
+    def _follow_rest(self) -> None:
+        """Do what the worker has been asked for by people whose vacation began or ended."""
+        while self.rested:
+            user_id, after = self.rested.pop()
+            rest.follow_rest(user_id=user_id, now=self.now, after=after)
 
     def _open_table(self, n: int) -> None:
         seats = self.rng.randint(2, 6)
@@ -189,6 +198,7 @@ class Month:
 
     def _leave_for(self, person: Person, days: int) -> None:
         vacations.start(user=person.user, days=days, now=self.now)
+        self._follow_rest()
         self.told.events["vacations begun"] += 1
 
     def _visit(self, person: Person) -> None:

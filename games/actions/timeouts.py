@@ -63,8 +63,9 @@ def conclude(table: Table, act: ClockAct, *, now: datetime) -> bool:
     game_id = table.game.pk
     if act is ClockAct.VACATION:
         user_id = table.on_turn.user_id
-        if user_id is not None and vacations.take_a_day(user_id=user_id, now=now):
-            return True
+        if user_id is not None:
+            vacations.take_a_day(user_id=user_id, now=now)
+        # If a day was taken, this moves the deadline; a task moves those of other tables. Otherwise the turn is missed.
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             act = let_clock_act(table, now=now, vacation=False)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import cast
+from typing import Final, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
@@ -17,34 +16,28 @@ from accounts import actions, views
 from accounts.forms import RestForm, VacationForm
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
+from games import announce
 from games.actions.clocks import vacations
-from games.actions.clocks.rest import follow_rest
-from games.actions.notices import mailbox
 from games.refusals import Denied
 from games.render.words import counted
 from games.web.answers import SeeOther, form_status
 
-SAVED = (
+SAVED: Final = "Saved."
+NEW_HOURS: Final = (
     "Saved. From your next turn on, your deadlines stay out of these hours;"
-    " one that is running already does if it is a day away or more."
+    " one that is running already moves within a minute if it is a day away or more."
 )
-NO_HOURS = "Saved. You have no quiet hours: deadlines stay where they are."
+NO_HOURS: Final = "Saved. You have no quiet hours: deadlines stay where they are."
+ON_VACATION: Final = "Your clocks are stopped, and your tables will show that within a minute. Enjoy your time off."
+BACK: Final = "Welcome back: your clocks are running again, and your tables will show that within a minute."
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def me(request: HttpRequest) -> HttpResponse:
-    """The account page. What POST saves may be another time zone: one's nights are others then."""
-    answer: HttpResponse = views.me(request)
-    if request.method == "POST" and isinstance(answer, HttpResponseRedirect):
-        _follow(cast("User", request.user), timezone.now())
+    """The account page. In another time zone the person's quiet hours are others."""
+    answer: HttpResponse = views.me(request, on_new_zone=announce.rest_changed)
     return answer
-
-
-def _follow(user: User, now: datetime) -> None:
-    """Let clocks and waiting mail go by this person's nights as they are now."""
-    follow_rest(user_id=user.pk, now=now)
-    mailbox.look_again_at_night(user=user, now=now)
 
 
 @login_required
@@ -54,15 +47,17 @@ def rest(request: HttpRequest) -> HttpResponse:
     user = cast("User", request.user)
     if request.method != "POST":
         return _page(request, user)
-    form, now = RestForm(request.POST), timezone.now()
+    form = RestForm(request.POST)
     if form.is_valid():
         try:
-            actions.update_rest(user_id=user.pk, **form.cleaned_data, now=now)
+            new_hours = actions.update_rest(user_id=user.pk, **form.cleaned_data, now=timezone.now())
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            _follow(user, now)
-            messages.success(request, SAVED if form.cleaned_data["quiet_from"] is not None else NO_HOURS)
+            if new_hours:
+                announce.rest_changed(user.pk)
+            hours = NEW_HOURS if form.cleaned_data["quiet_from"] is not None else NO_HOURS
+            messages.success(request, hours if new_hours else SAVED)
             return SeeOther.to("rest")
     return _page(request, user, rest_form=form)
 
@@ -78,7 +73,7 @@ def begin_vacation(request: HttpRequest) -> HttpResponse:
         except Denied as denied:
             form.add_error(None, denied.message)
         else:
-            messages.success(request, "Your clocks are stopped. Enjoy your time off.")
+            messages.success(request, ON_VACATION)
             return SeeOther.to("rest")
     return _page(request, user, vacation_form=form)
 
@@ -93,7 +88,7 @@ def end_vacation(request: HttpRequest) -> HttpResponse:
         messages.info(request, denied.message)
     else:
         back = f" You got {counted(days, 'day')} of vacation back." if days else ""
-        messages.success(request, f"Welcome back: your clocks are running again.{back}")
+        messages.success(request, f"{BACK}{back}")
     return SeeOther.to("rest")
 
 

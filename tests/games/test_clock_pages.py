@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import queries
 from games.actions import agreements, handover, timeouts
-from games.actions.clocks import stops
+from games.actions.clocks import rest, stops
 from games.actions.locks import lock_game
 from games.actions.rematch import ask_rematch
 from games.models import Game, Seat
@@ -301,6 +301,7 @@ def test_a_vacation_begins_and_ends_by_buttons(table: Table, as_alice: Client, a
     assert before is not None
     assert "You have <b>28 days</b>" in as_alice.get(REST).content.decode()
     assert as_alice.post(f"{REST}vacation/", {"days": "3"}).status_code == 303
+    rest.follow_rest(user_id=alice.pk, now=timezone.now())
     deadline = now_of(table).game.deadline
     assert deadline is not None
     assert timedelta(seconds=-5) < deadline - before - 3 * DAY < timedelta(seconds=5)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import presence
 from games.actions import lobby
+from games.actions.clocks import rest
 from games.actions.notices import mailbox, outbox, postman, reminders, tell
 from games.models import Game, Notice, NoticeSettings, Seat
 from games.queries import Table, Viewer
@@ -252,6 +253,7 @@ def test_what_waits_for_the_morning_goes_out_when_there_is_no_night_any_more(ali
     assert deliver() == []
     answer = logged_in(alice).post("/accounts/me/rest/", {"quiet_from": "", "quiet_to": ""}, follow=True)
     assert "Saved." in answer.content.decode()
+    rest.follow_rest(user_id=alice.pk, now=timezone.now())
     assert len(deliver(timezone.now() + MINUTE)) == 1
 
 

@@ -8,11 +8,11 @@ from datetime import datetime, time, timedelta
 import pytest
 
 from accounts.models import User
-from games.actions.clocks import rest, stops, vacations
+from games.actions.clocks import rest, stops
 from games.actions.notices import outbox, reminders
 from games.models import Game, Notice
 from games.queries import Table
-from tests.support.clocks import HOUR, MINUTE, locked, move, swept
+from tests.support.clocks import HOUR, MINUTE, locked, move, start_vacation, swept
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def through_an_outage(table: Table, bob: User) -> datetime:
 
 def on_vacation(table: Table, bob: User) -> datetime:
     """Not before it ends."""
-    return vacations.start(user=bob, days=3, now=LATE)
+    return start_vacation(user=bob, days=3, now=LATE)
 
 
 def out_of_the_night(table: Table, bob: User) -> datetime:

@@ -10,16 +10,14 @@ from importlib import import_module
 import pytest
 from django.apps import apps
 from django.db import OperationalError
-from django.test import Client
-from django.utils import timezone
 
 from accounts import actions
 from accounts.models import User
 from games.actions import sweep
-from games.actions.clocks import rest, stops, vacations
+from games.actions.clocks import rest, stops
 from games.models import Game, Heartbeat, Seat
 from games.queries import Table
-from tests.support.clocks import HOUR, MINUTE, SECOND, locked, move, swept
+from tests.support.clocks import HOUR, MINUTE, SECOND, locked, move, start_vacation, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +50,7 @@ def test_a_game_that_a_vacation_did_not_reach_holds_up_no_other(
 ) -> None:
     missed, other = running(alice, bob), running(alice, bob)
     with missing(missed):
-        assert vacations.start(user=alice, days=1, now=NOON) == NOON + DAY
+        assert start_vacation(user=alice, days=1, now=NOON) == NOON + DAY
     assert (now_of(missed).game.deadline, now_of(other).game.deadline) == (NOON + 3 * DAY, NOON + 4 * DAY)
     assert "a clock did not follow its player's rest" in caplog.text
 
@@ -60,7 +58,7 @@ def test_a_game_that_a_vacation_did_not_reach_holds_up_no_other(
 def test_it_gets_the_days_when_its_deadline_comes_though_they_are_over(alice: User, bob: User) -> None:
     table = running(alice, bob)
     with missing(table):
-        vacations.start(user=alice, days=1, now=NOON)
+        start_vacation(user=alice, days=1, now=NOON)
     assert swept(NOON + 3 * DAY) == sweep.Swept(acted=1)
     assert (log_of(table), now_of(table).game.deadline) == ([], NOON + 4 * DAY)
     swept(NOON + 4 * DAY)
@@ -70,7 +68,7 @@ def test_it_gets_the_days_when_its_deadline_comes_though_they_are_over(alice: Us
 def test_or_within_the_hour(alice: User, bob: User) -> None:
     missed, other = running(alice, bob), running(alice, bob)
     with missing(missed):
-        vacations.start(user=alice, days=1, now=NOON)
+        start_vacation(user=alice, days=1, now=NOON)
     assert [rest.follow_everybody(now=NOON + HOUR) for _ in range(2)] == [1, 0]
     for table in (missed, other):
         game = now_of(table).game
@@ -79,7 +77,7 @@ def test_or_within_the_hour(alice: User, bob: User) -> None:
 
 def test_an_early_end_that_did_not_reach_a_game_is_made_good_too(alice: User, bob: User) -> None:
     table = running(alice, bob)
-    vacations.start(user=alice, days=7, now=NOON)
+    start_vacation(user=alice, days=7, now=NOON)
     User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 2 * DAY)
     assert rest.follow_everybody(now=NOON + 2 * DAY + HOUR) == 1
     assert now_of(table).game.deadline == NOON + 5 * DAY
@@ -87,7 +85,7 @@ def test_an_early_end_that_did_not_reach_a_game_is_made_good_too(alice: User, bo
 
 def test_days_count_once_whoever_looks(alice: User, bob: User) -> None:
     table = running(alice, bob)
-    vacations.start(user=alice, days=1, now=NOON)
+    start_vacation(user=alice, days=1, now=NOON)
     for at in (NOON + HOUR, NOON + DAY, NOON + 2 * DAY):
         assert rest.follow_everybody(now=at) == 0
         assert rest.follow_rest(user_id=alice.pk, now=at) == 0
@@ -121,7 +119,7 @@ def test_who_moves_or_pauses_has_what_was_left_though_the_vacation_did_not_reach
 def test_a_vacation_that_begins_in_an_outage_keeps_what_was_left_before_it(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON - 2.5 * HOUR, turn_since=NOON - 5 * HOUR)
     Heartbeat.objects.create(pk=1, at=NOON - 3 * HOUR)
-    until = vacations.start(user=alice, days=7, now=NOON - 2 * HOUR)
+    until = start_vacation(user=alice, days=7, now=NOON - 2 * HOUR)
     assert now_of(table).game.deadline == until + HOUR / 2
     assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
     assert now_of(table).game.deadline == until + HOUR / 2
@@ -130,7 +128,7 @@ def test_a_vacation_that_begins_in_an_outage_keeps_what_was_left_before_it(alice
 def test_an_outage_in_a_vacation_gives_nothing_back(alice: User, bob: User) -> None:
     """Its clock stood still anyway."""
     table = running(alice, bob)
-    until = vacations.start(user=alice, days=7, now=NOON)
+    until = start_vacation(user=alice, days=7, now=NOON)
     swept(until - 3 * HOUR, last=until - 4 * HOUR)
     assert now_of(table).game.deadline == until + 3 * DAY
     swept(until + HOUR, last=until - HOUR)
@@ -235,25 +233,6 @@ def test_a_zone_sent_from_an_old_page_counts_from_when_it_changed(
     assert User.objects.get(pk=alice.pk).quiet_since == NOON - HOUR
     save(seen_before[1], "UTC")
     assert User.objects.get(pk=alice.pk).quiet_since == NOON
-
-
-def test_the_page_of_time_off_moves_them_at_once(alice: User, bob: User, as_alice: Client) -> None:
-    deadline = (timezone.now() + 2 * DAY).replace(minute=30, second=0, microsecond=0)
-    table = table_at(TWO_HANDS, [alice, bob], deadline=deadline, turn_since=timezone.now())
-    hour = deadline.hour
-    form = {"quiet_from": f"{hour:02}:00", "quiet_to": f"{(hour + 1) % 24:02}:00"}
-    assert as_alice.post("/accounts/me/rest/", form).status_code == 303
-    assert now_of(table).game.deadline == deadline + 30 * MINUTE
-
-
-def test_a_new_time_zone_of_the_account_page_moves_them_at_once(alice: User, bob: User, as_alice: Client) -> None:
-    deadline = (timezone.now() + 2 * DAY).replace(hour=12, minute=30, second=0, microsecond=0)
-    table = table_at(TWO_HANDS, [alice, bob], deadline=deadline, turn_since=timezone.now())
-    User.objects.filter(pk=alice.pk).update(quiet_from=time(21), quiet_to=time(22))
-    refused = as_alice.post("/accounts/me/", {"display_name": "", "time_zone": "Asia/Nowhere"})
-    assert (refused.status_code, now_of(table).game.deadline) == (422, deadline)
-    assert as_alice.post("/accounts/me/", {"display_name": "", "time_zone": "Asia/Tokyo"}).status_code == 302
-    assert now_of(table).game.deadline == deadline + 30 * MINUTE
 
 
 def test_a_zone_that_is_none_any_more_keeps_nobody_else_s_clock_where_it_is(

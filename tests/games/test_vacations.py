@@ -12,7 +12,7 @@ from accounts.actions import choose_time_zone
 from accounts.models import User
 from accounts.queries import vacation_days_left
 from games.actions import sweep
-from games.actions.clocks import stops, vacations
+from games.actions.clocks import rest, stops
 from games.actions.locks import lock_game
 from games.actions.notices import outbox
 from games.actions.play import play_move
@@ -20,6 +20,7 @@ from games.models import Heartbeat, Notice
 from games.queries import Table, Viewer, load
 from games.refusals import Denied
 from tests.conftest import logged_in
+from tests.support.clocks import end_vacation, start_vacation
 from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
@@ -47,7 +48,7 @@ def left(user: User, at: datetime = NOON) -> int:
 def test_the_clock_stands_still_for_as_long_as_the_vacation(alice: User, bob: User) -> None:
     table = running(alice, bob)
     other = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR)
-    assert vacations.start(user=alice, days=7, now=NOON) == NOON + 7 * DAY
+    assert start_vacation(user=alice, days=7, now=NOON) == NOON + 7 * DAY
     game = now_of(table).game
     assert (game.deadline, game.turn_since) == (NOON + 7 * DAY + 5 * HOUR, NOON + 7 * DAY - 5 * HOUR)
     assert game.remind_at == NOON + 7 * DAY + 3 * HOUR
@@ -57,7 +58,7 @@ def test_the_clock_stands_still_for_as_long_as_the_vacation(alice: User, bob: Us
 
 def test_who_is_on_vacation_may_still_play(alice: User, bob: User) -> None:
     table = running(alice, bob)
-    vacations.start(user=alice, days=7, now=NOON)
+    start_vacation(user=alice, days=7, now=NOON)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON + DAY)
     after = now_of(table)
     assert (after.seats[0].bank, after.game.deadline) == (5 * 3600, NOON + DAY + 48 * HOUR)
@@ -65,8 +66,8 @@ def test_who_is_on_vacation_may_still_play(alice: User, bob: User) -> None:
 
 def test_an_early_end_sets_the_clocks_going_and_gives_whole_days_back(alice: User, bob: User) -> None:
     table = running(alice, bob)
-    vacations.start(user=alice, days=7, now=NOON)
-    assert vacations.end(user=alice, now=NOON + 2 * DAY + HOUR) == 4
+    start_vacation(user=alice, days=7, now=NOON)
+    assert end_vacation(user=alice, now=NOON + 2 * DAY + HOUR) == 4
     game = now_of(table).game
     assert game.deadline == NOON + 2 * DAY + 6 * HOUR
     assert left(alice) == 25
@@ -74,17 +75,17 @@ def test_an_early_end_sets_the_clocks_going_and_gives_whole_days_back(alice: Use
 
 def test_a_turn_that_came_in_the_vacation_begins_at_its_end(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
-    vacations.start(user=alice, days=7, now=NOON)
+    start_vacation(user=alice, days=7, now=NOON)
     play_move(code=table.game.code, viewer=Viewer(bob), text="play r4", version=0, now=NOON)
     assert now_of(table).game.deadline == NOON + 7 * DAY + 48 * HOUR
-    vacations.end(user=alice, now=NOON + DAY)
+    end_vacation(user=alice, now=NOON + DAY)
     assert now_of(table).game.deadline == NOON + DAY + 48 * HOUR
 
 
 def test_a_paused_turn_resumes_after_the_vacation(alice: User, bob: User) -> None:
     table = running(alice, bob)
     stops.pause(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
-    vacations.start(user=alice, days=2, now=NOON)
+    start_vacation(user=alice, days=2, now=NOON)
     stops.resume(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON + DAY)
     game = now_of(table).game
     assert (game.deadline, game.turn_since) == (NOON + 2 * DAY + 5 * HOUR, NOON + 2 * DAY - 5 * HOUR)
@@ -96,14 +97,14 @@ def test_a_paused_turn_resumes_after_the_vacation(alice: User, bob: User) -> Non
 )
 def test_a_vacation_has_the_days_that_are_left(alice: User, days: int, code: str, says: str) -> None:
     with pytest.raises(Denied, match=says) as refused:
-        vacations.start(user=alice, days=days, now=NOON)
+        start_vacation(user=alice, days=days, now=NOON)
     assert refused.value.code == code
 
 
 def test_the_days_are_a_year_s(alice: User) -> None:
-    vacations.start(user=alice, days=28, now=NOON)
+    start_vacation(user=alice, days=28, now=NOON)
     with pytest.raises(Denied, match="No day of vacation is left this year"):
-        vacations.start(user=alice, days=1, now=NOON + 29 * DAY)
+        start_vacation(user=alice, days=1, now=NOON + 29 * DAY)
     assert left(alice, datetime(2027, 1, 1, tzinfo=UTC)) == 28
 
 
@@ -122,40 +123,40 @@ def test_the_year_begins_where_one_lives(alice: User, monkeypatch: pytest.Monkey
 
     assert left(alice, NEW_YEAR_IN_AUCKLAND) == 28
     assert "28 days of vacation left in 2027" in text_of(page.get("/accounts/me/rest/"))
-    vacations.start(user=alice, days=3, now=NEW_YEAR_IN_AUCKLAND)
+    start_vacation(user=alice, days=3, now=NEW_YEAR_IN_AUCKLAND)
     alice.refresh_from_db()
     assert (alice.vacation_year, alice.vacation_used) == (2027, 3)
 
 
 def test_a_flight_to_the_west_brings_no_days_of_the_old_year_back(alice: User) -> None:
     choose_time_zone(user=alice, zone="Pacific/Auckland", now=NOON)
-    vacations.start(user=alice, days=28, now=NEW_YEAR_IN_AUCKLAND)
-    vacations.end(user=alice, now=NEW_YEAR_IN_AUCKLAND + HOUR)
+    start_vacation(user=alice, days=28, now=NEW_YEAR_IN_AUCKLAND)
+    end_vacation(user=alice, now=NEW_YEAR_IN_AUCKLAND + HOUR)
     choose_time_zone(user=alice, zone="America/Los_Angeles", now=NEW_YEAR_IN_AUCKLAND + HOUR)
     assert left(alice, NEW_YEAR_IN_AUCKLAND + HOUR) == 27
 
 
 def test_days_come_back_to_the_year_in_which_the_vacation_began(alice: User) -> None:
-    vacations.start(user=alice, days=10, now=datetime(2026, 12, 30, tzinfo=UTC))
-    vacations.end(user=alice, now=datetime(2027, 1, 2, 1, tzinfo=UTC))
+    start_vacation(user=alice, days=10, now=datetime(2026, 12, 30, tzinfo=UTC))
+    end_vacation(user=alice, now=datetime(2027, 1, 2, 1, tzinfo=UTC))
     alice.refresh_from_db()
     assert (alice.vacation_year, alice.vacation_used) == (2026, 4)
     assert left(alice, datetime(2027, 1, 2, 1, tzinfo=UTC)) == 28
 
 
 def test_one_vacation_at_a_time(alice: User) -> None:
-    vacations.start(user=alice, days=2, now=NOON)
+    start_vacation(user=alice, days=2, now=NOON)
     with pytest.raises(Denied, match="already") as refused:
-        vacations.start(user=alice, days=2, now=NOON + DAY)
+        start_vacation(user=alice, days=2, now=NOON + DAY)
     assert refused.value.code == "forbidden"
     with pytest.raises(Denied, match="not on vacation"):
-        vacations.end(user=alice, now=NOON + 3 * DAY)
+        end_vacation(user=alice, now=NOON + 3 * DAY)
 
 
 def test_nobody_goes_on_vacation_from_a_live_table(alice: User, bob: User) -> None:
     table_at(TWO_HANDS, [alice, bob], pace="live")
     with pytest.raises(Denied, match="live table"):
-        vacations.start(user=bob, days=1, now=NOON)
+        start_vacation(user=bob, days=1, now=NOON)
 
 
 def test_a_day_is_taken_instead_of_a_miss_if_one_wants_that(alice: User, bob: User) -> None:
@@ -165,6 +166,7 @@ def test_a_day_is_taken_instead_of_a_miss_if_one_wants_that(alice: User, bob: Us
     assert log_of(table) == []
     after = now_of(table)
     assert (after.game.deadline, after.seats[0].misses, left(alice)) == (NOON + DAY, 0, 27)
+    rest.follow_rest(user_id=alice.pk, now=NOON)
     assert now_of(other).game.deadline == NOON + DAY + 5 * HOUR
     swept(NOON + DAY)
     assert left(alice) == 26
@@ -189,7 +191,7 @@ def test_that_a_day_was_taken_is_told_each_time_and_while_it_lasts(alice: User, 
 def test_who_goes_on_vacation_is_told_nothing(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True)
     running(alice, bob, deadline=NOON)
-    vacations.start(user=alice, days=2, now=NOON - HOUR)
+    start_vacation(user=alice, days=2, now=NOON - HOUR)
     swept(NOON)
 
     assert not Notice.objects.filter(kind="day_taken").exists()

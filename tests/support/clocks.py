@@ -12,6 +12,7 @@ from django.db import transaction
 from accounts.models import User
 from games import queries
 from games.actions import sweep
+from games.actions.clocks import rest, vacations
 from games.actions.locks import lock_game
 from games.actions.play import play_move
 from games.models import Heartbeat
@@ -41,6 +42,20 @@ def swept(at: datetime = NOON, *, last: datetime | None = None) -> sweep.Swept:
 def move(table: Table, user: User, text: str, *, at: datetime = NOON, version: int | None = None) -> Table:
     version = now_of(table).game.version if version is None else version
     return play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=at)
+
+
+def start_vacation(*, user: User, days: int, now: datetime) -> datetime:
+    """Begin a vacation, let the worker do its part, and return the end."""
+    until = vacations.start(user=user, days=days, now=now)
+    rest.follow_rest(user_id=user.pk, now=now)
+    return until
+
+
+def end_vacation(*, user: User, now: datetime) -> int:
+    """End a vacation, let the worker do its part, and return the number of days that come back."""
+    back = vacations.end(user=user, now=now)
+    rest.follow_rest(user_id=user.pk, now=now)
+    return back
 
 
 def locked(table: Table, act: Callable[[Table], Any]) -> Any:

@@ -4,31 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 from zoneinfo import ZoneInfoNotFoundError
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from accounts.rest import Rest
-from games import queries
+from games import announce, queries
 from games.actions.clocks import stops
 from games.actions.clocks.timing import moved
 from games.actions.locks import lock_game
+from games.actions.notices import mailbox
 from games.actions.steps import for_each_game
 from games.models import Game, Seat
 
+PORTION: Final = 25
+"""One call of `follow_rest` moves no more clocks, so that nobody keeps the worker from other people's bots."""
 
-def follow_rest(*, user_id: int, now: datetime) -> int:
-    """Move the clocks of this person's turns out of the quiet hours and the vacation as they are now; gives how many.
 
-    What fails, or is cut off by a crash, is done by `follow_everybody`; if its deadline comes before, by the clock.
+def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
+    """Move clocks of this person's turns out of the quiet hours and the vacation as they are now; return how many.
+
+    Moves those of the next `PORTION` games after the one numbered `after`, and asks the worker for the others. The
+    first call also lets mail that waits for the end of the night be looked at again. What fails, or is lost in a crash,
+    is done by `follow_everybody`; if its deadline comes before, by the clock.
     """
-    return _follow(list(_running().filter(user_id=user_id).order_by("game_id").values_list("game_id", flat=True)), now)
+    if not after:
+        mailbox.look_again_at_night(user_id=user_id, now=now)
+    games = _not_following(_running().filter(user_id=user_id, game_id__gt=after))
+    portion = games[:PORTION]
+    moved = _follow(portion, now)
+    if len(games) > PORTION:
+        announce.rest_changed(user_id, after=portion[-1])
+    return moved
 
 
 def follow_everybody(*, now: datetime) -> int:
     """Move every clock that does not follow its player's rest, whatever has kept it from that; gives how many."""
-    resting = _running().filter(
+    return _follow(_not_following(_running()), now)
+
+
+def _not_following(running: QuerySet[Seat]) -> list[int]:
+    """Return the games of those of these seats whose clock does not follow its player's rest, the oldest first."""
+    resting = running.filter(
         Q(user__quiet_from__isnull=False)
         | Q(user__vacation_until__isnull=False) & ~Q(game__rested_until=F("user__vacation_until"))
     )
@@ -36,7 +55,7 @@ def follow_everybody(*, now: datetime) -> int:
         "game_id", "game__deadline", "game__turn_since", "game__rested_until", "user__time_zone", "user__quiet_from",
         "user__quiet_to", "user__vacation_from", "user__vacation_until", "user__auto_vacation", "user__quiet_since",
     )  # fmt: skip
-    return _follow([row[0] for row in rows.iterator() if _follows_not(*row[1:4], Rest(*row[4:]))], now)
+    return [row[0] for row in rows.iterator() if _follows_not(*row[1:4], Rest(*row[4:]))]
 
 
 def _follows_not(

@@ -8,10 +8,10 @@ from typing import Final
 
 from django.db import transaction
 
-from accounts.actions import lock_person
+from accounts.actions import count_rest_change, lock_person
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
-from games.actions.clocks.rest import follow_rest
+from games import announce
 from games.actions.notices import tell
 from games.queries import lists
 from games.refusals import Denied
@@ -24,6 +24,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
 
     :raises Denied: `malformed` if there are not so many days left, `forbidden` while one is on vacation already, or
         sits at a live table that is being played.
+    :raises TooManyTries: after many changes in a short time.
     """
     with transaction.atomic():
         person = lock_person(user.pk)
@@ -34,44 +35,41 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
             raise Denied("forbidden", "You sit at a live table, where there are no vacations: finish that game first.")
         if not 1 <= days <= left:
             raise Denied("malformed", f"Choose 1 to {left} days." if left else "No day of vacation is left this year.")
-        until = _begin(person, days, now)
-    follow_rest(user_id=person.pk, now=now)
-    return until
+        count_rest_change(user_id=person.pk, now=now)
+        return _begin(person, days, now)
 
 
 def end(*, user: User, now: datetime) -> int:
     """End the vacation that runs; gives the number of whole days that were not used and come back.
 
     :raises Denied: `forbidden` if none runs.
+    :raises TooManyTries: after many changes in a short time.
     """
     with transaction.atomic():
         person = lock_person(user.pk)
         begun, until = person.vacation_from, person.vacation_until
         if begun is None or until is None or until <= now:
             raise Denied("forbidden", "You are not on vacation.")
+        count_rest_change(user_id=person.pk, now=now)
         back = (until - begun) // DAY - max(1, ceil((now - begun) / DAY))
         person.vacation_until = now
         person.vacation_used -= back  # of the year in which it began: whoever is away begins no other
         person.save(update_fields=["vacation_until", "vacation_used"])
-    follow_rest(user_id=person.pk, now=now)
-    return back
+        announce.rest_changed(person.pk)
+        return back
 
 
-def take_a_day(*, user_id: int, now: datetime) -> bool:
+def take_a_day(*, user_id: int, now: datetime) -> None:
     """Begin a day of vacation for somebody who would miss a turn otherwise and has asked for that.
 
-    False if there is no day left. A vacation that runs already counts: this clock only had not followed it yet.
+    Does nothing if there is no day left, or if the person is on vacation already: one clock only had not followed yet.
     """
     with transaction.atomic():
         person = lock_person(user_id)
-        if person.rest.away(now):
-            return True
-        if not person.auto_vacation or vacation_days_left(person, now) < 1:
-            return False
+        if person.rest.away(now) or not person.auto_vacation or vacation_days_left(person, now) < 1:
+            return
         _begin(person, 1, now)
         tell.day_taken(person, left=vacation_days_left(person, now), now=now)
-    follow_rest(user_id=person.pk, now=now)
-    return True
 
 
 def _begin(person: User, days: int, now: datetime) -> datetime:
@@ -81,4 +79,5 @@ def _begin(person: User, days: int, now: datetime) -> datetime:
     person.vacation_used += days
     person.vacation_from, person.vacation_until = now, now + days * DAY
     person.save(update_fields=["vacation_year", "vacation_used", "vacation_from", "vacation_until"])
+    announce.rest_changed(person.pk)
     return person.vacation_until

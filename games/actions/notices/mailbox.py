@@ -107,9 +107,9 @@ def works_again(*, token: str, now: datetime) -> Link:
         return link
 
 
-def look_again_at_night(*, user: User, now: datetime) -> int:
-    """Mail that waits for the end of quiet hours is looked at again, as they are other hours now; gives how many."""
-    waiting = Notice.objects.filter(user=user, state=Notice.State.WAITING, reason=Reason.NIGHT)
+def look_again_at_night(*, user_id: int, now: datetime) -> int:
+    """Look again at mail that waits for the end of quiet hours, as they are other hours now; return how many."""
+    waiting = Notice.objects.filter(user=user_id, state=Notice.State.WAITING, reason=Reason.NIGHT)
     return waiting.update(due_at=now)
 
 
