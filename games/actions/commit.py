@@ -50,8 +50,9 @@ def commit(
     if left:
         table.seats[seat].left = True
         Seat.objects.filter(pk=table.seats[seat].pk).update(left=True)
-    if position.phase == "over":
-        rounds.finish(table, now=now)
+    ended = rules.outcome(position)
+    if ended is not None:
+        rounds.finish(table, ended, now=now)
     if left:
         handover.voters_changed(table, now=now)
     own = by_person and not moves[-1].clock
@@ -70,13 +71,14 @@ def _applied(
     shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
     log: list[Line] = []
     happened: list[rules.Event] = []
-    for move in moves:
-        try:
-            position, events = rules.apply(position, seat, move, table.options, shuffle)
-        except rules.Refused as refused:
-            raise from_rules(refused, table.game.version) from refused
-        log.append((str(move), [event.to_json() for event in events]))
-        happened.extend(events)
+    played = rules.replay(position, [(seat, move) for move in moves], table.options, shuffle)
+    try:
+        for move, (after, events) in zip(moves, played, strict=True):
+            position = after
+            log.append((str(move), [event.to_json() for event in events]))
+            happened.extend(events)
+    except rules.Refused as refused:
+        raise from_rules(refused, table.game.version) from refused
     return position, log, happened
 
 

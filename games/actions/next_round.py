@@ -28,10 +28,8 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
         due = game.status == Game.Status.PLAYING and game.paused_at is None
         if not due or table.playing is None or not table.playing.over:
             return None
-        round_ = table.started.round
-        left = tuple(seat.index for seat in table.seats if seat.left)
-        dealer = rules.next_dealer(round_.dealer, len(table.seats), left)
-        deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
+        number = table.playing.round.number + 1
+        deal_round(table, number=number, dealer=queries.match_of(table).next_dealer, now=now)
         tell.deal(table, now=now)
         _let_missing_players_leave(table, now)
         announce.after_commit(game)
@@ -51,10 +49,7 @@ def deal_again(table: Table, *, now: datetime) -> None:
     round_.void, round_.ended_at = True, now
     round_.save(update_fields=["void", "ended_at"])
     Hand.objects.filter(round=round_).update(callout_until=None)
-    left = tuple(seat.index for seat in table.seats if seat.left)
-    gone = round_.dealer in left
-    dealer = rules.next_dealer(round_.dealer, len(table.seats), left) if gone else round_.dealer
-    deal_round(table, number=round_.number + 1, dealer=dealer, now=now)
+    deal_round(table, number=round_.number + 1, dealer=queries.match_of(table).dealer_again, now=now)
     tell.deal(table, now=now)
     announce.after_commit(table.game)
 

@@ -9,7 +9,7 @@ from games.actions import chance
 from games.actions.clocks.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.models.positions import position_columns
-from games.queries import Playing, Table
+from games.queries import Playing, Table, match_of
 
 
 def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None:
@@ -42,23 +42,20 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
     game.save(update_fields=["round", "wake_at", "status", "started_at", "players", *CLOCK_FIELDS])
 
 
-def finish(table: Table, *, now: datetime) -> None:
+def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
     """End the round that has just been decided: write the scores and, if the match is decided too, end the game.
 
     The caller holds the lock and has saved the position. Source: SCORE-1 to SCORE-3, LEAVE-1.
     """
     game = table.game
     round_, position = table.started.round, table.started.position
-    outcome = rules.outcome(position)
-    assert outcome is not None
-    for seat in table.seats:
-        seat.score += rules.points_of(outcome, seat.index)
+    match = match_of(table).with_result(ended)
+    for seat, score in zip(table.seats, match.scores, strict=True):
+        seat.score = score
     Seat.objects.bulk_update(table.seats, ["score"])
     round_.ended_at = now
     round_.save(update_fields=["ended_at"])
-    scores = [seat.score for seat in table.seats]
-    left = tuple(seat.index for seat in table.seats if seat.left)
-    winner = rules.match_winner(scores, table.options, left, round_winner=outcome.winner)
+    winner = match.winner(ended)
     if winner is None:
         # The next round is due: the sweep deals it if nobody else does.
         game.wake_at = first_wake(table, position, now)

@@ -9,8 +9,9 @@ from django.db.models import Prefetch
 
 from games import rules
 from games.models import Move, Round
+from games.models.positions import position_of
 from games.queries import Table
-from games.queries.replays import told_if_faulty
+from games.queries.replays import replayed, told_if_faulty
 from games.refusals import Denied
 
 
@@ -42,16 +43,12 @@ def record_of(table: Table) -> rules.Record:
 
 
 def _round(round_: Round, table: Table, times: _Clock) -> rules.RoundRecord:
-    end = None
-    if round_.ended_at is not None and round_.winner is not None and round_.points is not None:
-        points = round_.points
-        end = (round_.winner, tuple(points) if isinstance(points, list) else points)
     return rules.RoundRecord(
         number=round_.number,
         dealer=round_.dealer,
         deal=tuple(round_.deal.split()),
         lines=tuple(_lines(round_, table, times)),
-        end=end,
+        end=rules.outcome(position_of(round_)),
     )
 
 
@@ -65,10 +62,11 @@ def _lines(round_: Round, table: Table, times: _Clock) -> Iterator[rules.Line]:
         shuffled.append(order)
         return order
 
-    absent = tuple(round_.absent)
-    position = rules.deal(table.options, len(table.seats), shuffler.shuffle, dealer=round_.dealer, absent=absent)
-    for move in round_.moves.all():
-        position, _ = rules.apply(position, move.seat, rules.parse_move(move.text), table.options, shuffle)
+    moves = round_.moves.all()
+    positions = replayed(round_, moves, options=table.options, players=len(table.seats), shuffle=shuffle)
+    next(positions)
+    shuffled.clear()  # the deal, which has a line of its own
+    for move, _ in zip(moves, positions, strict=True):
         for order in shuffled:
             yield rules.Line("", " ".join(order))
         shuffled.clear()

@@ -12,6 +12,7 @@ import structlog
 
 from games import queries, rules
 from games.models import Game, Move, Round
+from games.models.positions import position_of
 from games.queries import GameView, LogLine, RoundResult, Table
 from games.refusals import Denied, does_not_replay
 
@@ -96,9 +97,9 @@ def step_of(table: Table, n: int, round_number: int | None = None) -> Step:
         lines=tuple(map(partial(_line, span.number), moves)),
         left=absent.union(move.seat for move in moves if move.text == "leave"),
         results=tuple(
-            RoundResult(row.number, row.winner, row.points)
+            RoundResult(row.number, outcome)
             for row in ended
-            if row.winner is not None and row.points is not None
+            if (outcome := rules.outcome(position_of(row))) is not None
         ),
     )
 
@@ -110,15 +111,27 @@ def _span_at(spans: Iterable[Span], n: int, asked: int | None) -> Span:
     return (named or played or here)[0]
 
 
+def replayed(
+    round_: Round, moves: Iterable[Move], *, options: rules.Options, players: int, shuffle: rules.Shuffle | None = None
+) -> Iterator[rules.Position]:
+    """Deal a stored round again, and play these lines of its log. Yield the position dealt, and that after each line.
+
+    `shuffle` shuffles by the round's secret, unless given.
+
+    :raises Refused: at the first line that is refused.
+    """
+    shuffle = shuffle or rules.Shuffler(bytes(round_.secret)).shuffle
+    dealt = rules.deal(options, players, shuffle, dealer=round_.dealer, absent=tuple(round_.absent))
+    yield dealt
+    lines = ((move.seat, rules.parse_move(move.text)) for move in moves)
+    for position, _ in rules.replay(dealt, lines, options, shuffle):
+        yield position
+
+
 def _played(table: Table, round_: Round, moves: Iterable[Move]) -> rules.Position:
-    """The round dealt again from its secret, and these lines played."""
-    shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
-    absent = tuple(round_.absent)
-    position = rules.deal(table.options, len(table.seats), shuffle, dealer=round_.dealer, absent=absent)
     with told_if_faulty(table.game):
-        for move in moves:
-            position, _ = rules.apply(position, move.seat, rules.parse_move(move.text), table.options, shuffle)
-    return position
+        *_, last = replayed(round_, moves, options=table.options, players=len(table.seats))
+    return last
 
 
 @contextmanager
@@ -155,7 +168,7 @@ def view_at(table: Table, step: Step, user: User | None, seat: int | None) -> Ga
             exposed=there.seat in seen.exposed,
             out=there.seat in seen.out,
             left=there.seat in step.left,
-            score=sum(result.gained(there.seat) for result in step.results),
+            score=sum(result.outcome.gained(there.seat) for result in step.results),
             owner=False,
             misses=0,
             away_until=None,

@@ -142,7 +142,7 @@ def _table(game: Game, loaded: Loaded | None, seats: list[Seat] | None = None) -
     hands, said, results, pulse = loaded
     round_ = hands[0].round
     game.round, game.pulse = round_, pulse
-    earlier = [RoundResult(number, winner, points) for number, winner, points in results]
+    earlier = [_result(*columns) for columns in results]
     playing = Playing(round_, hands, position_of(round_))
     return Table(game, [hand.seat for hand in hands], options, playing, earlier, said)
 
@@ -208,31 +208,37 @@ def _found(by: Key, value: str) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """One line of the score sheet. `points` is the winner's, or one a seat where the option `scoring` is penalty."""
+    """One line of the score sheet: the number of a round, and how it ended."""
 
     number: int
-    winner: int
-    points: int | list[int]
+    outcome: rules.Outcome
 
-    def gained(self, seat: int) -> int:
-        """What this round added to the score of a seat."""
-        if isinstance(self.points, list):
-            return self.points[seat]
-        return self.points if seat == self.winner else 0
+
+def _result(number: int, winner: int, points: int | list[int]) -> RoundResult:
+    """Return a line of the score sheet as these columns of a round's row hold it."""
+    return RoundResult(number, rules.Outcome(winner, tuple(points) if isinstance(points, list) else points))
 
 
 def results_of(table: Table) -> tuple[RoundResult, ...]:
     """The rounds that have ended, oldest first. One query for a round that was dealt just now, else none."""
     if table.playing is None:
         return ()
-    round_ = table.playing.round
+    round_, ended = table.playing.round, rules.outcome(table.playing.position)
     earlier = table.earlier
     if earlier is None:
         before = read_results(table.game.pk, round_.number) if round_.number > 1 else []
-        earlier = [RoundResult(number, winner, points) for number, winner, points in before]
-    if round_.winner is None or round_.points is None:
-        return tuple(earlier)
-    return (*earlier, RoundResult(round_.number, round_.winner, round_.points))
+        earlier = [_result(*columns) for columns in before]
+    return tuple(earlier) if ended is None else (*earlier, RoundResult(round_.number, ended))
+
+
+def match_of(table: Table) -> rules.Match:
+    """Return the match at a table that has started.
+
+    :raises Denied: `not_started`.
+    """
+    scores = tuple(seat.score for seat in table.seats)
+    left = tuple(seat.index for seat in table.seats if seat.left)
+    return rules.Match(table.options, scores, table.started.round.dealer, left)
 
 
 def with_tables(games: QuerySet[Game]) -> list[Table]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from django.db import connection, transaction
 
 from games import queries, rules
 from games.models import Game, Hand, Move, Round, Seat
 from games.models.positions import position_of
+from games.queries.replays import replayed
 
 
 def faults_of(game_id: int) -> list[str]:
@@ -29,31 +31,33 @@ def faults_of(game_id: int) -> list[str]:
         hands = list(Hand.objects.filter(round__game=game).order_by("round_id", "seat__index"))
     found = list(_log_faults(game, rounds, moves))
     try:
-        queries.options_of(game)
+        options = queries.options_of(game)
     except rules.BadInput as bad:
         return [*found, f"the options are not ones a table can have: {bad}"]
-    scores = [0] * len(seats)
+    left = tuple(sorted({move.seat for move in moves if move.text == "leave"}))
+    match, ended = rules.Match(options, (0,) * len(seats), dealer=0, absent=left), None
     for round_ in rounds:
         lines = [move for move in moves if move.round_id == round_.pk]
         own_hands = [hand for hand in hands if hand.round_id == round_.pk]
         if [hand.seat_id for hand in own_hands] != [seat.pk for seat in seats]:
             found.append(f"round {round_.number}: there are {len(own_hands)} hands, not one for each seat")
             continue
-        found += (f"round {round_.number}: {fault}" for fault in _round_faults(game, round_, lines, own_hands, scores))
-    if game.status != Game.Status.OPEN and scores != [seat.score for seat in seats]:
-        found.append(f"the scores are {[seat.score for seat in seats]}, the log gives {scores}")
-    return found + list(_end_faults(game, seats, rounds, moves, scores))
+        faults, ended = _check_round(round_, lines, len(seats), options)
+        found += (f"round {round_.number}: {fault}" for fault in faults)
+        match = match if ended is None else match.with_result(ended)
+    return found + list(_end_faults(game, seats, match, ended))
 
 
-def _end_faults(
-    game: Game, seats: list[Seat], rounds: list[Round], moves: list[Move], scores: list[int]
-) -> Iterator[str]:
-    left = {move.seat for move in moves if move.text == "leave"}
-    if left != {seat.index for seat in seats if seat.left}:
-        yield f"the seats that have left are not those of the log, {sorted(left)}"
-    if not rounds or rounds[-1].winner is None or game.status == Game.Status.VOID:
+def _end_faults(game: Game, seats: list[Seat], match: rules.Match, ended: rules.Outcome | None) -> Iterator[str]:
+    """Yield in what the rows of a game differ from its match, whose last round `ended` so, or runs still."""
+    scores = tuple(seat.score for seat in seats)
+    if game.status != Game.Status.OPEN and scores != match.scores:
+        yield f"the scores are {scores}, the log gives {match.scores}"
+    if match.absent != tuple(seat.index for seat in seats if seat.left):
+        yield f"the seats that have left are not those of the log, {match.absent}"
+    if ended is None or game.status == Game.Status.VOID:
         return
-    winner = rules.match_winner(scores, queries.options_of(game), left, round_winner=rounds[-1].winner)
+    winner = match.winner(ended)
     if (winner is not None) != (game.status == Game.Status.OVER) or winner != game.winner:
         yield f"the winner is {game.winner} and the game is {game.status}, the log gives {winner}"
 
@@ -67,35 +71,42 @@ def _log_faults(game: Game, rounds: list[Round], moves: list[Move]) -> Iterator[
         yield "the game does not point at its last round"
 
 
-def _round_faults(game: Game, round_: Round, moves: list[Move], hands: list[Hand], scores: list[int]) -> Iterator[str]:
-    options = queries.options_of(game)
+def _check_round(
+    round_: Round, moves: list[Move], players: int, options: rules.Options
+) -> tuple[list[str], rules.Outcome | None]:
+    """Replay a round. Return what is wrong with it, and how it ended, or None if it has not or does not replay."""
+    found = list(_secret_faults(round_, options))
+    cards, positions = Counter(options.rules.deck.cards), replayed(round_, moves, options=options, players=players)
+    position = next(positions)
+    for move in moves:
+        try:
+            position = next(positions)
+        except rules.Refused as refused:
+            return [*found, f"line {move.n}, `{move.seat} {move.text}`, is refused: {refused.code}"], None
+        if _cards_in(position) != cards:
+            found.append(f"after line {move.n} the cards are not the deck's")
+    return [*found, *_row_faults(round_, position)], rules.outcome(position)
+
+
+def _cards_in(position: rules.Position) -> Counter[rules.Card]:
+    return Counter(chain(position.draw_pile, position.discard_pile, position.set_aside, *position.hands))
+
+
+def _secret_faults(round_: Round, options: rules.Options) -> Iterator[str]:
     secret = bytes(round_.secret)
     if rules.commitment(secret) != round_.commitment:
         yield "the secret does not fit its commitment"
-    shuffle = rules.Shuffler(secret).shuffle
-    deck = rules.DECKS[options.deck].cards
-    if " ".join(shuffle(deck, rules.DEAL)) != round_.deal:
+    deal = rules.Shuffler(secret).shuffle(options.rules.deck.cards, rules.DEAL)
+    if " ".join(deal) != round_.deal:
         yield "the deal does not follow from the secret"
-    position = rules.deal(options, len(hands), shuffle, dealer=round_.dealer, absent=tuple(round_.absent))
-    for move in moves:
-        try:
-            position, _ = rules.apply(position, move.seat, rules.parse_move(move.text), options, shuffle)
-        except rules.Refused as refused:
-            yield f"line {move.n}, `{move.seat} {move.text}`, is refused: {refused.code}"
-            return
-        cards = Counter(position.draw_pile) + Counter(position.discard_pile) + Counter(position.set_aside)
-        for hand in position.hands:
-            cards.update(hand)
-        if cards != Counter(deck):
-            yield f"after line {move.n} the cards are not the deck's"
-    stored = position_of(round_)
-    if position != stored:
+
+
+def _row_faults(round_: Round, position: rules.Position) -> Iterator[str]:
+    """Yield in what the row of a round differs from the position that its log leads to."""
+    if position != position_of(round_):
         yield "the stored position is not the one the log leads to"
     outcome = rules.outcome(position)
     if round_.void and (outcome is not None or round_.ended_at is None):
         yield "the round is void, but the log or the row says otherwise"
     if not round_.void and (outcome is not None) != (round_.ended_at is not None):
         yield "the log and the row disagree whether the round is over"
-    if outcome is not None:
-        for seat in range(len(scores)):
-            scores[seat] += rules.points_of(outcome, seat)

@@ -77,7 +77,7 @@ class GameView:
     after_misses: str
     winner: int | None
     looked: bool
-    points: int | list[int] | None
+    points: int | tuple[int, ...] | None
     results: tuple[RoundResult, ...]
     commitment: str | None
 
@@ -189,7 +189,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         after_misses=game.after_misses,
         winner=game.winner,
         looked=game.looked_at is not None and game.ended,
-        points=results[-1].points if results else None,
+        points=results[-1].outcome.points if results else None,
         results=results,
         commitment=playing.round.commitment if playing else None,
     )

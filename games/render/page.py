@@ -45,8 +45,7 @@ class Ended:
     """The round that ended last, shown until the reader has moved in the next."""
 
     number: int
-    winner: int
-    points: int | list[int]
+    outcome: rules.Outcome
     hands: Sequence[LastHand]
 
 
@@ -173,16 +172,15 @@ def _rematch(again: Again | None) -> tuple[str, str]:
 
 def _ended(view: GameView, ended: Ended | None) -> Context | None:
     seen = view.view
-    if seen is not None and seen.hands is not None and seen.winner is not None and view.points is not None:
+    if seen is not None and seen.hands is not None:
         hands = [
             LastHand(cards, seat.seat in seen.out, seat.left)
             for seat, cards in zip(view.seats, seen.hands, strict=True)
         ]
-        ended = Ended(view.round, seen.winner, view.points, hands)
+        ended = Ended(view.round, view.results[-1].outcome, hands)
     if ended is None:
         return None
-    points = tuple(ended.points) if isinstance(ended.points, list) else ended.points
-    event = rules.Event("won", ended.winner, points=points)
+    event = rules.Event("won", ended.outcome.winner, points=ended.outcome.points)
     result = f"Round {ended.number}: {rules.sentence(event, view.you, view.names)}"
     return {
         "result": result if view.target else "Everybody’s cards at the end",

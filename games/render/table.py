@@ -200,7 +200,7 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
     if not view.results:
         return ()
     order = [player.seat for player in players]
-    rows = [ScoreRow(str(result.number), tuple(map(result.gained, order))) for result in view.results]
+    rows = [ScoreRow(str(result.number), tuple(map(result.outcome.gained, order))) for result in view.results]
     return (*rows, ScoreRow("Total", tuple(view.seats[seat].score for seat in order)))
 
 

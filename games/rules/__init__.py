@@ -6,11 +6,12 @@ Nouns: cards, options, positions, moves, events, views. Verbs: ``legal_moves``, 
 from games.rules.apply import apply, ends_turn, push
 from games.rules.cards import COLORS, DECKS, Card, Deck, Face, card_name, color_name, face_of
 from games.rules.clock import most_held
-from games.rules.deal import deal, deal_cards, next_dealer
+from games.rules.deal import deal, deal_cards
 from games.rules.errors import REFUSALS, BadInput, Refused
 from games.rules.events import EVENTS, Event, redact
 from games.rules.foresight import cards_after, winner_by_leaving
 from games.rules.legal import answers, default_move, legal_moves, refusal, why_not
+from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
@@ -26,8 +27,9 @@ from games.rules.presets import (
     options_to_store,
 )
 from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
+from games.rules.replay import replay
 from games.rules.rulebook import RULEBOOK, Rule
-from games.rules.scoring import Outcome, hand_points, match_winner, outcome, points_of
+from games.rules.scoring import Outcome, hand_points, outcome
 from games.rules.shuffle import DEAL, Shuffle, Shuffler, commitment, key_from_seed
 from games.rules.views import View, view_for
 
@@ -52,6 +54,7 @@ __all__ = [
     "Face",
     "Kind",
     "Line",
+    "Match",
     "Move",
     "OptionSpec",
     "Options",
@@ -79,9 +82,7 @@ __all__ = [
     "hand_points",
     "key_from_seed",
     "legal_moves",
-    "match_winner",
     "most_held",
-    "next_dealer",
     "options_dict",
     "options_diff",
     "options_from",
@@ -91,13 +92,13 @@ __all__ = [
     "parse_line",
     "parse_move",
     "parse_record",
-    "points_of",
     "position_from_json",
     "position_to_json",
     "print_record",
     "push",
     "redact",
     "refusal",
+    "replay",
     "replay_record",
     "sentence",
     "view_for",

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from games.rules.apply import apply
 from games.rules.cards import Card
-from games.rules.deal import deal_cards, next_dealer
+from games.rules.deal import deal_cards
 from games.rules.errors import BadInput, Refused
 from games.rules.events import Event
+from games.rules.match import Match
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
 from games.rules.notation import parse_line
 from games.rules.options import Options
 from games.rules.position import Position
 from games.rules.presets import options_from_stored, options_to_store
-from games.rules.scoring import match_winner, outcome, points_of
+from games.rules.scoring import Outcome, outcome
 from games.rules.shuffle import DEAL, Shuffler, commitment
 
 VOID: Final = "-"
@@ -44,7 +46,7 @@ class RoundRecord(NamedTuple):
     dealer: int
     deal: tuple[Card, ...]
     lines: tuple[Line, ...]
-    end: tuple[int, int | tuple[int, ...]] | None
+    end: Outcome | None
 
 
 class Record(NamedTuple):
@@ -223,7 +225,7 @@ def _line(line: str, options: Options) -> Line:
     return Line(_time(at), text)
 
 
-def _end(line: str, players: int) -> tuple[int, int | tuple[int, ...]]:
+def _end(line: str, players: int) -> Outcome:
     winner, _, points = line.removeprefix("end: ").partition(" ")
     numbers = points.split(",")
     if not _POINTS.fullmatch(points) or any(number != str(int(number[:9])) for number in numbers):
@@ -231,7 +233,7 @@ def _end(line: str, players: int) -> tuple[int, int | tuple[int, ...]]:
     if len(numbers) not in (1, players):
         raise BadInput("A round ends with the winner's points, or with one number a seat.")
     values = tuple(int(number) for number in numbers)
-    return _seat(winner, players), values[0] if len(values) == 1 else values
+    return Outcome(_seat(winner, players), values[0] if len(values) == 1 else values)
 
 
 def replay_record(record: Record) -> Iterator[ReplayedRound]:
@@ -241,7 +243,7 @@ def replay_record(record: Record) -> Iterator[ReplayedRound]:
     rules, each end, each dealer, the order of times, and the result of the match.
     """
     _check_commitments(record)
-    check = _Match(record)
+    check = _Check(record)
     for index, part in enumerate(record.rounds):
         yield check.round(index, part)
     check.result()
@@ -256,14 +258,14 @@ def _check_commitments(record: Record) -> None:
         raise BadInput("A seed of the record is not what was committed to.")
 
 
-class _Match:
-    """The state of a match while its record is replayed."""
+class _Check:
+    """Checks a record while it is replayed. Its first round may have any dealer."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
-        self._scores = [0] * len(record.players)
-        self._absent: tuple[int, ...] = ()
-        self._dealer: int | None = None
+        dealer = record.rounds[0].dealer if record.rounds else 0
+        self._match = Match(record.options, (0,) * len(record.players), dealer)
+        self._due = dealer
         self._at = record.date
         self._winner: int | None = None
 
@@ -274,8 +276,9 @@ class _Match:
             raise BadInput(f"Round {part.number} comes after the end of the match.")
         if part.number != index + 1:
             raise BadInput(f"Round {index + 1} is numbered {part.number}.")
-        if part.dealer != (part.dealer if self._dealer is None else self._dealer):
+        if part.dealer != self._due:
             raise BadInput(f"Round {part.number} has the wrong dealer.")
+        self._match = replace(self._match, dealer=part.dealer)
         seed = record.seeds[index] if record.seeds else None
         tape = _Tape(part, None if seed is None else Shuffler(bytes.fromhex(seed)))
         start = deal_cards(
@@ -283,7 +286,7 @@ class _Match:
             len(record.players),
             tape.deal(record.options),
             dealer=part.dealer,
-            absent=self._absent,
+            absent=self._match.absent,
         )
         replayed = ReplayedRound(part.number, start, tuple(self._steps(part, start, tape)))
         self._end(part, replayed.position)
@@ -305,7 +308,7 @@ class _Match:
             except Refused as refused:
                 raise BadInput(f"Round {part.number}, line {line.text!r}: {refused.message}") from None
             if move.kind == "leave":
-                self._absent = tuple(sorted({*self._absent, seat}))
+                self._match = replace(self._match, absent=tuple(sorted({*self._match.absent, seat})))
             tape.settle()
             yield line, position, events
         tape.settle()
@@ -315,16 +318,14 @@ class _Match:
         if part.end is None:
             if ended is not None:
                 raise BadInput(f"Round {part.number} lacks its end.")
-            gone = part.dealer in self._absent
-            self._dealer = next_dealer(part.dealer, len(self._scores), self._absent) if gone else part.dealer
+            self._due = self._match.dealer_again
             return
-        if ended is None or part.end != (ended.winner, ended.points):
+        if ended is None or ended != part.end:
             raise BadInput(f"Round {part.number} does not end as the record says.")
-        self._scores = [score + points_of(ended, seat) for seat, score in enumerate(self._scores)]
-        options = self._record.options
-        self._winner = match_winner(self._scores, options, self._absent, round_winner=ended.winner)
+        self._match = self._match.with_result(ended)
+        self._winner = self._match.winner(ended)
         if self._winner is None:
-            self._dealer = next_dealer(part.dealer, len(self._scores), self._absent)
+            self._due = self._match.next_dealer
 
     def result(self) -> None:
         """Check the result after the last round."""

@@ -1,8 +1,8 @@
-"""Points of a round, and the end of a match."""
+"""The points of a round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from games.rules.cards import Card, Deck
@@ -17,6 +17,16 @@ class Outcome(NamedTuple):
 
     winner: int
     points: int | tuple[int, ...]
+
+    def gained(self, seat: int) -> int:
+        """Return what a seat's match score gains by the round.
+
+        >>> Outcome(1, 57).gained(1), Outcome(1, 57).gained(0), Outcome(1, (30, 0)).gained(0)
+        (57, 0, 30)
+        """
+        if isinstance(self.points, tuple):
+            return self.points[seat]
+        return self.points if seat == self.winner else 0
 
 
 def hand_points(cards: Iterable[Card], deck: Deck) -> int:
@@ -47,35 +57,3 @@ def outcome(position: Position) -> Outcome | None:
     if position.phase != OVER or position.winner is None or position.points is None:
         return None
     return Outcome(position.winner, position.points)
-
-
-def points_of(ended: Outcome, seat: int) -> int:
-    """Return what a seat's match score gains by a round.
-
-    >>> points_of(Outcome(1, 57), 1), points_of(Outcome(1, 57), 0), points_of(Outcome(1, (30, 0)), 0)
-    (57, 0, 30)
-    """
-    if isinstance(ended.points, tuple):
-        return ended.points[seat]
-    return ended.points if seat == ended.winner else 0
-
-
-def match_winner(
-    scores: Sequence[int], options: Options, absent: Iterable[int] = (), *, round_winner: int | None = None
-) -> int | None:
-    """Return who has won the match after a round, or None if another round is due (SCORE-3, LEAVE-1).
-
-    ``absent`` are all seats that have left the match. ``round_winner`` decides where one round is the whole match
-    (``target`` 0). Under ``penalty`` a tie for the fewest points is played off by another round.
-    """
-    gone = set(absent)
-    left = [seat for seat in range(len(scores)) if seat not in gone]
-    if len(left) == 1:
-        return left[0]
-    if options.target == 0:
-        return round_winner
-    if not any(scores[seat] >= options.target for seat in left):
-        return None
-    best = (max if options.scoring == "winner" else min)(scores[seat] for seat in left)
-    winners = [seat for seat in left if scores[seat] == best]
-    return winners[0] if len(winners) == 1 else None

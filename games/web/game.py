@@ -210,7 +210,7 @@ def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended |
     last = next((result for result in view.results if result.number == view.round - 1), None)
     if last is None:  # staff have made it void
         return None
-    return Ended(last.number, last.winner, last.points, queries.hands_after(table, last.number))
+    return Ended(last.number, last.outcome, queries.hands_after(table, last.number))
 
 
 def _again(table: Table, view: GameView, user: User | None) -> Again | None:

@@ -182,7 +182,7 @@ def test_the_round_before_is_shown_while_asked_for() -> None:
     view = seen(PLAIN, target=500)
     assert page(view)["ended"] is None
     hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
-    shown = render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, 1, 57, hands))["ended"]
+    shown = render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, rules.Outcome(1, 57), hands))["ended"]
     assert shown["result"] == "Round 1: Bob wins the round and scores 57 points."
     assert [(hand["cards"], hand["none"]) for hand in shown["hands"]] == [
         ([], "out, by the mercy rule"), ([], "no cards left"), ([], "left the game"),

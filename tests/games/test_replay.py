@@ -72,7 +72,7 @@ def test_every_step_of_a_match_leads_on_to_its_end_and_back_again(alice: User, b
     assert rounds > 1
     assert len(forth) == table.game.version + rounds
     assert step.position == table.started.position
-    assert sum(result.gained(0) for result in step.results) == table.seats[0].score
+    assert sum(result.outcome.gained(0) for result in step.results) == table.seats[0].score
     back = [(step.n, step.round)]
     while step.before:
         step = replays.step_of(table, *step.before)

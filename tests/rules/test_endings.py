@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from games.rules import DECKS, PRESETS, Position, hand_points, match_winner, options_from, outcome
-from games.rules.scoring import Outcome, points_of, round_points
+from games.rules import DECKS, PRESETS, Match, Position, hand_points, options_from, outcome
+from games.rules.scoring import Outcome, round_points
 from tests.rules.tables import Case, Json, case, cases, check
 
 NO_MERCY = PRESETS["no-mercy"]
@@ -200,7 +200,7 @@ def test_a_round_is_scored_by_the_faces_of_its_own_deck(monkeypatch: pytest.Monk
 def test_the_first_to_reach_the_target_wins_the_match(
     scores: list[int], absent: tuple[int, ...], winner: int | None
 ) -> None:
-    assert match_winner(scores, NO_MERCY, absent) == winner
+    assert Match(NO_MERCY, tuple(scores), 0, absent).winner(Outcome(0, 0)) == winner
 
 
 @pytest.mark.rule("SCORE-3")
@@ -218,17 +218,33 @@ def test_the_first_to_reach_the_target_wins_the_match(
 def test_with_penalty_points_the_fewest_win_when_someone_reaches_the_target(
     scores: list[int], absent: tuple[int, ...], winner: int | None
 ) -> None:
-    assert match_winner(scores, PENALTY, absent) == winner
+    assert Match(PENALTY, tuple(scores), 0, absent).winner(Outcome(0, ())) == winner
 
 
 @pytest.mark.rule("SCORE-3")
 def test_a_single_round_is_won_by_its_winner() -> None:
-    assert match_winner([0, 0], options_from("no-mercy", {"target": 0}), round_winner=1) == 1
+    match = Match(options_from("no-mercy", {"target": 0}), (0, 0), 0)
+    assert match.winner(Outcome(1, 0)) == 1
 
 
 def test_an_outcome_gives_each_seat_its_points() -> None:
     assert outcome(Position(hands=[["r1"], ["r2"]], turn=0, discard_pile=["r3"])) is None
     over = Position(hands=[[], ["r2"]], turn=0, discard_pile=["r3"], phase="over", winner=0, points=2)
     assert outcome(over) == Outcome(0, 2)
-    assert [points_of(Outcome(0, 2), seat) for seat in (0, 1)] == [2, 0]
-    assert [points_of(Outcome(0, (0, 7)), seat) for seat in (0, 1)] == [0, 7]
+    assert [Outcome(0, 2).gained(seat) for seat in (0, 1)] == [2, 0]
+    assert [Outcome(0, (0, 7)).gained(seat) for seat in (0, 1)] == [0, 7]
+
+
+def test_a_match_adds_up_what_its_rounds_give() -> None:
+    match = Match(NO_MERCY, (10, 20, 30), 2, (0,))
+    assert match.with_result(Outcome(1, 57)) == Match(NO_MERCY, (10, 77, 30), 2, (0,))
+    assert match.with_result(Outcome(1, (5, 0, 7))) == Match(NO_MERCY, (15, 20, 37), 2, (0,))
+
+
+@pytest.mark.rule("SETUP-5")
+@pytest.mark.parametrize(("dealer", "absent", "following", "again"), [(0, (), 1, 0), (2, (), 0, 2), (0, (0, 1), 2, 2)])
+def test_a_match_knows_who_deals_next_and_who_deals_a_void_round_again(
+    dealer: int, absent: tuple[int, ...], following: int, again: int
+) -> None:
+    match = Match(NO_MERCY, (0, 0, 0), dealer, absent)
+    assert (match.next_dealer, match.dealer_again) == (following, again)

@@ -13,19 +13,18 @@ from games.rules import (
     PRESETS,
     BadInput,
     Line,
+    Match,
     Options,
+    Outcome,
     Record,
     RoundRecord,
     Shuffler,
     apply,
     commitment,
     deal,
-    match_winner,
-    next_dealer,
     options_from,
     outcome,
     parse_record,
-    points_of,
     print_record,
     replay_record,
 )
@@ -61,22 +60,22 @@ def played_round(
         absent.update({seat} if move.kind == "leave" else ())
     ended = outcome(position)
     assert ended is not None
-    return RoundRecord(number, dealer, cards, tuple(lines), (ended.winner, ended.points))
+    return RoundRecord(number, dealer, cards, tuple(lines), ended)
 
 
 def played_match(preset: str, options: Options, players: int, seed: int) -> Record:
     rounds: list[RoundRecord] = []
     secrets: list[bytes] = []
-    scores, absent = [0] * players, set[int]()
-    dealer, winner = players - 1, None
+    absent = set[int]()
+    match, winner = Match(options, (0,) * players, players - 1, absent), None
     while winner is None:
         secrets.append(bytes([seed, len(rounds)] * 16))
-        rounds.append(played_round(options, players, secrets[-1], len(rounds) + 1, dealer, absent))
+        rounds.append(played_round(options, players, secrets[-1], len(rounds) + 1, match.dealer, absent))
         ended = rounds[-1].end
         assert ended is not None
-        scores = [score + gain(ended, seat) for seat, score in enumerate(scores)]
-        winner = match_winner(scores, options, absent, round_winner=ended[0])
-        dealer = next_dealer(dealer, players, absent) if winner is None else dealer
+        match = match.with_result(ended)
+        winner = match.winner(ended)
+        match = match if winner is not None else replace(match, dealer=match.next_dealer)
     return Record(
         preset=preset,
         options=options,
@@ -87,13 +86,6 @@ def played_match(preset: str, options: Options, players: int, seed: int) -> Reco
         result=winner,
         rounds=tuple(rounds),
     )
-
-
-def gain(ended: tuple[int, int | tuple[int, ...]], seat: int) -> int:
-    winner, points = ended
-    if isinstance(points, tuple):
-        return points[seat]
-    return points if seat == winner else 0
 
 
 MATCHES = {
@@ -145,10 +137,7 @@ def test_a_record_replays_to_its_end(record: Record) -> None:
     for part, said in zip(replayed, record.rounds, strict=True):
         ended = outcome(part.position)
         assert ended is not None
-        assert (ended.winner, ended.points) == said.end
-        assert [points_of(ended, seat) for seat in range(2)] == [
-            gain((ended.winner, ended.points), seat) for seat in range(2)
-        ]
+        assert ended == said.end
 
 
 def test_it_has_the_form_of_the_notation() -> None:
@@ -184,7 +173,7 @@ def test_a_void_round_without_a_move_ends_where_it_started() -> None:
 @pytest.mark.rule("LEAVE-1")
 def test_a_match_is_won_by_the_last_one_who_has_not_left() -> None:
     lines = tuple(Line(FIRST.at, line) for line in ("0 leave", "1 leave"))
-    only = MATCH.rounds[0]._replace(lines=lines, end=(2, 500))
+    only = MATCH.rounds[0]._replace(lines=lines, end=Outcome(2, 500))
     record = MATCH._replace(rounds=(only,), commitments=MATCH.commitments[:1], seeds=MATCH.seeds[:1], result=2)
     assert len(list(replay_record(record))) == 1
     with pytest.raises(BadInput, match="The match does not end as the record says"):

@@ -17,10 +17,9 @@ from games.rules import (
     deal,
     face_of,
     key_from_seed,
-    next_dealer,
     options_from,
 )
-from games.rules.deal import deal_cards
+from games.rules.deal import deal_cards, next_dealer
 
 NO_MERCY = PRESETS["no-mercy"]
 COLORED_168 = {**{str(n): 2 for n in range(10)}, "S": 3, "R": 3, "E": 2, "D": 3, "+2": 3, "+4": 2}

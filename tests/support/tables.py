@@ -139,6 +139,6 @@ def _random_round(
     outcome = rules.outcome(position)
     if outcome is not None:
         for mine in seats:
-            mine.score += rules.points_of(outcome, mine.index)
+            mine.score += outcome.gained(mine.index)
         Seat.objects.bulk_update(seats, ["score"])
     return round_, position

@@ -1,0 +1,55 @@
+"""A match: the scores that its rounds add up to, who deals, and who has won."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from games.rules.deal import next_dealer
+from games.rules.options import Options
+from games.rules.scoring import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A match after its newest round was dealt.
+
+    ``scores`` are by seat. ``dealer`` is the seat that dealt the newest round. ``absent`` are the seats that have left
+    the match.
+    """
+
+    options: Options
+    scores: tuple[int, ...]
+    dealer: int
+    absent: Collection[int] = ()
+
+    def with_result(self, ended: Outcome) -> Match:
+        """Return the match with the points of its newest round (SCORE-2)."""
+        return replace(self, scores=tuple(score + ended.gained(seat) for seat, score in enumerate(self.scores)))
+
+    def winner(self, ended: Outcome) -> int | None:
+        """Return who has won the match by this end of its newest round, None if another is due (SCORE-3, LEAVE-1).
+
+        The scores must have the round's points already. Where one round is the whole match (``target`` 0) its winner
+        has won. Under ``penalty`` a tie for the fewest points is played off by another round.
+        """
+        left = [seat for seat in range(len(self.scores)) if seat not in self.absent]
+        if len(left) == 1:
+            return left[0]
+        if self.options.target == 0:
+            return ended.winner
+        if not any(self.scores[seat] >= self.options.target for seat in left):
+            return None
+        best = (max if self.options.scoring == "winner" else min)(self.scores[seat] for seat in left)
+        winners = [seat for seat in left if self.scores[seat] == best]
+        return winners[0] if len(winners) == 1 else None
+
+    @property
+    def dealer_again(self) -> int:
+        """The seat that deals a round that counts for nothing again: the same, or if it has left the next (SETUP-5)."""
+        return self.next_dealer if self.dealer in self.absent else self.dealer
+
+    @property
+    def next_dealer(self) -> int:
+        """The seat that deals the next round (SETUP-5)."""
+        return next_dealer(self.dealer, len(self.scores), self.absent)
