@@ -141,9 +141,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         :raises KeyError: for a kind that is not in `KINDS`, or a fact that is missing.
         :raises TooManyTries: for a kind that can be asked for, if this user has asked too often.
         """
-        user, confirmed = context.get("user"), context.get("confirmed")
         mails.queue(
-            kind=template_prefix, address=email, user=user, confirmed=confirmed, facts=context, now=timezone.now()
+            kind=template_prefix,
+            address=email,
+            user=context.get("user"),
+            confirmed=context.get("confirmed"),
+            asked_from=context.get("asked_from", ""),
+            facts=context,
+            now=timezone.now(),
         )
 
     def send_notification_mail(
@@ -178,8 +183,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         :raises TooManyTries:
         """
         keys = [Key.of(CONFIRMATIONS, address_of(request))]
+        asked_from = counted_as(mails.CONFIRM, address_of(request))
         with tries.trying(keys, timezone.now(), durable=False) as one:
-            self.send_mail(mails.CONFIRM, address.email, {"user": address.user})
+            self.send_mail(mails.CONFIRM, address.email, {"user": address.user, "asked_from": asked_from})
             one.count()
         request.session.pop(HELD, None)
 

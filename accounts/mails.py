@@ -33,8 +33,10 @@ from accounts.addresses import canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from accounts.models import AccountMail, Delivery, User
 
-LISTED: Final = 5
-"""The most accounts that one mail lists."""
+LISTED: Final = 10
+"""The most accounts that one confirmation lists. Three of them an hour list as many as one network can ask for."""
+ALSO_LISTED: Final = "also_listed"
+"""The fact of a confirmation that has the numbers of the accounts that it lists besides the one that asked."""
 LATEST: Final = timedelta(days=3)
 """A mail that was asked for longer ago than this is no longer sent, for example after a restore."""
 KEPT: Final = timedelta(days=1)
@@ -134,13 +136,14 @@ def queue(
     now: datetime,
     facts: Mapping[str, Any] | None = None,
     confirmed: bool | None = None,
+    asked_from: str = "",
 ) -> None:
     """Write a mail to be sent within seconds, in the caller's transaction. Nothing is sent here.
 
     `user` is the account concerned; None for a limited kind that was asked for without showing whose account it is.
     `facts` must have what the kind's sentence needs; the rest is not stored. `confirmed` says whether the address is,
     or was until now, a confirmed one of this user; without it the database is asked. A kind that goes to confirmed
-    addresses only is silently left out for any other.
+    addresses only is silently left out for any other. `asked_from` stands for the network that asks for a confirmation.
 
     :raises KeyError: for a kind that is not in `KINDS`, or a fact that is missing.
     :raises TooManyTries: for a limited kind, of which this user has asked for too many.
@@ -155,6 +158,7 @@ def queue(
         address=canonical(address),
         mailbox=mailbox_of(address),
         user=user,
+        asked_from=asked_from,
         facts={name: (facts or {})[name] for name in what.facts},
         created_at=now,
         due_at=now,
@@ -208,7 +212,29 @@ def letter(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
 
 def anything_to_say(row: AccountMail) -> bool:
     """Return False for a mail that was asked for and has no account to name, or not any more."""
-    return bool(queries.claims_in(row, most=LISTED) if row.kind == CONFIRM else queries.accounts_of(row.address))
+    if row.kind == CONFIRM:
+        return bool(queries.claims_of(row.address, [row.user_id]))
+    return bool(queries.accounts_of(row.address))
+
+
+def listed_in(row: AccountMail) -> list[int]:
+    """Return the numbers of the accounts that this confirmation lists: the one that asked, and then the others."""
+    return [*filter(None, [row.user_id]), *row.facts.get(ALSO_LISTED, [])]
+
+
+def list_also(row: AccountMail, other: AccountMail) -> bool:
+    """Have this confirmation, which is about to be sent, also answer another request for the same address.
+
+    Return False if it lists as many accounts as it can, or if that account no longer claims the address.
+    """
+    listed = listed_in(row)
+    if other.user_id in listed:
+        return True
+    if len(listed) >= LISTED or not anything_to_say(other):
+        return False
+    row.facts = {ALSO_LISTED: [*listed[1:], other.user_id]}
+    row.save(update_fields=["facts"])
+    return True
 
 
 def headers(unique: str, *, now: datetime) -> dict[str, str]:
@@ -259,7 +285,7 @@ def _said(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
 
 def _confirmation(row: AccountMail, kind: Kind) -> tuple[str, str, dict[str, Any]] | None:
     """Ask to confirm the address for the accounts that claim it, or tell its owner that one of them tried."""
-    asking = queries.claims_in(row, most=LISTED)
+    asking = queries.claims_of(row.address, listed_in(row))
     if not asking:
         return None
     holder = queries.holder_of(row.address)

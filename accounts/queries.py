@@ -1,6 +1,6 @@
 """Every read of people and tokens."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
 from accounts.addresses import canonical, spellings
-from accounts.models import FREED_NAMES_HELD, AccountMail, ApiToken, NameSkeleton, Session, User
+from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import ALIKE, name_skeletons
 from accounts.tokens import LONGEST, digest_of
 
@@ -219,13 +219,11 @@ def _named(email: str) -> QuerySet[User]:
     return User.objects.filter(Q(pk__in=by_address) | Q(email__in=written), is_active=True).order_by("pk")
 
 
-def claims_in(mail: AccountMail, *, most: int) -> list[EmailAddress]:
-    """Return the claims for which such a mail to this address was asked lately, newest first, at most so many."""
-    asked = AccountMail.objects.filter(kind=mail.kind, address=mail.address).exclude(user=None).order_by("-pk")
-    people = list(dict.fromkeys(asked.values_list("user_id", flat=True)))
+def claims_of(address: str, people: Sequence[int | None]) -> list[EmailAddress]:
+    """Return the unconfirmed claims of these people to this address, which is canonical, in the order of the people."""
     claims = EmailAddress.objects.filter(user__in=people, user__is_active=True, verified=False).select_related("user")
-    found = {claim.user_id: claim for claim in claims if canonical(claim.email) == mail.address}
-    return [found[pk] for pk in people if pk in found][:most]
+    found = {claim.user_id: claim for claim in claims if canonical(claim.email) == address}
+    return [found[pk] for pk in people if pk in found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -253,15 +254,33 @@ def test_an_address_without_an_account_gets_no_mail() -> None:
     assert AccountMail.objects.get().reason == "nothing"
 
 
-def test_a_mail_to_confirm_lists_the_accounts_that_asked(settings: Settings) -> None:
+def accounts_in(message: Any) -> list[str]:
+    """Return the usernames that a confirmation lists, in order."""
+    return re.findall(r"(?:the account )?(\w+)(?:: http| at No Mercy gives)", str(message.body))
+
+
+def test_a_mail_to_confirm_lists_ten_accounts_that_asked_and_the_next_one_the_others(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
-    for n in range(7):
+    for n in range(12):
         sign_up(f"dora{n}", "dora@example.org")
-    assert deliver() == ["dora@example.org"]
-    text = str(mail.outbox[-1].body)
-    assert re.findall(r"dora\d", text) == ["dora6", "dora5", "dora4", "dora3", "dora2"]
-    Client().post(links("confirm-email", text)[3])
+    assert deliver() == ["dora@example.org"] * 2
+    assert [accounts_in(message) for message in mail.outbox] == [
+        [f"dora{n}" for n in range(10)],
+        ["dora10", "dora11"],
+    ]
+    Client().post(links("confirm-email", mail.outbox[0].body)[3])
     assert EmailAddress.objects.get(verified=True).user.username == "dora3"
+
+
+def test_a_confirmation_that_is_sent_again_lists_the_same_accounts(settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    for n in range(3):
+        sign_up(f"dora{n}", "dora@example.org")
+    with override_settings(EMAIL_BACKEND=NO_SERVER):
+        assert deliver() == []
+    sign_up("dora3", "dora@example.org")
+    assert deliver(timedelta(minutes=1)) == ["dora@example.org"]
+    assert accounts_in(mail.outbox[-1]) == [f"dora{n}" for n in range(4)]
 
 
 def test_an_address_lets_in_so_many_accounts_and_costs_so_many_hashes(
@@ -335,6 +354,65 @@ def test_a_confirmation_waits_while_others_have_used_the_limit_up(limits: None, 
     assert deliver(HOUR) == ["dora@example.org"]  # one for both
     assert "dora: http" in str(mail.outbox[-1].body)
     assert deliver(HOUR) == []
+
+
+def claim(name: str, address: str) -> User:
+    """Make an account that gives this address as its own."""
+    user = person(name)
+    EmailAddress.objects.create(user=user, email=address)
+    return user
+
+
+def test_accounts_of_strangers_do_not_keep_the_owner_of_an_address_waiting(limits: None) -> None:
+    address, minute = "dora@example.org", timedelta(minutes=1)
+    strangers = [claim(f"mallory{n}", address) for n in range(12)]
+    dora = claim("dora", address)
+    start = timezone.now()
+
+    def ask(users: list[User], after: timedelta) -> None:
+        for user in users:
+            with suppress(TooManyTries):
+                mails.queue(kind=mails.CONFIRM, address=address, user=user, now=start + after, asked_from="one network")
+
+    for n in range(3):
+        ask(strangers[n : n + 1], n * minute)
+        assert deliver(n * minute) == [address]
+    ask([dora], 5 * minute)
+    told: list[str] = []
+    for n in range(6, 70):
+        ask(strangers, n * minute)
+        deliver(n * minute)
+        told = [name for message in mail.outbox for name in accounts_in(message)]
+        if "dora" in told:
+            break
+    assert n == 60
+
+
+@pytest.mark.parametrize("address", ["dora@example.org", "d.ora@gmail.com"])
+def test_networks_take_turns_with_mails_to_one_mailbox(limits: None, address: str) -> None:
+    """A stranger asks for any number of spellings of the owner's address, each of which needs a mail of its own."""
+    start = timezone.now()
+    for n in range(20):
+        spelling = address.replace("@", f"+{n}@")
+        stranger = claim(f"mallory{n}", spelling)
+        mails.queue(kind=mails.CONFIRM, address=spelling, user=stranger, now=start, asked_from="a network")
+    assert len(deliver()) == 3
+    dora = claim("dora", address)
+    later = start + timedelta(minutes=1)
+    mails.queue(kind=mails.CONFIRM, address=address, user=dora, now=later, asked_from="another network")
+    assert deliver(timedelta(minutes=59)) == []
+    assert deliver(HOUR + timedelta(minutes=1))[0] == address
+    assert [len(deliver(timedelta(hours=n, minutes=2))) for n in range(2, 5)] == [3, 3, 3]
+
+
+def test_a_person_who_asks_from_a_page_takes_the_turn_of_their_network(settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
+    for n, network in enumerate(["192.0.2.1", "192.0.2.2", "192.0.2.2"]):
+        form = {"username": f"dora{n}", "email": f"dora{n}@example.org", "password1": WORD, "password2": WORD}
+        assert Client().post("/accounts/signup/", form, REMOTE_ADDR=network).status_code == 302
+    first, second, third = AccountMail.objects.order_by("pk").values_list("asked_from", flat=True)
+    assert first != second == third
+    assert "192" not in first + second
 
 
 def test_a_person_who_asks_too_often_is_told_when_to_ask_again(limits: None, alice: User) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -36,8 +38,19 @@ GONE_OUT: Final = (
 )
 """What counts for the limit of a mailbox: a mail that failed may have arrived."""
 
-Sent = Mapping[tuple[str, str], list[datetime]]
-"""When mails of a kind went to a mailbox in the window of the limit, oldest first, by kind and mailbox."""
+
+@dataclass(slots=True)
+class _Gone:
+    """The mails that have gone out, as far as limits and turns need to know them.
+
+    `times` has when mails of a kind went to a mailbox in the window of the limit, oldest first. `turns` has how many of
+    the rows that are still stored were asked from each network. `leading` has the mail of a kind to an address that
+    goes out now.
+    """
+
+    times: defaultdict[tuple[str, str], list[datetime]] = field(default_factory=lambda: defaultdict(list))
+    turns: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    leading: dict[tuple[str, str], AccountMail] = field(default_factory=dict)
 
 
 def look(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
@@ -49,37 +62,56 @@ def look(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [ONE_CLAIMS])
         if not cursor.fetchone()[0]:
             return []
-    due = AccountMail.objects.select_for_update(skip_locked=True, of=("self",)).select_related("user")
-    rows = list(due.filter(state=AccountMail.State.WAITING, due_at__lte=now).order_by("pk")[:most])
-    sent, under_way, looked = _sent(rows, now), set[tuple[str, str]](), []
-    for row in rows:
-        verdict = judged(row, partial(_judge, row, sent, under_way, now), now=now)
+    due = AccountMail.objects.filter(state=AccountMail.State.WAITING, due_at__lte=now)
+    asked = list(due.order_by("pk").values_list("pk", "kind", "mailbox", "asked_from"))
+    gone = _gone({mailbox for _, _, mailbox, _ in asked}, now)
+    in_turn = _in_turn(asked, gone.turns)[:most]
+    locked = due.select_for_update(skip_locked=True, of=("self",)).select_related("user").in_bulk(in_turn)
+    looked = []
+    for row in [locked[pk] for pk in in_turn if pk in locked]:
+        verdict = judged(row, partial(_judge, row, gone, now), now=now)
         if not verdict.reason:
-            sent[row.kind, row.mailbox].append(now)
-            under_way.add((row.kind, row.address))
+            gone.times[row.kind, row.mailbox].append(now)
+            gone.leading[row.kind, row.address] = row
         looked.append((row, verdict))
     return looked
 
 
-def _sent(rows: Sequence[AccountMail], now: datetime) -> Sent:
-    """Return when mails went to the mailboxes of these rows. Runs one query."""
-    sent: dict[tuple[str, str], list[datetime]] = {(row.kind, row.mailbox): [] for row in rows}
-    gone = AccountMail.objects.filter(
-        mailbox__in={row.mailbox for row in rows}, state__in=GONE_OUT, since__gt=now - MAILS_TO_MAILBOX.window
-    )
-    for kind, mailbox, at in gone.order_by("since").values_list("kind", "mailbox", "since"):
-        sent.setdefault((kind, mailbox), []).append(at)
-    return sent
+def _gone(mailboxes: set[str], now: datetime) -> _Gone:
+    """Return what has gone out to these mailboxes. Runs one query."""
+    gone = _Gone()
+    rows = AccountMail.objects.filter(mailbox__in=mailboxes, state__in=GONE_OUT).order_by("since")
+    for kind, mailbox, asked_from, at in rows.values_list("kind", "mailbox", "asked_from", "since"):
+        gone.turns[kind, mailbox, asked_from] += 1
+        if at > now - MAILS_TO_MAILBOX.window:
+            gone.times[kind, mailbox].append(at)
+    return gone
 
 
-def _judge(row: AccountMail, sent: Sent, under_way: set[tuple[str, str]], now: datetime) -> Verdict:
+def _in_turn(asked: Sequence[tuple[int, str, str, str]], turns: Mapping[tuple[str, str, str], int]) -> list[int]:
+    """Return the numbers of these rows in the order in which they are to be sent.
+
+    The networks that asked for mails to one mailbox take turns: first comes the one that had the fewest, of rows that
+    are equal in this the oldest. So nobody delays a stranger's mail by more than one mail for each network they have.
+    """
+    taken = Counter(turns)
+    order = []
+    for pk, *network in asked:
+        kind, mailbox, asked_from = network
+        order.append((taken[kind, mailbox, asked_from], pk))
+        taken[kind, mailbox, asked_from] += 1
+    return [pk for _, pk in sorted(order)]
+
+
+def _judge(row: AccountMail, gone: _Gone, now: datetime) -> Verdict:
     if not mails.KINDS[row.kind].limited:
         return Verdict()
     if now - row.created_at > mails.LATEST:
         return Verdict("late")
-    if (row.kind, row.address) in under_way:
+    leading = gone.leading.get((row.kind, row.address))
+    if leading is not None and (row.kind != mails.CONFIRM or mails.list_also(leading, row)):
         return Verdict("merged")
-    times, allowed = sent[row.kind, row.mailbox], scaled(MAILS_TO_MAILBOX.most)
+    times, allowed = gone.times[row.kind, row.mailbox], scaled(MAILS_TO_MAILBOX.most)
     if allowed is not None and len(times) >= allowed:
         # A confirmation waits for its turn: others may have used the limit up, and it is the only mail to the person
         # who asked. A reset mail is for all accounts of its address, and its mailbox has just had three of them.
