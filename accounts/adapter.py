@@ -182,8 +182,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
         :raises TooManyTries:
         """
-        keys = [Key.of(CONFIRMATIONS, address_of(request))]
-        asked_from = counted_as(mails.CONFIRM, address_of(request))
+        keys = Key.of_address(CONFIRMATIONS, address_of(request))
+        asked_from = keys[-1].who
         with tries.trying(keys, timezone.now(), durable=False) as one:
             self.send_mail(mails.CONFIRM, address.email, {"user": address.user, "asked_from": asked_from})
             one.count()

@@ -3,10 +3,13 @@
 import hmac
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest
+
+TIMES_FOR_48: Final = 8
+"""How many times the limit of one address all addresses of an IPv6 /48 have together."""
 
 
 def address_of(request: HttpRequest) -> str:
@@ -42,6 +45,18 @@ def _counted(forwarded: str, peer: str) -> str:
     if not isinstance(address, IPv6Address):
         return str(address)
     return str(address.ipv4_mapped or ip_network((address, 64), strict=False))
+
+
+def networks_of(address: str) -> list[tuple[str, int]]:
+    """Return what a request from this address counts for, with how many times the limit of an address each may have.
+
+    That is the address as `address_of` gives it, and for IPv6 also its /48: providers give a customer anything from a
+    /64 to a /48, which has 65,536 of them (docs/decisions/0107-an-ipv6-customer-may-have-a-48.md).
+    """
+    counted = [(address, 1)]
+    if ":" in address:
+        counted.append((str(ip_network(address).supernet(new_prefix=48)), TIMES_FOR_48))
+    return counted
 
 
 def counted_as(kind: str, who: str) -> str:

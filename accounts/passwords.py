@@ -84,7 +84,8 @@ class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth shi
         """
         now, address = timezone.now(), str(self.cleaned_data["email"])
         network = address_of(request)
-        tries.count([Key.of(limit, network) for limit in (RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR)], now)
+        limits = (RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR)
+        tries.count([key for limit in limits for key in Key.of_address(limit, network)], now)
         mails.queue(kind=mails.RESET, address=address, user=self._owner(address), now=now)
         return address
 

@@ -52,7 +52,7 @@ class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships n
         :raises NoGuest: if the guest who signs up has done so in another request.
         :raises IntegrityError: if another request has taken the name since it was checked.
         """
-        with tries.trying([Key.of(SIGN_UPS, address_of(request))], timezone.now()) as one:
+        with tries.trying(Key.of_address(SIGN_UPS, address_of(request)), timezone.now()) as one:
             with transaction.atomic():
                 saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
             one.count()

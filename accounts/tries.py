@@ -22,24 +22,38 @@ from django.db import connection, transaction
 
 from accounts.limits import TooManyTries, TryLimit, scaled
 from accounts.models import CountedTry
-from accounts.origin import counted_as
+from accounts.origin import counted_as, networks_of
 
 T = TypeVar("T")
-SLOT_BITS: Final = 20  # more than the widest limit with the highest RATE_LIMITS needs
+SLOT_BITS: Final = 22  # more than the widest limit with the highest RATE_LIMITS needs
 AT_ONCE: Final = 100  # slots of one key that are offered to a try; more than a process has threads
 HELD_SECONDS: Final = 1  # how soon to come back when every free slot is held by a try that is being checked
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is counted by a limit: a network address, a name, a person or a browser, as a keyed hash."""
+    """What is counted by a limit: a network, a name, a person or a browser, as a keyed hash.
+
+    It may have so many `times` the tries of the limit.
+    """
 
     limit: TryLimit
     who: str
+    times: int = 1
 
     @classmethod
     def of(cls, limit: TryLimit, who: object) -> Key:
         return cls(limit, counted_as(limit.name, str(who)))
+
+    @classmethod
+    def of_address(cls, limit: TryLimit, address: str) -> list[Key]:
+        """Return the keys of all networks that a try from this address counts for."""
+        return [cls(limit, counted_as(limit.name, network), times) for network, times in networks_of(address)]
+
+    @property
+    def most(self) -> int | None:
+        """How many tries it may have in the window of the limit; None for any number."""
+        return scaled(self.limit.most * self.times)
 
     @property
     def text(self) -> str:
@@ -70,7 +84,7 @@ def trying(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Itera
 
     :raises TooManyTries: a key has no slot left.
     """
-    limited = [key for key in keys if scaled(key.limit.most) is not None]
+    limited = [key for key in keys if key.most is not None]
     one = Try()
     if not limited:
         yield one
@@ -121,7 +135,7 @@ def forget_old(now: datetime) -> int:
 
 def _take(key: Key, now: datetime) -> int:
     """Lock a free slot of this key until the transaction ends, and return it."""
-    most = scaled(key.limit.most) or 0
+    most = key.most or 0
     while True:
         used = _used(key, most, now)
         free = [slot for slot in range(most) if slot not in used]

@@ -5,7 +5,7 @@ Persons, tokens and addresses are counted under a keyed hash, and forgotten with
 sign-ups and resets have limits of their own, which survive a restart: accounts/limits.py.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
@@ -20,7 +20,7 @@ from django.urls import Resolver404, resolve
 
 from accounts.htmx import HtmxRequest
 from accounts.limits import HOUR, MINUTE, TooManyTries, refusal, scaled
-from accounts.origin import address_of, counted_as
+from accounts.origin import address_of, counted_as, networks_of
 from games.api.auth import bearer_token, owner_of
 from games.refusals import Denied
 from nomercy.answers import API, error_object
@@ -87,6 +87,8 @@ LIMITS: Final[Mapping[str, Limit]] = {
 """The limit on a POST, by the name of its URL pattern. Others count as `OTHERS`, except for the API."""
 READ_LIMITS: Final[Mapping[str, Limit]] = {"record": RECORDS, "api-v1:get_record": RECORDS}
 """What is counted besides `READS` or `API_CALLS` when something is read that costs far more than a page."""
+NETWORKS: Final = frozenset({"address", "visitor"})
+"""The kinds of keys that are network addresses."""
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 HEALTH: Final = frozenset({"/healthz", "/readyz"})
 """What monitors and proxies read. A separate limit, so that others at their address do not use it up."""
@@ -114,16 +116,24 @@ def _key(name: str, kind: str, who: str) -> str:
     return f"limit:{name}:{counted_as(kind, who)}"
 
 
+def _counted(limit: Limit, most: int | None, kind: str, who: str) -> Iterator[tuple[str, int]]:
+    """Yield the keys under which a request counts, with what each of them is allowed. None if there is no limit."""
+    for name, times in networks_of(who) if kind in NETWORKS else [(who, 1)]:
+        allowed = None if most is None else scaled(most * times)
+        if allowed is not None:
+            yield _key(limit.name, kind, name), allowed
+
+
 def _over(limit: Limit, most: int | None, kind: str, who: str) -> int:
     """Count one request; return the seconds to wait if it is over this limit, else 0."""
-    allowed = None if most is None else scaled(most)
-    return 0 if allowed is None else limiter.wait(_key(limit.name, kind, who), allowed, limit.seconds)
+    waits = (limiter.wait(key, allowed, limit.seconds) for key, allowed in _counted(limit, most, kind, who))
+    return next(filter(None, waits), 0)
 
 
 def _reached(limit: Limit, most: int | None, kind: str, who: str) -> int:
     """Return the seconds to wait if this limit was found reached a moment ago, else 0. Counts nothing."""
-    allowed = None if most is None else scaled(most)
-    return 0 if allowed is None else limiter.refusing(_key(limit.name, kind, who), allowed, limit.seconds)
+    waits = (limiter.refusing(key, allowed, limit.seconds) for key, allowed in _counted(limit, most, kind, who))
+    return next(filter(None, waits), 0)
 
 
 def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:

@@ -20,12 +20,14 @@ from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts import browsers, tries
 from accounts.backends import people_called
-from accounts.limits import TooManyTries, TryLimit
+from accounts.limits import WRONG_BY_ADDRESS, TooManyTries, TryLimit
 from accounts.models import CountedTry, User
+from accounts.origin import TIMES_FOR_48, networks_of
 from accounts.tries import Key
 from nomercy import celery
 from tests.conftest import logged_in
@@ -280,6 +282,33 @@ def test_an_address_makes_twenty_accounts_a_minute_and_a_refused_form_counts_as_
     assert {sign_up(n, "another word") for n in range(5)} == {200}
     assert [sign_up(n) for n in range(21)] == [302] * 20 + [429]
     assert User.objects.filter(username__startswith="dora").count() == 20
+
+
+def test_the_addresses_of_a_48_have_eight_times_the_tries_of_one(db: None) -> None:
+    """Some customers have 65,536 networks of the size that counts as one address."""
+
+    def wrong(address: str) -> int:
+        form = {"login": f"nobody {address}", "password": "wrong"}
+        return Client(REMOTE_ADDR=address).post(LOG_IN, form).status_code
+
+    most = WRONG_BY_ADDRESS.most * TIMES_FOR_48
+    now = timezone.now()
+    for number in range(most - 1):
+        tries.count(Key.of_address(WRONG_BY_ADDRESS, f"2001:db8:7:{number:x}::/64"), now)
+    assert [wrong(f"2001:db8:7:{number:x}::1") for number in (0xAAAA, 0xBBBB)] == [200, 429]
+    assert wrong("2001:db8:8::1") == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("192.0.2.1", [("192.0.2.1", 1)]),
+        ("unknown", [("unknown", 1)]),
+        ("2001:db8:1:2::/64", [("2001:db8:1:2::/64", 1), ("2001:db8:1::/48", TIMES_FOR_48)]),
+    ],
+)
+def test_an_ipv6_address_counts_for_its_48_too(address: str, found: list[tuple[str, int]]) -> None:
+    assert networks_of(address) == found
 
 
 def test_resets_are_counted_by_network_address(alice: User) -> None:

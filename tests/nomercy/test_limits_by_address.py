@@ -12,6 +12,7 @@ from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
 from accounts.models import User
+from accounts.origin import TIMES_FOR_48
 from nomercy import limits, storms
 from nomercy.counting import Limiter, cache
 from nomercy.limits import Limit
@@ -132,3 +133,21 @@ def test_refusals_are_one_line_a_minute_for_each_limit(alice: User) -> None:
     assert [line["limit"] for line in refusals] == ["others", "api_calls"]
     assert sum(line["event"] == "request" for line in lines) == 2 * SMALL
     assert len(lines) == len(refusals) + 2 * SMALL
+
+
+def from_64(number: int) -> Client:
+    """Return a browser in a further /64 of one customer's /48."""
+    return Client(REMOTE_ADDR=f"2001:db8:7:{number:x}::1")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [FLOODS["HEAD"], FLOODS["a wrong CSRF token"], FLOODS["a move with a wrong token by a visitor"]],
+    ids=["usual", "by view", "by visitors"],
+)
+def test_the_addresses_of_a_48_have_eight_times_the_limit_of_one(ask: Ask) -> None:
+    most = SMALL * TIMES_FOR_48
+    answers = [ask(from_64(number)).status_code for number in range(most + 1)]
+    assert [status == 429 for status in answers] == [False] * most + [True]
+    assert ask(Client(REMOTE_ADDR="2001:db8:8::1")).status_code == answers[0]
+    assert [ask(Client(REMOTE_ADDR="192.0.2.7")).status_code for _ in range(SMALL)] == answers[:SMALL]
