@@ -129,6 +129,7 @@ def test_requests_of_one_address_leave_threads_to_the_others() -> None:
         app.entered.acquire()
         assert ask(port, request(body=b"theirs"), source=OTHER).body == b"theirs"
         assert [environ["PATH_INFO"] for environ in app.environs] == ["/hold", "/"]
+        app.hold.set()
 
 
 def test_the_bodies_of_one_address_take_only_so_much_memory() -> None:
@@ -153,6 +154,7 @@ def test_behind_a_proxy_the_address_it_tells_is_counted(settings: Settings) -> N
         app.wait_for_open(SHORT.open_requests, "2001:db8::/64")
         assert ask(port, request(X_Forwarded_For="2001:db8::ffff")).status == 429
         assert ask(port, request(X_Forwarded_For="2001:db8:0:1::1")).status == 200
+        app.hold.set()
 
 
 @pytest.mark.parametrize(("percent", "most"), [(100, 3), (200, 6), (50, 3), (0, None)])
@@ -168,6 +170,7 @@ def test_the_limits_of_an_address_can_be_widened_and_lifted(settings: Settings, 
             if most is None:
                 app.hold.set()
             assert line.answer().status == (200 if most is None else 429)
+        app.hold.set()
 
 
 def test_a_client_that_hangs_up_in_its_body_leaves_nothing() -> None:

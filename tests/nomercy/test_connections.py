@@ -96,7 +96,7 @@ def test_an_answer_that_is_not_read_takes_no_thread_and_not_for_ever() -> None:
 def test_an_answer_that_is_read_slowly_arrives() -> None:
     app = App(answer=b"x" * 5_000_000)
     with serving_app(app, Limits(write_seconds=0.5)) as port, Line(port) as line:
-        got = b"".join(line.send(request()).read_slowly(seconds=2.0))
+        got = b"".join(line.send(request()).read_slowly(seconds=1.0))
     assert got.endswith(b"x" * 5_000_000)
 
 
@@ -272,7 +272,7 @@ def test_a_websocket_is_no_waiting_connection_any_more() -> None:
     with serving(echo, limits) as port:
         for _ in range(2):
             with connect(f"ws://127.0.0.1:{port}/") as page:
-                threading.Event().wait(0.3)  # longer than a request may take to arrive
+                threading.Event().wait(0.2)  # longer than a request may take to arrive
                 page.send("still here")
                 assert page.recv() == "still here"
 

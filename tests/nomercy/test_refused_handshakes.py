@@ -41,6 +41,7 @@ def statuses(application: Any, paths: list[str]) -> list[int]:
         for path in paths:
             with Line(port) as line:
                 found.append(line.send(handshake(path)).answer().status)
+                line.closed()
     return found
 
 

@@ -119,9 +119,9 @@ def test_frames_within_the_limit_are_answered_and_it_begins_again() -> None:
     limits = Limits(socket_bytes=10 * len(PING), socket_seconds=0.2)
     with serving(push, limits) as port, Line(port) as line:
         opened(line)
-        for _ in range(3):
+        for pause in (0, 0.3, 0.3):
+            threading.Event().wait(pause)
             assert line.send(PING * 10).read(10 * len(PONG)) == PONG * 10
-            threading.Event().wait(0.4)
 
 
 @pytest.mark.parametrize(

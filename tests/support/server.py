@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from http.client import parse_headers
 from typing import Any, Self
 from wsgiref.types import WSGIEnvironment
 
+import pytest
+import uvicorn.server
 from uvicorn import Server
 
 from nomercy.server.admission import Admission
@@ -53,6 +56,16 @@ class App:
         return [body]
 
 
+class QuickAsyncio:
+    """asyncio as uvicorn's server uses it: the server looks every 5 ms, not 100, whether it has to stop."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 20)
+
+
 class FrontDoor(Server):
     """uvicorn, accepting connections as `script/run` does."""
 
@@ -64,7 +77,10 @@ class FrontDoor(Server):
 @contextmanager
 def serving(application: Any, limits: Limits) -> Iterator[int]:
     """Serve an ASGI app at a port of this machine until the end of the block."""
-    with socket.create_server(("0.0.0.0", 0)) as listening:  # noqa: S104  # clients come from 127.0.0.2 as well
+    with ExitStack() as stack:
+        stack.enter_context(pytest.MonkeyPatch.context()).setattr(uvicorn.server, "asyncio", QuickAsyncio())
+        # Clients come from 127.0.0.2 as well.
+        listening = stack.enter_context(socket.create_server(("0.0.0.0", 0)))  # noqa: S104
         port = listening.getsockname()[1]
         configuration = config(application, stop_seconds=1)
         configuration.http = type("TestConnection", (Connection,), {"limits": limits})
