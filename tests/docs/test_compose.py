@@ -16,6 +16,8 @@ import pytest
 import redis
 import yaml
 from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from accounts.hashers import AT_ONCE
 from nomercy.launcher.place import CHECKOUT
@@ -115,7 +117,8 @@ def test_redis_asks_for_a_password_that_no_command_line_shows(tmp_path: Path) ->
     environment = {"PATH": os.environ["PATH"], "REDIS_PASSWORD": password, "REDISCLI_AUTH": password}
     process = subprocess.Popen([shell, flag, command], env=environment, stdout=subprocess.DEVNULL)
     try:
-        known = redis.Redis(port=port, password=password)
+        # By default the client tries again after pauses of its own, of seconds.
+        known = redis.Redis(port=port, password=password, retry=Retry(NoBackoff(), 0))
         until("Redis answers", lambda: _answers(known))
         with pytest.raises(redis.AuthenticationError), redis.Redis(port=port) as stranger:
             stranger.ping()

@@ -46,6 +46,7 @@ def answered(port: int, source: str = "127.0.0.1") -> float:
     return time.monotonic() - started
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_slow_bodies_do_not_stop_the_server_for_pages(site: Site) -> None:
     with ExitStack() as slow:

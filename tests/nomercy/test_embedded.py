@@ -272,6 +272,7 @@ def programs_on(data: Path) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> None:
     place = place_for(checkout)
 

@@ -83,6 +83,7 @@ def test_it_serves_while_it_is_used_and_leaves_nothing_running(initialised: Plac
         os.kill(pid, 0)
 
 
+@pytest.mark.long
 def test_it_is_started_again_when_it_is_killed_and_keeps_what_it_acknowledged(initialised: Place) -> None:
     said: list[str] = []
     with kept_up(initialised, said.append):
@@ -105,6 +106,7 @@ def refuse_to_fork(*_: object, **__: object) -> None:
     raise BlockingIOError("no memory for it")
 
 
+@pytest.mark.long
 def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(
     initialised: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +129,7 @@ def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.mark.long
 def test_it_is_still_looked_after_when_a_look_has_failed(initialised: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     said: queue.Queue[str] = queue.Queue()
 
@@ -146,6 +149,7 @@ def test_it_is_still_looked_after_when_a_look_has_failed(initialised: Place, mon
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.mark.long
 def test_who_started_it_may_leave_it_to_others_without_a_warning(initialised: Place) -> None:
     command = [sys.executable, "-W", "error", "-c", JOIN_AND_WAIT]
     words = [str(initialised.data), str(initialised.sockets), initialised.user or ""]
@@ -203,6 +207,7 @@ def test_the_last_to_leave_stops_it(initialised: Place) -> None:
     assert postmaster_pid(initialised) is None
 
 
+@pytest.mark.long
 def test_a_process_that_is_still_using_it_keeps_it_up(initialised: Place) -> None:
     with another_process(initialised) as process:
         with running(initialised):
@@ -212,6 +217,7 @@ def test_a_process_that_is_still_using_it_keeps_it_up(initialised: Place) -> Non
     assert postmaster_pid(initialised) is None
 
 
+@pytest.mark.long
 def test_an_orphan_is_adopted_and_stopped_by_its_new_owner(initialised: Place) -> None:
     with another_process(initialised) as process:
         orphan = postmaster_pid(initialised)
@@ -223,6 +229,7 @@ def test_an_orphan_is_adopted_and_stopped_by_its_new_owner(initialised: Place) -
     assert postmaster_pid(initialised) is None
 
 
+@pytest.mark.long
 def test_a_killed_server_recovers_what_it_had_acknowledged(initialised: Place) -> None:
     server = Server(initialised)
     server.acquire()
@@ -239,6 +246,7 @@ def test_a_killed_server_recovers_what_it_had_acknowledged(initialised: Place) -
         connection.execute("DROP TABLE kept")
 
 
+@pytest.mark.long
 def test_a_killed_server_starts_again_while_the_process_that_started_it_lives(initialised: Place) -> None:
     first = Server(initialised)
     first.acquire()
@@ -254,6 +262,7 @@ def test_a_killed_server_starts_again_while_the_process_that_started_it_lives(in
     assert postmaster_pid(initialised) is None
 
 
+@pytest.mark.long
 def test_a_crashed_servers_number_given_to_another_program_does_not_stop_the_start(initialised: Place) -> None:
     with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, user=initialised.user) as other:
         left_behind = initialised.data / "postmaster.pid"
@@ -268,6 +277,7 @@ def test_a_crashed_servers_number_given_to_another_program_does_not_stop_the_sta
         other.communicate()
 
 
+@pytest.mark.long
 def test_an_interrupted_first_start_is_begun_anew(place: Place) -> None:
     secret_key(place)  # makes the folder above
     half = place.beside("new")
@@ -348,6 +358,7 @@ def test_a_lock_file_is_not_made_through_a_link(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.long
 def test_no_folder_above_the_checkout_is_changed(place: Place, tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     modes = [folder.stat().st_mode for folder in tmp_path.parents]
