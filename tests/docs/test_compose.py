@@ -117,10 +117,10 @@ def test_redis_asks_for_a_password_that_no_command_line_shows(tmp_path: Path) ->
     environment = {"PATH": os.environ["PATH"], "REDIS_PASSWORD": password, "REDISCLI_AUTH": password}
     process = subprocess.Popen([shell, flag, command], env=environment, stdout=subprocess.DEVNULL)
     try:
-        # By default the client tries again after pauses of its own, of seconds.
-        known = redis.Redis(port=port, password=password, retry=Retry(NoBackoff(), 0))
+        once = Retry(NoBackoff(), 0)  # by default the client tries again, after pauses of a second and more
+        known = redis.Redis(port=port, password=password, retry=once)
         until("Redis answers", lambda: _answers(known))
-        with pytest.raises(redis.AuthenticationError), redis.Redis(port=port) as stranger:
+        with pytest.raises(redis.AuthenticationError), redis.Redis(port=port, retry=once) as stranger:
             stranger.ping()
         assert "redis-server" in Path(f"/proc/{process.pid}/cmdline").read_text()  # it gets the signals itself
         for file in Path("/proc").glob("[0-9]*/cmdline"):
