@@ -7,8 +7,9 @@ moves: they change no card.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from accounts.models import User
 from games import announce, queries
 from games.actions import table_events, table_limits
 from games.actions.clocks import stops
@@ -16,9 +17,6 @@ from games.actions.clocks.timing import CLOCK_FIELDS, first_wake, set_clock, tur
 from games.models import Game, Seat
 from games.queries import Table
 from games.refusals import Denied, over
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 STAND_IN: Final = "careful"
 
@@ -83,7 +81,8 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
 def change_host(game: Game, *, user_id: int | None) -> None:
     """Give a table to another host, and forget the form that made it: sent again, it must not lead to this host."""
     game.host_id, game.form, game.form_guest_id = user_id, None, None
-    game.save(update_fields=["host", "form", "form_guest"])
+    game.hosted_by_guest = user_id is not None and User.objects.filter(pk=user_id, is_guest=True).exists()
+    game.save(update_fields=["host", "hosted_by_guest", "form", "form_guest"])
 
 
 def require_no_bot(table: Table, *, seat: int) -> None:

@@ -76,6 +76,7 @@ def create_table(
             table_limits.check_open(user)
         game = Game.objects.create(
             host=user,
+            hosted_by_guest=user.is_guest,
             preset=options.preset,
             options=kept,
             target=options.target,

@@ -76,6 +76,8 @@ class Game(models.Model):
     host = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="hosted_games"
     )
+    # Whether the host was a guest on becoming the host. Stays when the guest signs up.
+    hosted_by_guest = models.BooleanField(default=False, db_default=False, editable=False)
     preset = models.CharField(max_length=32, default="no-mercy")
     options = models.JSONField(default=dict, blank=True)
     target = models.PositiveIntegerField(default=0)
@@ -135,7 +137,11 @@ class Game(models.Model):
             models.Index(fields=["remind_at"], name="game_remind_at", condition=Q(remind_at__isnull=False)),
             models.Index(fields=["wake_at"], name="game_wake_at", condition=Q(wake_at__isnull=False)),
             models.Index(fields=["id"], name="game_playing", condition=Q(status="playing")),
-            models.Index(fields=["-created_at"], name="game_open_public", condition=Q(status="open", is_public=True)),
+            models.Index(
+                fields=["hosted_by_guest", "-id"],
+                name="game_open_by_host",
+                condition=Q(status="open", is_public=True),
+            ),
         )
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Case, Count, F, Q, QuerySet, When, Window
 from django.db.models.functions import RowNumber
@@ -13,6 +13,9 @@ from games.models.rows import count_turns
 if TYPE_CHECKING:
     from accounts.models import User
 
+
+NEWEST: Final = 300
+"""So many open public tables of accounts, and so many of guests, the front page chooses from: it reads no others."""
 
 GUESTS_FIRST: Final = 6
 """So many open tables of guests are listed by age among the others."""
@@ -83,14 +86,16 @@ def public_games() -> QuerySet[Game]:
 def open_tables(user: User | None) -> QuerySet[Game]:
     """Return the tables with a seat free for this person, newest first.
 
-    They are the newest public table of each host, and those that a rematch invited this person to. Public tables of
-    guests after the first `GUESTS_FIRST` come last, because anybody can be as many guests as they like.
+    They are the newest public table of each host, among the `NEWEST` of accounts and the `NEWEST` of guests, and those
+    that a rematch invited this person to. Public tables of guests after the first `GUESTS_FIRST` come last, because
+    anybody can be as many guests as they like.
     """
-    waiting = Game.objects.filter(status=Game.Status.OPEN)
-    public = Game.objects.filter(pk__in=_with_a_seat_for(user, waiting.filter(is_public=True)).values("pk"))
+    newest_public = Game.objects.filter(pk__in=_newest_public(by_guests=False).union(_newest_public(by_guests=True)))
+    public = Game.objects.filter(pk__in=_with_a_seat_for(user, newest_public).values("pk"))
     listed = public.order_by("host", "-pk").distinct("host").values("pk")
-    by_a_guest = Q(host__is_guest=True)
+    by_a_guest = Q(hosted_by_guest=True)
     if user is not None:
+        waiting = Game.objects.filter(status=Game.Status.OPEN)
         invited = waiting.filter(pk__in=Invitation.objects.filter(user_id=user.pk).values("game_id"))
         listed = listed.union(_with_a_seat_for(user, invited).values("pk"))
         by_a_guest &= ~Q(pk__in=invited.values("pk"))
@@ -99,6 +104,12 @@ def open_tables(user: User | None) -> QuerySet[Game]:
     place = Window(RowNumber(), partition_by=guests, order_by=newest)
     tables = Game.objects.filter(pk__in=listed).annotate(guests=guests, place=place)
     return tables.order_by(Case(When(guests=True, place__gt=GUESTS_FIRST, then=1), default=0), *newest)
+
+
+def _newest_public(*, by_guests: bool) -> QuerySet[Game, Any]:  # the stubs name a type of their own for its rows
+    """Return the numbers of the newest open public tables of guests, or of accounts. An index has them in order."""
+    waiting = Game.objects.filter(status=Game.Status.OPEN, is_public=True, hosted_by_guest=by_guests)
+    return waiting.order_by("-pk").values("pk")[:NEWEST]
 
 
 def _with_a_seat_for(user: User | None, tables: QuerySet[Game]) -> QuerySet[Game]:

@@ -466,6 +466,27 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
     assert listed(charlie) == [*newest[:6], newest[-1], *others[::-1], *newest[6:9]]
 
 
+def test_any_number_of_newer_tables_of_guests_hides_no_table_of_an_account(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "NEWEST", 3)
+    of_accounts = [new_table(user, players=3).game.code for user in (alice, bob)]
+    of_guests = [new_table(create_guest(), players=3).game.code for _ in range(8)]
+    assert [game.code for game in lists.open_tables(None)] == [*of_guests[:-4:-1], *of_accounts[::-1]]
+
+
+def test_a_table_that_a_guest_hands_on_counts_as_its_new_host_s(alice: User) -> None:
+    guest = create_guest()
+    table = new_table(guest, players=3)
+    lobby.join(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    assert Game.objects.get().hosted_by_guest
+    lobby.leave_table(code=table.game.code, viewer=Viewer(guest), now=NOON)
+    assert not Game.objects.get().hosted_by_guest
+    lobby.join(code=table.game.code, viewer=Viewer(guest), now=NOON)
+    lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    assert Game.objects.get().hosted_by_guest
+
+
 def test_a_table_where_i_sit_hides_no_other_of_its_host(alice: User, bob: User) -> None:
     older, newer = new_table(alice, players=3), new_table(alice, players=3)
     lobby.join(code=newer.game.code, viewer=Viewer(bob), now=NOON)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
+from accounts.actions import create_guest
 from accounts.models import User
 from games import queries
 from games.actions.moderation.log import notes_of
 from games.actions.play import play_move
 from games.actions.sweep import sweep
-from games.models import Game, Move, TableEvent
-from games.queries import Viewer
+from games.models import Game, Move, Seat, TableEvent
+from games.queries import Viewer, lists
 from tests.support.copies import copy_table
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -118,6 +120,31 @@ def test_a_page_finds_the_events_between_its_moves_by_index(many: list[int], ali
     assert len(plans) == 1
     assert "Index Scan" in plans[0]
     assert "table_event_of_game" in plans[0]
+
+
+def test_the_front_page_reads_only_the_newest_open_tables_of_accounts_and_of_guests(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "NEWEST", 10)
+    guest, now = create_guest(), timezone.now()
+    hosts = [alice] * 20 + [guest] * 4000
+    open_games = Game.objects.bulk_create(
+        Game(host=host, hosted_by_guest=host.is_guest, players=3, created_at=now) for host in hosts
+    )
+    Seat.objects.bulk_create(Seat(game=game, index=0, user_id=game.host_id, name="x") for game in open_games)
+    analyze()
+    for user in (None, bob):
+        plan = json.loads(lists.open_tables(user).explain(analyze=True, format="json"))[0]["Plan"]
+        read = {table: rows_read(plan, table) for table in ("games_game", "games_seat")}
+        assert max(read.values()) <= 10 * 2 * 10, read  # each of the newest a few times
+        assert read["games_game"] >= 2 * 10
+
+
+def rows_read(plan: dict[str, Any], table: str) -> int:
+    """Return how many rows of a table an executed plan read, those that a filter dropped included."""
+    own = plan.get("Relation Name") == table
+    rows = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0) if own else 0
+    return int(rows * plan["Actual Loops"]) + sum(rows_read(part, table) for part in plan.get("Plans", ()))
 
 
 def test_a_statement_that_reads_a_whole_table_would_be_found(many: list[int]) -> None:
