@@ -42,10 +42,10 @@ def move_seats(*, guest: User, user: User) -> Moved:
         too_many = _over_limit(theirs, guest, user)
         coming = [game for game in theirs if game.pk not in too_many]
         Seat.objects.filter(game__in=coming, user=guest).update(user=user, name=user.name)
+        handover.change_host(*[game for game in coming if game.host_id == guest.pk], user_id=user.pk)
         for game in coming:
-            if game.host_id == guest.pk:
-                handover.change_host(game, user_id=user.pk)
-            announce.after_commit(game)
+            if not game.ended:
+                announce.after_commit(game)
         _move_invitations(guest, user)
         return Moved(len(coming), len(locked) - len(theirs), len(too_many))
 

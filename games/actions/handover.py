@@ -78,11 +78,12 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     announce.after_commit(game)
 
 
-def change_host(game: Game, *, user_id: int | None) -> None:
-    """Give a table to another host, and forget the form that made it: sent again, it must not lead to this host."""
-    game.host_id, game.form, game.form_guest_id = user_id, None, None
-    game.hosted_by_guest = user_id is not None and User.objects.filter(pk=user_id, is_guest=True).exists()
-    game.save(update_fields=["host", "hosted_by_guest", "form", "form_guest"])
+def change_host(*games: Game, user_id: int | None) -> None:
+    """Give tables to another host, and forget the forms that made them: sent again, they must not lead to this host."""
+    by_guest = user_id is not None and User.objects.filter(pk=user_id, is_guest=True).exists()
+    for game in games:
+        game.host_id, game.hosted_by_guest, game.form, game.form_guest_id = user_id, by_guest, None, None
+    Game.objects.bulk_update(games, ["host", "hosted_by_guest", "form", "form_guest"])
 
 
 def require_no_bot(table: Table, *, seat: int) -> None:

@@ -252,16 +252,10 @@ def start(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         `forbidden` also to a person who plays against bots alone at as many tables as `table_limits` allows.
     """
     with transaction.atomic():
-        table, user = _hosted_table(code, viewer), viewer.user
-        game = table.game
+        table = _hosted_table(code, viewer)
         if len(table.seats) < rules.MIN_PLAYERS:
             raise Denied("too_few_players", "A game needs two players: invite somebody, or add a bot.", rule="SETUP-1")
-        for index, seat in enumerate(table.seats):
-            seat.index = index
-            # One by one, lowest first: a seat only ever moves down into a free number.
-            seat.save(update_fields=["index"])
-        game.players = len(table.seats)
-        _start(table, user, now)
+        _start(table, viewer.user, now)
         return table
 
 
@@ -276,9 +270,16 @@ def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
 
 
 def _start(table: Table, by: User, now: datetime) -> None:
+    """Start with those who sit there; they move up so that no seat is empty."""
     game = table.game
     if [seat.user_id for seat in table.seats if seat.user_id is not None] == [by.pk]:
-        table_limits.check_against_bots(by)
+        table_limits.check_against_bots(by)  # locks the person, so before a seat of theirs is changed
+    for index, seat in enumerate(table.seats):
+        if seat.index != index:
+            seat.index = index
+            # One by one, lowest first: a seat only ever moves down into a free number.
+            seat.save(update_fields=["index"])
+    game.players = len(table.seats)
     game.status, game.started_at = Game.Status.PLAYING, now
     rounds.deal_round(table, number=1, dealer=chance.source.randrange(len(table.seats)), now=now)
     tell.start(table, by=by.pk, now=now)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from accounts.models import User
@@ -148,6 +150,34 @@ def test_tables_of_a_guest_past_the_limit_stay_behind(alice: User, bob: User, ch
     moved = guests.move_seats(guest=bob, user=alice)
     assert moved == (2, 0, 1)
     assert [now_of(table).seats[0].user for table in (over, *going)] == [alice, alice, bob]
+
+
+def test_moving_a_guest_s_tables_asks_the_database_as_much_for_one_as_for_ten(
+    alice: User, bob: User, charlie: User
+) -> None:
+    asked, dora = [], person("dora")
+    for guest, tables in ((bob, 1), (charlie, 10)):
+        for _ in range(tables):
+            ended_table(guest, dora)
+        with CaptureQueriesContext(connection) as queries:
+            assert guests.move_seats(guest=guest, user=alice).games == tables
+        asked.append(len(queries))
+    assert asked[0] == asked[1]
+    assert set(Game.objects.values_list("host", flat=True)) == {alice.pk}
+
+
+def test_a_start_locks_the_person_before_it_changes_seats(alice: User, bob: User) -> None:
+    """Staff who take a name away lock the person first and then change the seats: in another order both would wait."""
+    table = new_table(alice, players=4, bots=1)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    lobby.leave_table(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    with CaptureQueriesContext(connection) as queries:
+        lobby.start(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    sql = [query["sql"] for query in queries]
+    locked = next(n for n, one in enumerate(sql) if "accounts_user" in one and "FOR NO KEY UPDATE" in one)
+    changed = next(n for n, one in enumerate(sql) if one.startswith('UPDATE "games_seat"'))
+    assert locked < changed
+    assert [seat.index for seat in now_of(table).seats] == [0, 1]
 
 
 def test_the_page_says_which_tables_of_a_guest_stayed_behind(full: list[Table], alice: User, charlie: User) -> None:
