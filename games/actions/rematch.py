@@ -71,6 +71,6 @@ def _new_table(table: Table, user: User, now: datetime) -> Table:
     Invitation.objects.bulk_create(
         (Invitation(game=again.game, user_id=user_id, at=now) for user_id in asked), ignore_conflicts=True
     )
-    tell.invited(again.game, asked, host=user.name, now=now)
+    tell.invited(again.game, asked, asker=user, now=now)
     announce.after_commit(game)
     return again

@@ -27,8 +27,9 @@ class Notice(Delivery):
     `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
     the reminders of one turn whose deadline moved, the times a bot took one seat over, and days of vacation that were
     taken by themselves, in seconds of the epoch; it is the number of the audit entry of a seat or a second factor that
-    staff gave or took away, also for the turn that goes with a seat, and of the case where a report is settled. A
-    digest, a day, a factor and a report have no game; a digest's `version` is the number of the day.
+    staff gave or took away, also for the turn that goes with a seat, of the case where a report is settled, and of the
+    person who asks for a rematch. A digest, a day, a factor and a report have no game; a digest's `version` is the
+    number of the day.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False)

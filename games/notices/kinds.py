@@ -54,6 +54,7 @@ class Reason(TextChoices):
     BACK = "back", "You already had your seat back."
     STAFF = "staff", "Staff had changed your seat by then."
     REMINDED = "reminded", "A reminder about the same turn was sent instead."
+    ASKED = "asked", "The same person had asked you by email less than a day before."
     OFF = "off", "This is switched off in your notice settings."
     NO_ADDRESS = "no_address", "Your account has no email address."
     UNVERIFIED = "unverified", "Your email address is not confirmed."
@@ -74,7 +75,7 @@ class Reason(TextChoices):
 EXPECTED: Final = frozenset(
     {
         Reason.MOVED, Reason.MOVED_ON, Reason.JOINED, Reason.LOOKING, Reason.REMINDED, Reason.READ, Reason.BACK,
-        Reason.STAFF, Reason.OFF,
+        Reason.STAFF, Reason.OFF, Reason.ASKED,
     }
 )  # fmt: skip
 """Reasons that say nothing went wrong: pages hide notices that were dropped for one of these."""

@@ -309,7 +309,9 @@ def test_a_scanner_that_opens_every_link_changes_nothing(
 def test_the_scan_for_writes_finds_one(alice: User) -> None:
     with statements() as asked:
         alice.save(update_fields=["email"])
-        tell.invited(table_at(TWO_HANDS, [alice, "careful"]).game, [alice.pk], host="Bob", now=NOON)
+        tell.invited(
+            table_at(TWO_HANDS, [alice, "careful"]).game, [alice.pk], asker=User(pk=1, username="bob"), now=NOON
+        )
 
     assert sum(bool(WRITES.match(sql)) for sql in asked) > 2
 

@@ -102,7 +102,7 @@ def news(kind: str, user: User, other: User, name: str) -> None:
     """Write a notice of this kind to `user` about a table with `other`, as it would be with this name in it."""
     if kind == INVITED:
         game = lobby.create_table(user=other, options=lobby.TableOptions(players=3), now=NOON).game
-        tell.invited(game, [user.pk], host=name, now=NOON)
+        tell.invited(game, [user.pk], asker=User(pk=other.pk, display_name=name), now=NOON)
         return
     table = table_at(TWO_HANDS, [user, other], deadline=TOMORROW)
     if kind == BOT_TOOK_OVER:

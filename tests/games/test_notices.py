@@ -394,3 +394,39 @@ def test_closing_a_callout_window_leaves_the_notice_of_a_turn_that_runs(alice: U
         ("site", "sent", None),
         ("email", "waiting", None),
     }
+
+
+def finished(*people: User) -> Table:
+    table = table_at(TWO_HANDS, list(people))
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
+    return table
+
+
+def asked_by_mail(user: User) -> list[str]:
+    """Return what became of each invitation that this person was to get by mail: that it waits, or why not."""
+    rows = Notice.objects.filter(user=user, kind="invited", channel="email").order_by("pk")
+    return [row.reason or row.state for row in rows]
+
+
+def test_a_person_mails_one_rematch_a_day_to_another(alice: User, bob: User, charlie: User) -> None:
+    tables = [finished(alice, bob) for _ in range(3)]
+    for minutes in range(0, 30, 3):
+        for table in tables:
+            now = NOON + minutes * MINUTE
+            again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=now)
+            lobby.leave_table(code=again.game.code, viewer=Viewer(alice), now=now + 2 * MINUTE)
+    assert asked_by_mail(bob) == ["waiting"] + 29 * ["asked"]
+    assert Notice.objects.filter(user=bob, kind="invited", channel="site", state="waiting").count() == 30
+
+    ask_rematch(code=finished(charlie, bob).game.code, viewer=Viewer(charlie), now=NOON)
+    ask_rematch(code=tables[0].game.code, viewer=Viewer(alice), now=NOON + timedelta(days=1))
+    assert asked_by_mail(bob)[30:] == ["waiting", "waiting"]
+
+
+def test_an_invitation_that_was_not_mailed_does_not_count(alice: User, bob: User) -> None:
+    table = finished(alice, bob)
+    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    lobby.leave_table(code=again.game.code, viewer=Viewer(alice), now=NOON)
+    Notice.objects.filter(channel="email").update(state="dropped", reason="over")  # as the outbox does
+    ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON + 3 * MINUTE)
+    assert asked_by_mail(bob) == ["over", "waiting"]

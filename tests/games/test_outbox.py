@@ -415,7 +415,7 @@ def test_notices_of_two_months_ago_are_forgotten_but_not_those_that_wait(table: 
 @pytest.mark.parametrize(("answer", "reason"), [("sits down", "joined"), ("comes too late", "over"), ("waits", "")])
 def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, answer: str, reason: str) -> None:
     game = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON).game
-    tell.invited(game, [alice.pk], host="bob", now=NOON)
+    tell.invited(game, [alice.pk], asker=bob, now=NOON)
     if answer == "sits down":
         lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)
     elif answer == "comes too late":

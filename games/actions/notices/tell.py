@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -15,6 +15,7 @@ import structlog
 from accounts.rows import prepared
 from games import rules
 from games.models import Game, Seat
+from games.models.notices import EMAIL, Notice
 from games.notices.kinds import (
     BOT_TOOK_OVER,
     CAUGHT,
@@ -35,6 +36,9 @@ from games.queries import Table
 from games.render.words import counted, listed
 
 log = structlog.get_logger(__name__)
+
+ASKED_AGAIN: Final = timedelta(days=1)
+"""For so long further invitations of one person to another are shown on the site alone."""
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -158,9 +162,14 @@ def start(table: Table, *, by: int, now: datetime) -> None:
     write(table.game, [*intents, *of_turn(table)], now=now)
 
 
-def invited(game: Game, people: Iterable[int], *, host: str, now: datetime) -> None:
-    """Tell these people that they are asked to this table for a rematch."""
-    write(game, [Intent(user_id, INVITED, f"{host} asks you for a rematch.") for user_id in people], now=now)
+def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) -> None:
+    """Tell these people that the asker asks them to this table for a rematch: by mail each of them once a day."""
+    text = f"{asker.name} asks you for a rematch."
+    mailed = Notice.objects.filter(kind=INVITED, channel=EMAIL, mark=asker.pk, created_at__gt=now - ASKED_AGAIN)
+    again = set(mailed.filter(user__in=people).exclude(state=Notice.State.DROPPED).values_list("user_id", flat=True))
+    write(game, [Intent(user_id, INVITED, text) for user_id in people], now=now, mark=asker.pk)
+    mails = Notice.objects.filter(game=game, kind=INVITED, channel=EMAIL, user__in=again, state=Notice.State.WAITING)
+    mails.update(state=Notice.State.DROPPED, reason=Reason.ASKED)
 
 
 def waited_in_vain(table: Table, *, time: str, now: datetime) -> None:
