@@ -405,6 +405,19 @@ def test_networks_take_turns_with_mails_to_one_mailbox(limits: None, address: st
     assert [len(deliver(timedelta(hours=n, minutes=2))) for n in range(2, 5)] == [3, 3, 3]
 
 
+def test_new_passwords_of_strangers_do_not_keep_the_owner_of_a_mailbox_waiting(limits: None, alice: User) -> None:
+    confirmed(alice)
+    spellings = [f"alice+{n}@example.org" for n in range(9)]
+    for n, spelling in enumerate(spellings):
+        claim(f"mallory{n}", spelling)
+        ask_reset(spelling)
+    assert deliver() == spellings[:3]
+    ask_reset(alice.email)
+    assert deliver(timedelta(minutes=59)) == []
+    assert deliver(HOUR) == [alice.email, *spellings[3:5]]
+    assert deliver(2 * HOUR) == spellings[5:8]
+
+
 def test_a_person_who_asks_from_a_page_takes_the_turn_of_their_network(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n, network in enumerate(["192.0.2.1", "192.0.2.2", "192.0.2.2"]):

@@ -13,7 +13,7 @@ import structlog
 from django.core.mail import EmailMultiAlternatives
 from django.db import connection
 
-from accounts import mails
+from accounts import mails, queries
 from accounts.addresses import canonical
 from accounts.limits import MAILS_TO_MAILBOX, scaled
 from accounts.models import AccountMail
@@ -44,12 +44,14 @@ class _Gone:
     """The mails that have gone out, as far as limits and turns need to know them.
 
     `times` has when mails of a kind went to a mailbox in the window of the limit, oldest first. `turns` has how many of
-    the rows that are still stored were asked from each network. `leading` has the mail of a kind to an address that
+    the rows that are still stored were asked from each network. `lately` has the addresses that got a mail of a kind in
+    the window of the limit. `leading` has the mail of a kind to an address that
     goes out now.
     """
 
     times: defaultdict[tuple[str, str], list[datetime]] = field(default_factory=lambda: defaultdict(list))
     turns: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    lately: set[tuple[str, str]] = field(default_factory=set)
     leading: dict[tuple[str, str], AccountMail] = field(default_factory=dict)
 
 
@@ -63,8 +65,8 @@ def look(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
         if not cursor.fetchone()[0]:
             return []
     due = AccountMail.objects.filter(state=AccountMail.State.WAITING, due_at__lte=now)
-    asked = list(due.order_by("pk").values_list("pk", "kind", "mailbox", "asked_from"))
-    gone = _gone({mailbox for _, _, mailbox, _ in asked}, now)
+    asked = list(due.order_by("pk").only("kind", "address", "mailbox", "asked_from"))
+    gone = _gone({row.mailbox for row in asked}, now)
     in_turn = _in_turn(asked, gone.turns)[:most]
     locked = due.select_for_update(skip_locked=True, of=("self",)).select_related("user").in_bulk(in_turn)
     looked = []
@@ -72,6 +74,7 @@ def look(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
         verdict = judged(row, partial(_judge, row, gone, now), now=now)
         if not verdict.reason:
             gone.times[row.kind, row.mailbox].append(now)
+            gone.lately.add((row.kind, row.address))
             gone.leading[row.kind, row.address] = row
         looked.append((row, verdict))
     return looked
@@ -81,26 +84,30 @@ def _gone(mailboxes: set[str], now: datetime) -> _Gone:
     """Return what has gone out to these mailboxes. Runs one query."""
     gone = _Gone()
     rows = AccountMail.objects.filter(mailbox__in=mailboxes, state__in=GONE_OUT).order_by("since")
-    for kind, mailbox, asked_from, at in rows.values_list("kind", "mailbox", "asked_from", "since"):
-        gone.turns[kind, mailbox, asked_from] += 1
-        if at > now - MAILS_TO_MAILBOX.window:
-            gone.times[kind, mailbox].append(at)
+    for row in rows.only("kind", "address", "mailbox", "asked_from", "since"):
+        gone.turns[row.kind, row.mailbox, row.asked_from] += 1
+        if row.since > now - MAILS_TO_MAILBOX.window:
+            gone.times[row.kind, row.mailbox].append(row.since)
+            gone.lately.add((row.kind, row.address))
     return gone
 
 
-def _in_turn(asked: Sequence[tuple[int, str, str, str]], turns: Mapping[tuple[str, str, str], int]) -> list[int]:
+def _in_turn(asked: Sequence[AccountMail], turns: Mapping[tuple[str, str, str], int]) -> list[int]:
     """Return the numbers of these rows in the order in which they are to be sent.
 
     The networks that asked for mails to one mailbox take turns: first comes the one that had the fewest, of rows that
     are equal in this the oldest. So nobody delays a stranger's mail by more than one mail for each network they have.
+
+    A new password for an address that nobody has confirmed comes last: anybody can claim other spellings of a mailbox.
     """
+    confirmed = queries.confirmed_of([row.address for row in asked if row.kind == mails.RESET])
     taken = Counter(turns)
     order = []
-    for pk, *network in asked:
-        kind, mailbox, asked_from = network
-        order.append((taken[kind, mailbox, asked_from], pk))
-        taken[kind, mailbox, asked_from] += 1
-    return [pk for _, pk in sorted(order)]
+    for row in asked:
+        network = row.kind, row.mailbox, row.asked_from
+        order.append((row.kind == mails.RESET and row.address not in confirmed, taken[network], row.pk))
+        taken[network] += 1
+    return [pk for _, _, pk in sorted(order)]
 
 
 def _judge(row: AccountMail, gone: _Gone, now: datetime) -> Verdict:
@@ -113,9 +120,10 @@ def _judge(row: AccountMail, gone: _Gone, now: datetime) -> Verdict:
         return Verdict("merged")
     times, allowed = gone.times[row.kind, row.mailbox], scaled(MAILS_TO_MAILBOX.most)
     if allowed is not None and len(times) >= allowed:
-        # A confirmation waits for its turn: others may have used the limit up, and it is the only mail to the person
-        # who asked. A reset mail is for all accounts of its address, and its mailbox has just had three of them.
-        return Verdict("enough", times[-allowed] + MAILS_TO_MAILBOX.window if row.kind == mails.CONFIRM else None)
+        # It waits for its turn: others may have used the limit up, with other spellings of the mailbox. Only a mail for
+        # all accounts of its address, which has just had one, would say the same again.
+        again = row.kind != mails.CONFIRM and (row.kind, row.address) in gone.lately
+        return Verdict("enough", None if again else times[-allowed] + MAILS_TO_MAILBOX.window)
     if (_reader(row) is None) if row.kind == mails.WORKS else not mails.anything_to_say(row):
         return Verdict("nothing")
     return Verdict()
