@@ -8,7 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts import mails
-from games.actions import agreements, chance, housekeeping
+from games.actions import abandoned, agreements, chance, housekeeping
 from games.actions import bot_turn as bots_action
 from games.actions import sweep as sweep_action
 from games.actions.clocks import rest
@@ -47,10 +47,12 @@ def send_notices() -> None:
 
 @shared_task(name="games.tasks.housekeeping", ignore_result=True)
 def tidy() -> None:
-    """Close tables that never started, end forgotten pauses, forget what is old, and open the site's own cases."""
+    """End and delete what nobody plays, end forgotten pauses, forget what is old, and open the site's own cases."""
     run_all(
         old_pauses=lambda: agreements.end_old_pauses(now=timezone.now()),
         old_tables=lambda: housekeeping.close_old_tables(now=timezone.now()),
+        left_games=lambda: abandoned.call_off_left_games(now=timezone.now()),
+        unplayed_games=lambda: abandoned.delete_unplayed_games(now=timezone.now()),
         rest=lambda: rest.follow_everybody(now=timezone.now()),
         guests=lambda: housekeeping.forget_guests(now=timezone.now()),
         old_notices=lambda: mailbox.forget_old(now=timezone.now()),

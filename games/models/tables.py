@@ -136,6 +136,7 @@ class Game(models.Model):
             models.Index(fields=["deadline", "id"], name="game_deadline", condition=Q(deadline__isnull=False)),
             models.Index(fields=["remind_at"], name="game_remind_at", condition=Q(remind_at__isnull=False)),
             models.Index(fields=["wake_at"], name="game_wake_at", condition=Q(wake_at__isnull=False)),
+            models.Index(fields=["finished_at"], name="game_finished_at", condition=Q(finished_at__isnull=False)),
             models.Index(fields=["id"], name="game_playing", condition=Q(status="playing")),
             models.Index(
                 fields=["hosted_by_guest", "-id"],

@@ -8,7 +8,7 @@ import pytest
 
 from accounts import mails
 from games import tasks
-from games.actions import agreements, housekeeping
+from games.actions import abandoned, agreements, housekeeping
 from games.actions.clocks import rest
 from games.actions.moderation import watch
 from games.actions.notices import mailbox, outbox, reminders
@@ -17,6 +17,8 @@ from games.actions.steps import run_all
 TIDY = [
     (agreements, "end_old_pauses"),
     (housekeeping, "close_old_tables"),
+    (abandoned, "call_off_left_games"),
+    (abandoned, "delete_unplayed_games"),
     (rest, "follow_everybody"),
     (housekeeping, "forget_guests"),
     (mailbox, "forget_old"),
