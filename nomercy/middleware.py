@@ -13,7 +13,7 @@ from django.conf import settings
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.template import loader
@@ -39,7 +39,7 @@ log = structlog.get_logger("nomercy.request")
 
 
 class NullCharacter(SuspiciousOperation):
-    """A URL has a NUL character."""
+    """The query of a URL has a NUL character."""
 
 
 class RequestLog:
@@ -170,11 +170,14 @@ def short_bodies(get_response: Handler) -> Handler:
 def no_null_characters(get_response: Handler) -> Handler:
     """Refuse a URL with a NUL character. PostgreSQL takes none, so a page that asks by one would be an error.
 
-    Forms and the API's JSON are checked where they are read: there the refusal says which field is wrong.
+    There is nothing at a path with one, so that is 404; a query with one is 400. Forms and the API's JSON are checked
+    where they are read: there the refusal says which field is wrong.
     """
 
     def handle(request: HttpRequest) -> HttpResponseBase:
-        if NUL in request.path or QUOTED_NUL in request.META.get("QUERY_STRING", ""):
+        if NUL in request.path:
+            raise Http404
+        if QUOTED_NUL in request.META.get("QUERY_STRING", ""):
             return bad(request, NullCharacter())
         return get_response(request)
 
