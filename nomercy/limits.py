@@ -47,6 +47,8 @@ READS: Final = Limit("reads", None, 12_000)
 HEALTH_CHECKS: Final = Limit("health", None, 3_000)
 API_CALLS: Final = Limit("api", 18_000, 36_000)
 UNKNOWN_TOKENS: Final = Limit("unknown-tokens", None, 60)
+REFUSED: Final = Limit("refused", None, 12_000)
+"""Forms that are over the limit of a person. They count for nothing else, but each costs a look at the session."""
 RECORDS: Final = Limit("records", 300, 600, visitors=300)
 API_TABLES: Final = Limit("api-tables", 600, 1_200)
 MOVES: Final = Limit("moves", 6_000, 120_000, visitors=480)
@@ -184,6 +186,7 @@ class Limits:
                 return too_many(request, usual.name, wait)
         if special is not None:
             wait = _reached(special, special.address, "address", address)
+            wait = wait or _reached(REFUSED, REFUSED.address, "address", address)
             if not wait and settings.SESSION_COOKIE_NAME not in request.COOKIES and bearer_token(request) is None:
                 wait = _reached(special, special.visitors, "visitor", address)
             if wait:
@@ -215,6 +218,8 @@ class Limits:
         for limit, most, kind, name in counted:
             wait = _over(limit, most, kind, name)
             if wait:
+                if kind == "person" and request.method not in READING and not by_api:
+                    _over(REFUSED, REFUSED.address, "address", address_of(request))
                 return too_many(request, limit.name, wait)
         return None
 

@@ -135,6 +135,21 @@ def test_refusals_are_one_line_a_minute_for_each_limit(alice: User) -> None:
     assert len(lines) == len(refusals) + 2 * SMALL
 
 
+def test_forms_over_a_person_s_limit_cost_no_query_once_there_are_many(
+    monkeypatch: pytest.MonkeyPatch, alice: User, bob: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    monkeypatch.setattr(limits, "LIMITS", {"move": Limit("moves", 1, 1_000)})
+    monkeypatch.setattr(limits, "REFUSED", Limit("refused", None, SMALL))
+    path = f"/games/{table_at(TWO_HANDS, [alice, bob]).game.code}/move/"
+    browser = logged_in(alice)
+    assert [browser.post(path).status_code for _ in range(SMALL + 2)] == [400] + [429] * (SMALL + 1)
+    with django_assert_num_queries(0):
+        assert browser.post(path).status_code == 429
+    assert browser.get("/").status_code == 200
+    elsewhere = logged_in(bob)
+    assert elsewhere.post(path, REMOTE_ADDR="192.0.2.7").status_code == 400
+
+
 def from_64(number: int) -> Client:
     """Return a browser in a further /64 of one customer's /48."""
     return Client(REMOTE_ADDR=f"2001:db8:7:{number:x}::1")
