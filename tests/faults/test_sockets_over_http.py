@@ -9,26 +9,36 @@ import os
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from pytest_django import DjangoDbBlocker
 from websockets.asyncio.client import connect
 from websockets.typing import Origin
 
 from accounts.models import User
 from tests.conftest import Figure, logged_in
-from tests.faults.test_away import post
+from tests.faults.test_away import on_the_stack, post
 from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, table_at
+
+__all__ = ["on_the_stack"]  # the fixture of that module
 
 pytestmark = [pytest.mark.long, pytest.mark.redis, pytest.mark.django_db(transaction=True)]
 
 BROKEN: Final = 40
 RESET: Final = struct.pack("ii", 1, 0)
 """SO_LINGER: closing sends a reset, as when the other machine has gone."""
+
+
+@pytest.fixture(scope="module")
+def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
+    with django_db_blocker.unblock(), stack(RATE_LIMITS="100", LOG_LEVEL="WARNING") as running:
+        yield running
 
 
 def handshake(running: RunningStack, path: str, source: str = "127.0.0.9") -> tuple[socket.socket, int]:
@@ -50,12 +60,14 @@ def break_off(line: socket.socket) -> None:
     line.close()
 
 
-def test_a_page_hears_of_a_move_while_sockets_break_and_never_read(alice: User, bob: User, figure: Figure) -> None:
+def test_a_page_hears_of_a_move_while_sockets_break_and_never_read(
+    running: RunningStack, alice: User, bob: User, figure: Figure
+) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     path, browser = f"/ws/games/{game.code}/", logged_in(alice)
     cookie = f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}"
 
-    async def scenario(running: RunningStack) -> float:
+    async def scenario() -> float:
         address = f"{running.url.replace('http', 'ws', 1)}{path}"
         async with connect(address, origin=Origin(running.url), additional_headers={"Cookie": cookie}) as page:
             assert json.loads(await page.recv())["version"] == 0
@@ -75,13 +87,13 @@ def test_a_page_hears_of_a_move_while_sockets_break_and_never_read(alice: User, 
                 pass
             return time.monotonic() - started
 
-    with stack(RATE_LIMITS="0", LOG_LEVEL="WARNING") as running:
-        never_read = [handshake(running, path, "127.0.0.8") for _ in range(20)]
-        assert {status for _, status in never_read} == {101}
-        waited = asyncio.run(scenario(running))
-        for line, _ in never_read:
-            line.close()
-        said = "".join(running.said)
+    before = len(running.said)
+    never_read = [handshake(running, path, "127.0.0.8") for _ in range(20)]
+    assert {status for _, status in never_read} == {101}
+    waited = asyncio.run(scenario())
+    for line, _ in never_read:
+        line.close()
+    said = "".join(running.said[before:])
     figure(f"heard of the move after {waited:.2f} s beside {BROKEN} sockets that broke at once")
     assert waited < 5.0
     assert "Exception in ASGI application" not in said
@@ -89,19 +101,18 @@ def test_a_page_hears_of_a_move_while_sockets_break_and_never_read(alice: User, 
 
 
 def test_an_address_that_opens_sockets_all_the_time_is_refused_and_others_are_not(
-    alice: User, bob: User, figure: Figure
+    running: RunningStack, alice: User, bob: User, figure: Figure
 ) -> None:
     code = table_at(TWO_HANDS, [alice, bob]).game.code
-    with stack(RATE_LIMITS="100", LOG_LEVEL="WARNING") as running:
-        seen: list[int] = []
-        for _ in range(400):
-            line, status = handshake(running, f"/ws/games/{code}/")
-            seen.append(status)
-            break_off(line)
-        started = time.monotonic()
-        line, status = handshake(running, f"/ws/games/{code}/", "127.0.0.7")
-        waited = time.monotonic() - started
-        line.close()
+    seen: list[int] = []
+    for _ in range(400):
+        line, status = handshake(running, f"/ws/games/{code}/", "127.0.0.10")
+        seen.append(status)
+        break_off(line)
+    started = time.monotonic()
+    line, status = handshake(running, f"/ws/games/{code}/", "127.0.0.7")
+    waited = time.monotonic() - started
+    line.close()
     figure(f"{seen.count(429)} of {len(seen)} were refused; somebody else came in after {waited:.2f} s")
     assert set(seen) == {101, 429}
     assert status == 101
