@@ -22,6 +22,7 @@ from django.views.defaults import server_error
 from django_htmx.middleware import HtmxDetails
 
 from accounts.htmx import log_in_first
+from games.api import unknown
 from games.refusals import RETRY_SECONDS, Denied, passing
 from nomercy.answers import API, error_object, too_large
 from nomercy.sessions import SessionStore
@@ -176,6 +177,8 @@ def no_null_characters(get_response: Handler) -> Handler:
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if NUL in request.path:
+            if request.path.startswith(API):
+                return unknown(request)
             raise Http404
         if QUOTED_NUL in request.META.get("QUERY_STRING", ""):
             return bad(request, NullCharacter())
