@@ -137,7 +137,7 @@ def test_without_a_next_game_the_front_page_says_so(as_alice: Client) -> None:
     assert "No game is waiting for you." in text_of(as_alice.get("/next/", follow=True))
 
 
-@pytest.mark.parametrize("after", ["%00", "a" * 17, "%F0%9F%82%A1", "a/b", "%0A"])
+@pytest.mark.parametrize("after", ["a" * 17, "%F0%9F%82%A1", "a/b", "%0A"])
 def test_what_is_no_code_of_a_table_is_not_looked_for(as_alice: Client, alice: User, bob: User, after: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     assert as_alice.get(f"/next/?after={after}").headers["Location"] == f"/games/{game.code}/"
