@@ -475,6 +475,13 @@ def test_any_number_of_newer_tables_of_guests_hides_no_table_of_an_account(
     assert [game.code for game in lists.open_tables(None)] == [*of_guests[:-4:-1], *of_accounts[::-1]]
 
 
+def test_the_migration_marks_the_open_tables_of_guests(alice: User) -> None:
+    of_guest, _ = (new_table(user, players=3).game for user in (create_guest(), alice))
+    Game.objects.update(hosted_by_guest=False)
+    import_module("games.migrations.0034_open_tables_of_guests").mark(apps, None)
+    assert list(Game.objects.filter(hosted_by_guest=True)) == [of_guest]
+
+
 def test_a_table_that_a_guest_hands_on_counts_as_its_new_host_s(alice: User) -> None:
     guest = create_guest()
     table = new_table(guest, players=3)
