@@ -38,6 +38,7 @@ from nomercy.launcher.place import CHECKOUT
 from nomercy.mail import FolderAndConsole
 from nomercy.middleware import Busy, try_again
 from nomercy.sessions import SessionStore
+from nomercy.storms import StormFilter
 from tests.conftest import api_token
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -403,6 +404,9 @@ def test_a_forged_host_is_one_line_of_the_log(client: Client, monkeypatch: pytes
     [handler] = [one for one in logging.getLogger().handlers if isinstance(one.formatter, ProcessorFormatter)]
     assert isinstance(handler, logging.StreamHandler)
     monkeypatch.setattr(handler, "stream", io.StringIO())
+    # Another test may have had such a line less than a minute ago.
+    others = [one for one in handler.filters if not isinstance(one, StormFilter)]
+    monkeypatch.setattr(handler, "filters", [*others, StormFilter()])
     assert client.get("/healthz", headers={"host": "evil.example"}).status_code == 400
     lines = [line for line in handler.stream.getvalue().splitlines() if "evil.example" in line or "Traceback" in line]
     assert len(lines) == 1
