@@ -11,16 +11,15 @@ from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.utils import timezone
 
 from accounts.models import Session
-from accounts.rows import columns, prepared, reader
+from accounts.rows import Selected, prepared
 
 KEY: Final = re.compile(r"[a-z0-9]{8,40}")
 SEEN_GRAIN: Final = timedelta(minutes=10)
 """How often the last use of a session is stored, so that most requests write nothing."""
 KEY_GRACE: Final = timedelta(seconds=10)
 """How long the old key of a session works after it was given a new one, for the second click of a double click."""
-SESSION: Final = (
-    f"SELECT {columns(Session, 's')} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
-)
+SESSION: Final = Selected({Session: "s"})
+SESSION_SQL: Final = f"SELECT {SESSION} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
 
 
 class SessionStore(DatabaseStore):
@@ -59,11 +58,11 @@ class SessionStore(DatabaseStore):
     def _get_session_from_db(self) -> Any:
         """The row of this key, by a fixed statement; as Django's own, forget a key that has none."""
         with prepared() as cursor:
-            cursor.execute(SESSION, [self.session_key, timezone.now()])
-            values = cursor.fetchone()
-        if values is None:
+            cursor.execute(SESSION_SQL, [self.session_key, timezone.now()])
+            row = SESSION.one(cursor)
+        if row is None:
             self._session_key = None
             return None
-        row = reader(Session)[1](values)
-        self.seen_at = row.seen_at
-        return row
+        session = row.instance(Session)
+        self.seen_at = session.seen_at
+        return session

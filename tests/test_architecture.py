@@ -34,6 +34,7 @@ NO_WRITES = (
     "accounts/queries.py",
     "games/admin",
     "games/management",
+    "games/models/log_rows.py",
     "games/models/rows.py",
     "games/queries",
 )

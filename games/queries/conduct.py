@@ -13,8 +13,8 @@ from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
+from games.models.log_rows import EventRow, read_between_moves
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
-from games.models.rows import EventRow, read_between_moves
 
 M = TypeVar("M", bound=Model)
 

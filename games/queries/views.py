@@ -10,9 +10,9 @@ from django.contrib.postgres.expressions import ArraySubquery
 
 from games import rules
 from games.models import Game, Move, Round, Seat
+from games.models.log_rows import read_log
 from games.models.paces import Pace
 from games.models.positions import position_of
-from games.models.rows import read_log
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -220,6 +220,8 @@ def log_of(
     end = table.game.version if until is None else min(until, table.game.version)
     you = table.seat_of(user)
     return [
-        LogLine(n, round_, seat, text, at, rules.redact(events, you, over), by_bot)
-        for n, round_, seat, text, at, events, over, by_bot in read_log(table.game.pk, after, end, last)
+        LogLine(
+            line.n, line.round, line.seat, line.text, line.at, rules.redact(line.events, you, line.over), line.by_bot
+        )
+        for line in read_log(table.game.pk, after, end, last)
     ]

@@ -222,7 +222,7 @@ def test_the_list_of_notices_costs_the_same_however_long_it_is(
     for _ in range(8):
         game = table_at(TWO_HANDS, [alice, bob]).game
         tell.write(game, [tell.Intent(user.pk, "out") for user in (alice, bob)], now=NOON)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         assert as_mo.get("/admin/games/notice/").status_code == 200
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 from accounts.models import User
 from games.actions import table_events
 from games.actions.moderation.acts import TABLE_ACTS
-from games.models.rows import EventRow
+from games.models.log_rows import EventRow
 from games.queries import Table, conduct
 from games.queries.conduct import DoneAct
 from games.render import LogNote

@@ -1,0 +1,153 @@
+"""What happened at a table, as fixed SQL (accounts/rows.py): its log, the acts of staff, and its events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+from accounts.rows import Selected, prepared
+from games import rules
+
+_LOG: Final = Selected(
+    {},
+    n="m.n",
+    round="r.number",
+    seat="m.seat",
+    text="m.text",
+    at="m.at",
+    events="m.events",
+    over="r.ended_at IS NOT NULL",
+    by_bot="m.by_bot",
+)
+_LOG_SQL: Final = f"""
+SELECT {_LOG}
+FROM games_move m JOIN games_round r ON r.id = m.round_id
+WHERE m.game_id = %s AND m.n > %s AND m.n <= %s ORDER BY m.n DESC LIMIT %s
+"""  # noqa: S608  # columns of ours
+
+
+@lru_cache(maxsize=8192)
+def _events(stored: str) -> tuple[rules.Event, ...]:
+    """Every page tells mostly what the page before it told."""
+    return tuple(map(rules.Event.from_json, json.loads(stored)))
+
+
+class LogRow(NamedTuple):
+    """A move of the log. `over` is whether its round is, `by_bot` whether a bot made it for the seat's owner."""
+
+    n: int
+    round: int
+    seat: int
+    text: str
+    at: datetime
+    events: tuple[rules.Event, ...]
+    over: bool
+    by_bot: bool
+
+
+def read_log(game_id: int, after: int, until: int, last: int | None) -> list[LogRow]:
+    """Return the moves after version `after` up to version `until`, at most the `last` newest, oldest first."""
+    with prepared() as cursor:
+        cursor.execute(_LOG_SQL, [game_id, after, until, last])
+        rows = reversed(_LOG.all(cursor))
+    return [LogRow(**row.values() | {"events": _events(row["events"])}) for row in rows]
+
+
+# A person goes by the name of today: the entry has the one of its time, which staff may have taken since.
+_NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE(NULLIF({1}.display_name, ''), {1}.username, '') END"
+_BEFORE: Final = "CAST(a.details->>'before_id' AS bigint)"
+# Acts and events in one statement: pages show both.
+_ACT: Final = Selected(
+    {},
+    is_act="true",
+    id="a.id",
+    kind="a.act",
+    version="a.version",
+    at="a.at",
+    person=_NAME_TODAY.format("a.person_id", "p"),
+    before=_NAME_TODAY.format(_BEFORE, "b"),
+    person_id="a.person_id",
+    before_id=_BEFORE,
+    details="a.details",
+    seat="NULL::smallint",
+)
+_EVENT: Final = Selected(
+    {},
+    is_act="false",
+    id="e.id",
+    kind="e.kind",
+    version="e.version",
+    at="e.at",
+    person="NULL",
+    before="NULL",
+    person_id="NULL",
+    before_id="NULL",
+    details="NULL",
+    seat="e.seat",
+)
+_BETWEEN_MOVES: Final = f"""
+(SELECT {_ACT}
+FROM games_auditentry a LEFT JOIN accounts_user p ON p.id = a.person_id LEFT JOIN accounts_user b ON b.id = {_BEFORE}
+WHERE a.game_id = %s AND a.version >= %s AND a.act = ANY(%s) ORDER BY a.id DESC LIMIT %s)
+UNION ALL
+(SELECT {_EVENT}
+FROM games_tableevent e
+WHERE e.game_id = %s AND e.version >= %s AND e.kind = ANY(%s) ORDER BY e.id DESC LIMIT %s)
+"""  # noqa: S608  # parts of ours
+
+
+class ActRow(NamedTuple):
+    """An act of staff at a table: who it was about, and who it took a seat from.
+
+    People have the names they go by now: empty if they are gone, None if there was nobody.
+    """
+
+    act: str
+    version: int
+    at: datetime
+    person: str | None
+    before: str | None
+    person_id: int | None
+    before_id: int | None
+    details: dict[str, Any]
+
+
+class EventRow(NamedTuple):
+    """An event at a table, after line `version` of its log. `seat` is the seat that it is about, or None."""
+
+    kind: str
+    version: int
+    at: datetime
+    seat: int | None
+
+
+def read_between_moves(
+    game_id: int, since: int, acts: Sequence[str], kinds: Sequence[str], last: int | None
+) -> tuple[list[ActRow], list[EventRow]]:
+    """Return the acts of staff and the events at a table from version `since` on, each oldest first.
+
+    Only those of these `acts` and `kinds`, and of each at most the `last` newest.
+    """
+    with prepared() as cursor:
+        cursor.execute(_BETWEEN_MOVES, [game_id, since, list(acts), last, game_id, since, list(kinds), last])
+        rows = sorted(_ACT.all(cursor), key=itemgetter("id"))
+    done = [
+        ActRow(
+            act=row["kind"],
+            version=row["version"],
+            at=row["at"],
+            person=row["person"],
+            before=row["before"],
+            person_id=row["person_id"],
+            before_id=row["before_id"],
+            details=json.loads(row["details"]),
+        )
+        for row in rows
+        if row["is_act"]
+    ]
+    events = [EventRow(row["kind"], row["version"], row["at"], row["seat"]) for row in rows if not row["is_act"]]
+    return done, events
