@@ -16,6 +16,7 @@ import os
 import random
 from collections.abc import Callable
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -162,7 +163,7 @@ def _refusal(patch: pytest.MonkeyPatch) -> None:
             refused.message += could
             raise
 
-    patch.setattr(rules, "apply", leaky)
+    patch.setattr(import_module("games.rules.replay"), "apply", leaky)
 
 
 LEAKS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {

@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -90,7 +91,7 @@ def _refusal_names_cards(patch: Patch) -> None:
             refused.message += f" The others hold {position.hands}."
             raise
 
-    patch.setattr(rules, "apply", leaky)
+    patch.setattr(import_module("games.rules.replay"), "apply", leaky)
 
 
 def _refusal_by_draw_pile(patch: Patch) -> None:
@@ -99,7 +100,7 @@ def _refusal_by_draw_pile(patch: Patch) -> None:
     def leaky(position: rules.Position, *rest: Any) -> Any:
         raise rules.Refused(codes[position.draw_pile[0][0]])
 
-    patch.setattr(rules, "apply", leaky)
+    patch.setattr(import_module("games.rules.replay"), "apply", leaky)
 
 
 def _staff_count_wild_cards(patch: Patch) -> None:
