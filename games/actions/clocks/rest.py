@@ -51,24 +51,29 @@ def _not_following(running: QuerySet[Seat]) -> list[int]:
         Q(user__quiet_from__isnull=False)
         | Q(user__vacation_until__isnull=False) & ~Q(game__rested_until=F("user__vacation_until"))
     )
-    rows = resting.order_by("game_id").values_list(
-        "game_id", "game__deadline", "game__turn_since", "game__rested_until", "user__time_zone", "user__quiet_from",
-        "user__quiet_to", "user__vacation_from", "user__vacation_until", "user__auto_vacation", "user__quiet_since",
+    of_games = ("game_id", "game__deadline", "game__turn_since", "game__rested_until")
+    of_people = (
+        "user__time_zone", "user__quiet_from", "user__quiet_to", "user__vacation_from", "user__vacation_until",
+        "user__auto_vacation", "user__quiet_since",
     )  # fmt: skip
-    return [row[0] for row in rows.iterator() if _follows_not(*row[1:4], Rest(*row[4:]))]
+    seats = resting.order_by("game_id").select_related("game", "user").only(*of_games, *of_people)
+    return [
+        seat.game_id for seat in seats.iterator() if seat.user is not None and not _follows(seat.game, seat.user.rest)
+    ]
 
 
-def _follows_not(
-    deadline: datetime | None, turn_since: datetime | None, rested_until: datetime | None, rest: Rest
-) -> bool:
-    """Whether this clock is to be looked at; so is one that cannot be judged: its game alone fails, and is named."""
-    if deadline is None:
-        return False
-    try:
-        aimed = rest.aim(deadline, turn_since=turn_since)
-    except (ZoneInfoNotFoundError, ValueError):
+def _follows(game: Game, rest: Rest) -> bool:
+    """Return True if the clock of this game follows its player's rest.
+
+    False too if that cannot be judged, so that the game is tried, fails alone and is named in the log.
+    """
+    if game.deadline is None:
         return True
-    return aimed != deadline or rest.vacation_until not in (None, rested_until)
+    try:
+        aimed = rest.aim(game.deadline, turn_since=game.turn_since)
+    except (ZoneInfoNotFoundError, ValueError):
+        return False
+    return aimed == game.deadline and rest.vacation_until in (None, game.rested_until)
 
 
 def _running() -> QuerySet[Seat]:
