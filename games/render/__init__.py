@@ -1,6 +1,6 @@
 """How a view becomes what people read: the `page` object of the game page, and its sentences."""
 
-from games.render.page import LOG_LINES, Again, Asked, Ended, may_leave, page_of
+from games.render.page import LOG_LINES, Again, Asked, Ended, GamePage, may_leave, page_of
 from games.render.table import SORTS
 from games.render.told import LogNote, announcements, log_of
 
@@ -10,6 +10,7 @@ __all__ = [
     "Again",
     "Asked",
     "Ended",
+    "GamePage",
     "LogNote",
     "announcements",
     "log_of",

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from django.urls import reverse
 from django.utils import timezone
 
 from games.models import Game
 from games.queries import GameView, SeatView
+from games.render.action import Action, action_at
 from games.render.words import duration, listed
-
-Context = dict[str, Any]
 
 CONSENT: Final = Game.PAUSED_BY_CONSENT
 
 
-def clock_of(view: GameView) -> Context | None:
-    """The notice that stands above the table, its one button, and what the options offer; None if nothing runs."""
+class Clock(NamedTuple):
+    """The notice above the table, if any, and its button; `pause` is the button among the options that asks for one.
+
+    `alone`: no other player has to agree to a pause.
+    """
+
+    notice: str = ""
+    action: Action | None = None
+    pause: Action | None = None
+    alone: bool = False
+
+
+def clock_of(view: GameView) -> Clock | None:
+    """Return what the page says about the clock; None unless the game is being played."""
     if view.status != "playing":
         return None
     has_say = view.you is not None and votes(view.seats[view.you])
-    context = _paused(view, has_say=has_say) if view.paused else _asked(view, has_say=has_say)
     if view.bot_for_me:
         # Nothing else can be done before.
-        return {
-            "notice": "A bot plays for you.",
-            "action": _action(view, "take-back", "Take your seat back", "primary"),
-        }
-    return context
+        return Clock("A bot plays for you.", action_at(view, "take-back", "Take your seat back", "primary"))
+    return _paused(view, has_say=has_say) if view.paused else _asked(view, has_say=has_say)
 
 
 def votes(seat: SeatView) -> bool:
@@ -36,7 +42,7 @@ def votes(seat: SeatView) -> bool:
     return not (seat.bot or seat.left)
 
 
-def _paused(view: GameView, *, has_say: bool) -> Context:
+def _paused(view: GameView, *, has_say: bool) -> Clock:
     who = "The players have agreed to pause the game." if CONSENT in view.paused else "Staff have paused the game."
     if Game.PAUSED_BY_RESTORE in view.paused:
         who = "The site was restored from a backup: all games are paused until staff resume them."
@@ -51,27 +57,20 @@ def _paused(view: GameView, *, has_say: bool) -> Context:
         day = timezone.localtime(view.pause_ends)
         by_itself = f" It goes on by itself on {day.day} {day:%B}."
     ends = has_say and CONSENT in view.paused
-    action = _action(view, "go-on", "Go on" if len(view.paused) == 1 else "Withdraw your request", "primary")
-    return {"notice": f"{who}{left}{by_itself}", "action": action if ends else None}
+    action = action_at(view, "go-on", "Go on" if len(view.paused) == 1 else "Withdraw your request", "primary")
+    return Clock(f"{who}{left}{by_itself}", action if ends else None)
 
 
-def _asked(view: GameView, *, has_say: bool) -> Context:
+def _asked(view: GameView, *, has_say: bool) -> Clock:
     if not view.pause_votes:
-        pause = _action(view, "pause", "Pause the game" if _alone(view) else "Ask for a pause", "")
-        return {"notice": "", "pause": pause if has_say else None, "alone": _alone(view)}
+        alone = sum(votes(seat) for seat in view.seats) == 1
+        pause = action_at(view, "pause", "Pause the game" if alone else "Ask for a pause")
+        return Clock(pause=pause if has_say else None, alone=alone)
     if view.you in view.pause_votes:
         missing = [seat.name for seat in view.seats if votes(seat) and seat.seat not in view.pause_votes]
         verb = "has" if len(missing) == 1 else "have"
         notice = f"You have asked for a pause; {listed(missing)} {verb} not agreed yet."
-        return {"notice": notice, "action": _action(view, "go-on", "Withdraw", "")}
+        return Clock(notice, action_at(view, "go-on", "Withdraw"))
     names = [view.names[seat] for seat in view.pause_votes]
     notice = f"{listed(names)} {'asks' if len(names) == 1 else 'ask'} for a pause."
-    return {"notice": notice, "action": _action(view, "pause", "Agree to a pause", "") if has_say else None}
-
-
-def _alone(view: GameView) -> bool:
-    return sum(votes(seat) for seat in view.seats) == 1
-
-
-def _action(view: GameView, name: str, label: str, style: str) -> Context:
-    return {"id": name, "url": reverse(name, args=[view.id]), "label": label, "style": style}
+    return Clock(notice, action_at(view, "pause", "Agree to a pause") if has_say else None)

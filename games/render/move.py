@@ -2,16 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView
 from games.render.words import cards, color, listed
 
-Context = dict[str, Any]
+
+class Choice(NamedTuple):
+    """A button of a chooser, which makes the move `move`; `color` is empty when a player is chosen."""
+
+    id: int | str
+    name: str
+    note: str
+    move: str
+    color: str = ""
 
 
-def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> Context | None:
+class Chooser(NamedTuple):
+    """The colour or the player that the reader must choose; `cancel_url` is empty if no other card can be played."""
+
+    question: str
+    choices: Sequence[Choice]
+    cancel_url: str = ""
+
+
+class Button(NamedTuple):
+    """A button that makes the move `move`, and the key that presses it."""
+
+    id: str
+    move: str
+    label: str
+    style: str
+    key: str = ""
+
+
+class UnoToggle(NamedTuple):
+    """The switch that calls UNO with the next play."""
+
+    on: bool
+
+
+class YourMove(NamedTuple):
+    """The section "Your move"; without `uno` there is no switch, and `hint` may be empty."""
+
+    chooser: Chooser | None
+    buttons: Sequence[Button]
+    uno: UnoToggle | None
+    hint: str
+
+
+UNO_KEY: Final = "u"
+
+
+def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | None:
     """The section "Your move", or None when there is nothing the reader can do.
 
     `choose` is the card that is being played and waits for its colour or swap target, `here` the page's address.
@@ -19,75 +64,61 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> Context | N
     seen = view.view
     if seen is None or not view.legal:
         return None
-    chooser = chooser_of(view, choose, here)
-    return {
-        "chooser": chooser,
-        "buttons": _turn_buttons(view, seen, chooser) + _calls(view),
-        "uno": {"on": uno} if _may_leave_one(view, seen) else None,
-        "hint": _hint(view),
-    }
+    chooser = _chooser(view, seen, choose, here)
+    return YourMove(
+        chooser=chooser,
+        buttons=[*_turn_buttons(view, seen, chooser), *_calls(view)],
+        uno=UnoToggle(uno) if _may_leave_one(view, seen) else None,
+        hint=_hint(view),
+    )
 
 
-def chooser_of(view: GameView, choose: str, here: str) -> Context | None:
+def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Chooser | None:
     """The choice that the reader owes now, or that the card `choose` asks for; None if there is none."""
-    seen = view.view
-    assert seen is not None
     if view.my_turn and seen.phase == "choose_color":
-        return {"question": "Which colour stops the roulette?", "choices": _colors(view.legal, seen.hand or ())}
+        return Chooser("Which colour stops the roulette?", _colors(view.legal, seen.hand or ()))
     card = seen.drawn or choose
     ways = [move for move in view.legal if move.kind == "play" and move.card == card]
     if not ways or (ways[0].color is None and ways[0].target is None):
         return None
     name = rules.card_name(card)
     # A card that was drawn must be played: there is no other to go back to.
-    cancel = {} if seen.drawn else {"cancel_url": here}
+    cancel_url = "" if seen.drawn else here
     if ways[0].target is not None:
-        return {"question": f"{name}: swap hands with whom?", "choices": _targets(view, ways), **cancel}
+        return Chooser(f"{name}: swap hands with whom?", _targets(view, ways), cancel_url)
     rest = list(seen.hand or ())
     rest.remove(card)
-    return {"question": f"Which colour for {name}?", "choices": _colors(ways, rest), **cancel}
+    return Chooser(f"Which colour for {name}?", _colors(ways, rest), cancel_url)
 
 
-def _colors(ways: list[rules.Move] | tuple[rules.Move, ...], held: list[str] | tuple[str, ...]) -> list[Context]:
+def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[Choice]:
     mine = [rules.face_of(card).color for card in held]
     return [
-        {
-            "id": move.color,
-            "color": move.color,
-            "name": color(move.color),
-            "note": f"you hold {mine.count(move.color)}",
-            "move": str(move),
-        }
+        Choice(move.color, color(move.color), f"you hold {mine.count(move.color)}", str(move), move.color)
         for move in ways
         if move.color is not None
     ]
 
 
-def _targets(view: GameView, ways: list[rules.Move]) -> list[Context]:
+def _targets(view: GameView, ways: Sequence[rules.Move]) -> list[Choice]:
     return [
-        {
-            "id": move.target,
-            "name": view.names[move.target],
-            "note": cards(view.seats[move.target].cards),
-            "move": str(move),
-        }
+        Choice(move.target, view.names[move.target], cards(view.seats[move.target].cards), str(move))
         for move in ways
         if move.target is not None
     ]
 
 
-def _turn_buttons(view: GameView, seen: rules.View, chooser: Context | None) -> list[Context]:
+def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> list[Button]:
     """What there is to do but to play a card of the hand; while a choice is open, only the ways out of it."""
     kinds = {move.kind for move in view.legal}
-    buttons: list[Context] = []
+    buttons: list[Button] = []
     if "pass" in kinds:
         buttons.append(_draw_button("pass", "Keep it and pass", primary=False))
     if chooser is not None:
         return buttons
     if seen.drawn is not None:
         name = rules.card_name(seen.drawn)
-        play = {"id": "play-drawn", "move": f"play {seen.drawn}", "label": f"Play {name}", "style": "primary"}
-        buttons.insert(0, play)
+        buttons.insert(0, Button("play-drawn", f"play {seen.drawn}", f"Play {name}", "primary"))
     if "take" in kinds and seen.pending is not None:
         buttons.append(_draw_button("take", f"Take {seen.pending.total}"))
     if "draw" in kinds:
@@ -95,28 +126,20 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Context | None) -> 
     return buttons
 
 
-def _draw_button(move: str, label: str, *, primary: bool = True) -> Context:
+def _draw_button(move: str, label: str, *, primary: bool = True) -> Button:
     """Drawing, taking and keeping are never on offer together, and share id and key."""
-    return {"id": "draw", "move": move, "label": label, "style": "primary" if primary else "", "key": "space"}
+    return Button("draw", move, label, "primary" if primary else "", key="space")
 
 
-def _calls(view: GameView) -> list[Context]:
-    buttons: list[Context] = []
+def _calls(view: GameView) -> list[Button]:
+    buttons: list[Button] = []
     for move in view.legal:
         if move.kind == "uno":
-            buttons.append({"id": "uno-call", "move": "uno", "label": "Call UNO", "style": "primary", "key": "u"})
+            buttons.append(Button("uno-call", "uno", "Call UNO", "primary", UNO_KEY))
         elif move.kind == "catch" and move.target is not None:
             seat = view.seats[move.target]
             style = "danger" if seat.exposed else "quiet"
-            buttons.append(
-                {
-                    "id": f"catch-{seat.seat}",
-                    "move": str(move),
-                    "label": f"Catch {seat.name}",
-                    "style": style,
-                    "key": "u",
-                }
-            )
+            buttons.append(Button(f"catch-{seat.seat}", str(move), f"Catch {seat.name}", style, UNO_KEY))
     return buttons
 
 

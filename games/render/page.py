@@ -1,4 +1,4 @@
-"""A view becomes the one `page` object that templates/games/game.html and its fragments show."""
+"""The page of a game: the one `page` object that templates/games/game.html and its fragments show."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -15,12 +15,22 @@ from games import rules
 from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import words
-from games.render.clock import clock_of
-from games.render.move import move_of
-from games.render.table import SORTS, hand_of, players_of, scores_of, shown_hands, table_of
-from games.render.told import LogNote, log_of, since_your_move
-
-Context = dict[str, Any]
+from games.render.clock import Clock, clock_of
+from games.render.move import YourMove, move_of
+from games.render.table import (
+    SORTS,
+    Hand,
+    Player,
+    ScoreRow,
+    ShownHand,
+    Stage,
+    hand_of,
+    players_of,
+    scores_of,
+    shown_hands,
+    stage_of,
+)
+from games.render.told import LogNote, LogRow, log_of, since_your_move
 
 LOG_LINES: Final = 12
 """So many lines of the log are on the game page."""
@@ -58,6 +68,91 @@ class Again:
     open: bool
 
 
+class Due(NamedTuple):
+    """A deadline: its moment in ISO 8601, and how long it is away, in words and in seconds."""
+
+    iso: str
+    left: str
+    seconds: float
+
+
+class Over(NamedTuple):
+    """What a page offers once its game is over.
+
+    `rematch_url` is empty for who gets no button; `rematch` is its label and `note` the sentence beside it. `looked`
+    says that staff have looked at hands. `unseen`: the reader has not noted yet that they saw the end. `guest`: the
+    reader is a guest, and loses the game with this browser.
+    """
+
+    rematch_url: str
+    rematch: str
+    note: str
+    looked: str
+    replay_url: str
+    record_url: str
+    unseen: bool
+    guest: bool
+
+
+class EndedRound(NamedTuple):
+    """A round that has ended, and everybody's cards then."""
+
+    result: str
+    hands: Sequence[ShownHand]
+
+
+class Said(NamedTuple):
+    """A key, its visible control, and what both say; static/js/keys.js puts the time in for `{left}`."""
+
+    key: str
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GamePage:
+    """Everything that the page of a game shows its reader.
+
+    What the reader does not have is None: no move to make, no hand, no deadline, no round that has just ended.
+    `unversioned`: no move is due, so `version` does not say all that can change. `token` marks the form of the next
+    move, which counts once. `fragment_url` is where the page fetches its next state. `refresh_url` is where it loads
+    itself again without scripts, empty if it need not, and `refreshing` whether it does. `news` is what others did
+    since the reader's last move. `columns` are the names above the score sheet. `options` are the table's, in words.
+    `commitment` is the SHA-256 of the secret of this deal.
+    """
+
+    code: str
+    version: int
+    round: int
+    unversioned: bool
+    token: str
+    headline: str
+    crumb: str
+    detail: str
+    due: Due | None
+    move_url: str
+    log_url: str
+    fragment_url: str
+    refresh_url: str
+    refreshing: bool
+    refusal: Denied | None
+    news: Sequence[str]
+    move: YourMove | None
+    hand: Hand | None
+    table: Stage
+    players: Sequence[Player]
+    scores: Sequence[ScoreRow]
+    columns: tuple[str, ...]
+    log: Sequence[LogRow]
+    ended: EndedRound | None
+    over: Over | None
+    may_leave: bool
+    clock: Clock | None
+    options: str
+    commitment: str | None
+    says: Sequence[Said]
+
+
 def page_of(
     view: GameView,
     lines: Sequence[LogLine],
@@ -67,51 +162,54 @@ def page_of(
     notes: Sequence[LogNote] = (),
     ended: Ended | None = None,
     again: Again | None = None,
-) -> Context:
-    """Everything the game page shows to the reader of `view`.
+    unseen: bool = False,
+    guest: bool = False,
+) -> GamePage:
+    """Return the page of a game that has started, for the reader of `view`.
 
-    `lines` are the newest of the log, oldest first, and `notes` stand between those that the page shows.
+    `lines` are the newest of the log, oldest first, and `notes` stand between those that the page shows. `unseen`: the
+    reader has not seen the end of the game. `guest`: the reader is a guest who plays here.
     """
+    seen = view.view
+    assert seen is not None
     here = reverse("game", args=[view.id])
     sort = asked.sort if asked.sort in SORTS else "color"
-    players = players_of(view, now)
+    headline, players, stage = words.headline(view, now), players_of(view, now), stage_of(view, seen)
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
-    page: Context = {
-        "code": view.id,
-        "version": view.version,
-        "round": view.round,
-        "unversioned": view.turn is None,
-        "token": secrets.token_urlsafe(12),
-        "headline": words.headline(view, now),
-        "name": words.table_name(view),
-        "crumb": words.crumb(view),
-        "detail": words.detail(view),
-        "due": _due(view, now),
-        "url": here,
-        "move_url": reverse("move", args=[view.id]),
-        "log_url": reverse("log", args=[view.id]),
-        "fragment_url": _fragment_url(here, view, asked.choose if move and move["chooser"] else ""),
-        "refresh_url": here if view.status == "playing" and not view.my_turn else "",
-        "refreshing": view.status == "playing" and not view.my_turn and asked.refresh,
-        "refusal": asked.refusal,
-        "news": since_your_move(view, lines) if view.my_turn or view.status == "over" else [],
-        "move": move,
-        "hand": hand,
-        "table": table_of(view),
-        "players": players,
-        "scores": scores_of(view, players),
-        "columns": tuple(player.name for player in players),
-        "log": log_of(view, lines[-LOG_LINES:], now, notes),
-        "ended": _ended(view, ended),
-        "over": _over(view, again),
-        "may_leave": may_leave(view),
-        "clock": clock_of(view),
-        "options": words.options_prose(view),
-        "commitment": view.commitment,
-    }
-    page["says"] = says_of(view, page)
-    return page
+    others_move = view.status == "playing" and not view.my_turn
+    return GamePage(
+        code=view.id,
+        version=view.version,
+        round=view.round,
+        unversioned=view.turn is None,
+        token=secrets.token_urlsafe(12),
+        headline=headline,
+        crumb=words.crumb(view),
+        detail=words.detail(view),
+        due=_due(view, now),
+        move_url=reverse("move", args=[view.id]),
+        log_url=reverse("log", args=[view.id]),
+        fragment_url=_fragment_url(here, view, asked.choose if move and move.chooser else ""),
+        refresh_url=here if others_move else "",
+        refreshing=others_move and asked.refresh,
+        refusal=asked.refusal,
+        news=since_your_move(view, lines) if view.my_turn or view.status == "over" else [],
+        move=move,
+        hand=hand,
+        table=stage,
+        players=players,
+        scores=scores_of(view, players),
+        columns=tuple(player.name for player in players),
+        log=log_of(view, lines[-LOG_LINES:], now, notes),
+        ended=_ended(view, seen, ended),
+        over=_over(view, again, unseen=unseen, guest=guest),
+        may_leave=may_leave(view),
+        clock=clock_of(view),
+        options=words.options_prose(view),
+        commitment=view.commitment,
+        says=_says(view, headline, stage, hand, players),
+    )
 
 
 def _fragment_url(here: str, view: GameView, choose: str) -> str:
@@ -124,14 +222,14 @@ def _fragment_url(here: str, view: GameView, choose: str) -> str:
     return f"{here}?{urlencode(query)}"
 
 
-def _due(view: GameView, now: datetime) -> Context | None:
+def _due(view: GameView, now: datetime) -> Due | None:
     if view.deadline is None:
         return None
-    return {
-        "iso": view.deadline.isoformat(timespec="seconds"),
-        "left": words.time_left(view.deadline, now),
-        "seconds": round((view.deadline - now).total_seconds(), 1),
-    }
+    return Due(
+        iso=view.deadline.isoformat(timespec="seconds"),
+        left=words.time_left(view.deadline, now),
+        seconds=round((view.deadline - now).total_seconds(), 1),
+    )
 
 
 def may_leave(view: GameView) -> bool:
@@ -140,20 +238,22 @@ def may_leave(view: GameView) -> bool:
     return view.turn is not None and seen is not None and view.you is not None and view.you not in seen.out
 
 
-def _over(view: GameView, again: Again | None) -> Context | None:
+def _over(view: GameView, again: Again | None, *, unseen: bool, guest: bool) -> Over | None:
     if not view.ended:
         return None
     code = [view.id]
     label, note = _rematch(again)
     url = reverse("rematch", args=code) if view.you is not None and label else ""
-    return {
-        "rematch_url": url,
-        "rematch": label,
-        "note": note if view.you is not None else "",
-        "looked": LOOKED if view.looked else "",
-        "replay_url": reverse("replay", args=code),
-        "record_url": reverse("record", args=code),
-    }
+    return Over(
+        rematch_url=url,
+        rematch=label,
+        note=note if view.you is not None else "",
+        looked=LOOKED if view.looked else "",
+        replay_url=reverse("replay", args=code),
+        record_url=reverse("record", args=code),
+        unseen=unseen,
+        guest=guest,
+    )
 
 
 LOOKED: Final = "Staff looked at hands while this game ran: the log says when."
@@ -170,9 +270,8 @@ def _rematch(again: Again | None) -> tuple[str, str]:
     return "", "The rematch has begun without you, or was closed."
 
 
-def _ended(view: GameView, ended: Ended | None) -> Context | None:
-    seen = view.view
-    if seen is not None and seen.hands is not None:
+def _ended(view: GameView, seen: rules.View, ended: Ended | None) -> EndedRound | None:
+    if seen.hands is not None:
         hands = [
             LastHand(cards, seat.seat in seen.out, seat.left)
             for seat, cards in zip(view.seats, seen.hands, strict=True)
@@ -182,33 +281,20 @@ def _ended(view: GameView, ended: Ended | None) -> Context | None:
         return None
     event = rules.Event("won", ended.outcome.winner, points=ended.outcome.points)
     result = f"Round {ended.number}: {rules.sentence(event, view.you, view.names)}"
-    return {
-        "result": result if view.target else "Everybody’s cards at the end",
-        "hands": shown_hands(view, ended.hands),
-    }
+    return EndedRound(result if view.target else "Everybody’s cards at the end", shown_hands(view, ended.hands))
 
 
-class Said(NamedTuple):
-    """A key, its visible control, and what both say; static/js/keys.js puts the time in for `{left}`."""
-
-    key: str
-    label: str
-    text: str
-
-
-def says_of(view: GameView, page: Context) -> list[Said]:
-    """What each key says, and its visible control."""
-    table, hand = page["table"], page["hand"]
-    stack = f"{table['owed']} owed, {table['owed_note']}." if table.get("owed") else "There is no stack."
-    counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in page["players"])
+def _says(view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player]) -> list[Said]:
+    stack = f"{stage.owed} owed, {stage.owed_note}." if stage.owed else "There is no stack."
+    counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in players)
     scores = ", ".join(f"{seat.name} {seat.score}" for seat in view.seats)
-    held = ", ".join(card.name for card in hand["cards"]) if hand else "You hold no cards."
+    held = ", ".join(card.name for card in hand.cards) if hand else "You hold no cards."
     return [
-        Said("c", "Top card", f"{table['top_name']}."),
-        Said("v", "Colour in force", f"{table['color_name'] or 'Not named yet'}."),
+        Said("c", "Top card", f"{stage.top_name}."),
+        Said("v", "Colour in force", f"{stage.color_name or 'Not named yet'}."),
         Said("g", "Stack", stack),
         Said("e", "Everyone’s counts", f"{counts}."),
-        Said("d", "Your hand", f"{page['hand']['note']}: {held}." if hand else held),
-        Said("t", "Whose turn, and time", page["headline"] + (" {left}" if view.deadline else "")),
+        Said("d", "Your hand", f"{hand.note}: {held}." if hand else held),
+        Said("t", "Whose turn, and time", headline + (" {left}" if view.deadline else "")),
         Said("s", "Scores", f"{scores}."),
     ]

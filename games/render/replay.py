@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -14,21 +14,11 @@ from games import rules
 from games.queries import GameView, LogLine
 from games.queries.replays import Step
 from games.render import words
-from games.render.table import players_of, sorted_hand, table_of
-from games.render.told import log_of, sentences
-
-Context = dict[str, Any]
+from games.render.table import Card, Player, Stage, players_of, sorted_hand, stage_of
+from games.render.told import LogRow, log_of, sentences
 
 LINES: Final = 10
 """So many lines of the round's log, up to the step's own, stand beside it."""
-
-
-class Card(NamedTuple):
-    """A card held at this step; `fits`: its holder could have played it now."""
-
-    text: str
-    name: str
-    fits: bool
 
 
 class Link(NamedTuple):
@@ -40,28 +30,67 @@ class Link(NamedTuple):
     here: bool = False
 
 
-def replay_of(step: Step, view: GameView, *, seat: int | None, options: rules.Options, now: datetime) -> Context:
+class HeldHand(NamedTuple):
+    """A hand at this step. `size` is its number of cards in words; `now`: it is this player's turn."""
+
+    name: str
+    size: str
+    now: bool
+    out: bool
+    cards: Sequence[Card]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPage:
+    """A step of a replay: `told` is what this move did, `now` what is to be done next.
+
+    `n` is the number of moves made so far, out of `last`. `seat` is the seat that it is seen from; None with
+    everybody's cards open. `steps`, `rounds` and `seats` lead to other steps and points of view.
+    """
+
+    code: str
+    title: str
+    told: str
+    now: str
+    crumb: str
+    n: int
+    last: int
+    round: int
+    seat: int | None
+    table: Stage
+    players: Sequence[Player]
+    hands: Sequence[HeldHand]
+    steps: Sequence[Link]
+    rounds: Sequence[Link]
+    seats: Sequence[Link]
+    log: Sequence[LogRow]
+    url: str
+
+
+def replay_of(step: Step, view: GameView, *, seat: int | None, options: rules.Options, now: datetime) -> ReplayPage:
     """The replay page as the reader of `view` is told it, seen from `seat` (None: with everybody's cards open)."""
+    seen = view.view
+    assert seen is not None
     lines = [_as_known(line, seat) for line in step.lines]
-    return {
-        "code": view.id,
-        "title": f"Move {step.n} of {step.last}" if lines else f"Round {step.round} is dealt",
-        "told": _told(step, view, lines),
-        "now": words.headline(view, now) if view.turn is not None or step.after is None else "",
-        "crumb": words.crumb(view),
-        "n": step.n,
-        "last": step.last,
-        "round": step.round,
-        "seat": seat,
-        "table": table_of(view),
-        "players": players_of(view, now),
-        "hands": _hands(step, view, seat, options),
-        "steps": _steps(step, view.id, seat),
-        "rounds": _rounds(step, view.id, seat),
-        "seats": _seats(step, view, seat),
-        "log": log_of(view, lines[-LINES:], now),
-        "url": _url(view.id),
-    }
+    return ReplayPage(
+        code=view.id,
+        title=f"Move {step.n} of {step.last}" if lines else f"Round {step.round} is dealt",
+        told=_told(step, view, lines),
+        now=words.headline(view, now) if view.turn is not None or step.after is None else "",
+        crumb=words.crumb(view),
+        n=step.n,
+        last=step.last,
+        round=step.round,
+        seat=seat,
+        table=stage_of(view, seen),
+        players=players_of(view, now),
+        hands=_hands(step, view, seat, options),
+        steps=_steps(step, view.id, seat),
+        rounds=_rounds(step, view.id, seat),
+        seats=_seats(step, view, seat),
+        log=log_of(view, lines[-LINES:], now),
+        url=_url(view.id),
+    )
 
 
 def _told(step: Step, view: GameView, lines: Sequence[LogLine]) -> str:
@@ -76,21 +105,21 @@ def _as_known(line: LogLine, seat: int | None) -> LogLine:
     return line if seat is None else replace(line, events=rules.redact(line.events, seat, over=False))
 
 
-def _hands(step: Step, view: GameView, from_seat: int | None, options: rules.Options) -> list[Context]:
+def _hands(step: Step, view: GameView, from_seat: int | None, options: rules.Options) -> list[HeldHand]:
     """The hand of the seat that is looked from, or everybody's."""
     position = step.position
     fitting = {move.card for move in rules.legal_moves(position, position.turn, options) if move.kind == "play"}
     return [
-        {
-            "name": view.names[seat],
-            "count": words.cards(len(hand)),
-            "now": seat == view.turn,
-            "out": seat in position.out,
-            "cards": [
+        HeldHand(
+            name=view.names[seat],
+            size=words.cards(len(hand)),
+            now=seat == view.turn,
+            out=seat in position.out,
+            cards=[
                 Card(card, rules.card_name(card), seat == view.turn and card in fitting)
                 for card in sorted_hand(hand, "color")
             ],
-        }
+        )
         for seat, hand in enumerate(position.hands)
         if from_seat in (None, seat)
     ]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LastHand, SeatView
 from games.render.words import cards, color, moment, profile_url
-
-Context = dict[str, Any]
 
 
 class HandCard(NamedTuple):
@@ -29,6 +27,32 @@ class Sort(NamedTuple):
     url: str
     on: bool
     key: str
+
+
+class Hand(NamedTuple):
+    """The reader's hand; `note` says how many cards it has, and on the reader's turn how many can be played."""
+
+    note: str
+    cards: Sequence[HandCard]
+    sorts: tuple[Sort, ...]
+
+
+class Stage(NamedTuple):
+    """What lies on the table.
+
+    `color` is the letter of the colour in force, None until it is named. `owed` is the number of cards in the stack, 0
+    without one, and `owed_note` says how to answer it.
+    """
+
+    color: str | None
+    color_name: str
+    top: str
+    top_name: str
+    draw_pile: int
+    clockwise: bool
+    direction: str
+    owed: int = 0
+    owed_note: str = ""
 
 
 class ScoreRow(NamedTuple):
@@ -59,6 +83,23 @@ class Player(NamedTuple):
     state: str
 
 
+class Card(NamedTuple):
+    """A card that is shown; `fits`: its holder can play it now."""
+
+    text: str
+    name: str
+    fits: bool = False
+
+
+class ShownHand(NamedTuple):
+    """Somebody's cards once a round is over; `none` says why there are none."""
+
+    name: str
+    url: str
+    cards: Sequence[Card]
+    none: str
+
+
 SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}
 SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
 NEARLY_OUT: Final = 5
@@ -84,7 +125,7 @@ def _by_number(card: str) -> tuple[int, int]:
     return face.rank, _COLOR_ORDER[face.color]
 
 
-def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Context | None:
+def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None:
     """The reader's hand; None for a spectator, who has none, and for who is out."""
     seen = view.view
     if seen is None or seen.hand is None or not seen.hand or view.status != "playing":
@@ -99,37 +140,30 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Context | N
             focus = None
     fits = sum(card in playable for card in seen.hand)
     note = cards(len(shown)) + (f", {fits} playable" if view.my_turn and seen.phase != "choose_color" else "")
-    return {
-        "note": note,
-        "cards": shown,
-        "sorts": tuple(
-            Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, ""))
-            for name, label in SORTS.items()
-        ),
-    }
+    sorts = tuple(
+        Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, "")) for name, label in SORTS.items()
+    )
+    return Hand(note, shown, sorts)
 
 
-def table_of(view: GameView) -> Context | None:
-    """The piles, the colour in force, the stack and the direction."""
-    seen = view.view
-    if seen is None:
-        return None
+def stage_of(view: GameView, seen: rules.View) -> Stage:
+    """Return the piles, the colour in force, the stack and the direction."""
     following = seen.next_seat(seen.turn)
     way = "clockwise" if seen.direction == 1 else "counter-clockwise"
     then = "you" if following == view.you else view.names[following]
-    context: Context = {
-        "color": seen.color,
-        "color_name": color(seen.color),
-        "top": seen.top,
-        "top_name": rules.card_name(seen.top),
-        "draw_pile": seen.draw_pile,
-        "clockwise": seen.direction == 1,
-        "direction": way if seen.phase == "over" or following == seen.turn else f"{way}, then {then}",
-    }
-    if seen.pending is not None:
-        context["owed"] = seen.pending.total
-        context["owed_note"] = f"answer with +{seen.pending.value} or higher, or draw {seen.pending.total}"
-    return context
+    stage = Stage(
+        color=seen.color,
+        color_name=color(seen.color),
+        top=seen.top,
+        top_name=rules.card_name(seen.top),
+        draw_pile=seen.draw_pile,
+        clockwise=seen.direction == 1,
+        direction=way if seen.phase == "over" or following == seen.turn else f"{way}, then {then}",
+    )
+    if seen.pending is None:
+        return stage
+    owed, least = seen.pending.total, seen.pending.value
+    return stage._replace(owed=owed, owed_note=f"answer with +{least} or higher, or draw {owed}")
 
 
 def players_of(view: GameView, now: datetime) -> list[Player]:
@@ -204,14 +238,14 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
     return (*rows, ScoreRow("Total", tuple(view.seats[seat].score for seat in order)))
 
 
-def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[Context]:
+def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[ShownHand]:
     """Everybody's cards, once a round is over; or why somebody holds none."""
     return [
-        {
-            "name": seat.name,
-            "url": profile_url(seat.username),
-            "cards": [{"text": card, "name": rules.card_name(card)} for card in sorted_hand(hand.cards, "color")],
-            "none": "left the game" if hand.left else "out, by the mercy rule" if hand.out else "no cards left",
-        }
+        ShownHand(
+            name=seat.name,
+            url=profile_url(seat.username),
+            cards=[Card(card, rules.card_name(card)) for card in sorted_hand(hand.cards, "color")],
+            none="left the game" if hand.left else "out, by the mercy rule" if hand.out else "no cards left",
+        )
         for seat, hand in zip(view.seats, hands, strict=True)
     ]

@@ -75,7 +75,9 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
         told = [_note_row(note, now) for note in after]
         text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
         told.append(LogRow(line.n, text, at, moment(line.at, now), _is_own(view, line)))
-        rows += [told[0]._replace(heading=heading), *told[1:]]
+        if heading:
+            told[0] = told[0]._replace(heading=heading)
+        rows += told
     return [*rows, *(_note_row(note, now) for note in reversed(left))]
 
 

@@ -53,7 +53,8 @@ def whose(name: str) -> str:
 
 def moment(at: datetime, now: datetime) -> str:
     """A moment as a player says it, in the zone of the reader: `14:05`, `Sat 14:05`, `3 Dec 14:05`."""
-    here, today = timezone.localtime(at), timezone.localtime(now)
+    zone = timezone.get_current_timezone()
+    here, today = timezone.localtime(at, zone), timezone.localtime(now, zone)
     days = abs((here.date() - today.date()).days)
     date = "" if days == 0 else here.strftime("%a ") if days < WEEK else f"{here.day} {here:%b} "
     return f"{date}{here:%H:%M}"

@@ -170,11 +170,17 @@ def _show(
     if user is not None and view.you is not None and IN_BACKGROUND not in request.headers:
         presence.look(game_id=table.game.pk, user_id=user.pk)
     lines = queries.log_of(table, user, last=READ_LINES)
-    before, again = _ended_before(table, view, lines), _again(table, view, user)
-    notes = _notes_beside(table, lines, user)
-    page = rendering.page_of(view, lines, asked=asked, now=now, notes=notes, ended=before, again=again)
-    page["unseen"] = queries.unseen_end(table, user)
-    page["guest"] = user is not None and user.is_guest and view.you is not None
+    page = rendering.page_of(
+        view,
+        lines,
+        asked=asked,
+        now=now,
+        notes=_notes_beside(table, lines, user),
+        ended=_ended_before(table, view, lines),
+        again=_again(table, view, user),
+        unseen=queries.unseen_end(table, user),
+        guest=user is not None and user.is_guest and view.you is not None,
+    )
     badges = inbox.badges_of(user) if user else Badges()
     context = {
         "page": page,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from django.template import loader
@@ -18,12 +18,14 @@ from games.models import Game, Hand, Round, Seat
 from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
-from games.render import Asked, Ended, words
+from games.render import Asked, Ended, GamePage, words
+from games.render.move import Chooser
 from games.render.table import ScoreRow
 from games.rules import Event
 from tests.support.clock import TIMES_LEFT
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+T = TypeVar("T")
 NAMES = ("Ann", "Bob", "Chen", "Dora")
 DRAW_PILE = ["b1", "b2", "y3", "g4"]
 
@@ -43,8 +45,14 @@ def seen(
     return queries.view_of(table, None if you is None else User(pk=you))
 
 
-def page(view: GameView, lines: Sequence[LogLine] = (), **asked: Any) -> dict[str, Any]:
+def page(view: GameView, lines: Sequence[LogLine] = (), **asked: Any) -> GamePage:
     return render.page_of(view, lines, asked=Asked(**asked), now=NOW)
+
+
+def there(part: T | None) -> T:
+    """Return a part of a page that is on it."""
+    assert part is not None
+    return part
 
 
 def line(n: int, seat: int, *events: Event) -> LogLine:
@@ -114,14 +122,14 @@ def test_the_time_left_is_said_in_the_unit_that_matters(seconds: float, text: st
     ],
 )
 def test_the_detail_says_what_fits(position: Mapping[str, Any], detail: str) -> None:
-    assert page(seen(position))["detail"] == detail
+    assert page(seen(position)).detail == detail
 
 
 def test_the_detail_says_why_one_only_watches() -> None:
-    assert page(seen(PLAIN, None))["detail"] == "You are watching."
+    assert page(seen(PLAIN, None)).detail == "You are watching."
     knocked_out = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
-    assert page(seen(knocked_out, 1))["detail"] == "You are out of this round."
-    assert page(seen(knocked_out, 1, target=500))["detail"] == "You are out until the next deal."
+    assert page(seen(knocked_out, 1)).detail == "You are out of this round."
+    assert page(seen(knocked_out, 1, target=500)).detail == "You are out until the next deal."
 
 
 FOUR: Mapping[str, Any] = {**PLAIN, "hands": [["r5", "b1", "W6"], ["r4", "g3"], ["y1", "y2"], ["b7"]]}
@@ -171,48 +179,48 @@ def test_an_ended_game_names_its_winner_to_each() -> None:
 
 
 def test_an_ended_round_shows_its_result_and_everybody_s_cards() -> None:
-    ended = page(seen(OVER, 1, status="over", winner=0, target=5))["ended"]
-    assert ended["result"] == "Round 1: Ann wins the round and scores 10 points."
-    assert [(hand["name"], [card["text"] for card in hand["cards"]]) for hand in ended["hands"]] == [
+    ended = there(page(seen(OVER, 1, status="over", winner=0, target=5)).ended)
+    assert ended.result == "Round 1: Ann wins the round and scores 10 points."
+    assert [(hand.name, [card.text for card in hand.cards]) for hand in ended.hands] == [
         ("Ann", []), ("Bob", ["r4", "g3"]), ("Chen", ["y1", "y2"]),
     ]  # fmt: skip
 
 
 def test_the_round_before_is_shown_while_asked_for() -> None:
     view = seen(PLAIN, target=500)
-    assert page(view)["ended"] is None
+    assert page(view).ended is None
     hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
-    shown = render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, rules.Outcome(1, 57), hands))["ended"]
-    assert shown["result"] == "Round 1: Bob wins the round and scores 57 points."
-    assert [(hand["cards"], hand["none"]) for hand in shown["hands"]] == [
+    shown = there(render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, rules.Outcome(1, 57), hands)).ended)
+    assert shown.result == "Round 1: Bob wins the round and scores 57 points."
+    assert [(hand.cards, hand.none) for hand in shown.hands] == [
         ([], "out, by the mercy rule"), ([], "no cards left"), ([], "left the game"),
     ]  # fmt: skip
 
 
 def test_a_hand_marks_what_may_be_played() -> None:
-    hand = page(seen(PLAIN))["hand"]
-    assert [(card.text, card.playable) for card in hand["cards"]] == [("r5", True), ("b1", False), ("W6", True)]
-    assert hand["note"] == "3 cards, 2 playable"
+    hand = there(page(seen(PLAIN)).hand)
+    assert [(card.text, card.playable) for card in hand.cards] == [("r5", True), ("b1", False), ("W6", True)]
+    assert hand.note == "3 cards, 2 playable"
 
 
 def test_a_hand_out_of_turn_says_only_its_number() -> None:
-    hand = page(seen(PLAIN, 1))["hand"]
-    assert hand["note"] == "2 cards"
-    assert not any(card.playable for card in hand["cards"])
+    hand = there(page(seen(PLAIN, 1)).hand)
+    assert hand.note == "2 cards"
+    assert not any(card.playable for card in hand.cards)
 
 
 def test_the_drawn_card_alone_is_pointed_at() -> None:
-    hand = page(seen({**DRAWN, "hands": [["r5", "b1", "r5"], ["r4", "g3"], ["y1", "y2"]]}))["hand"]
-    assert [card.focus for card in hand["cards"]] == [True, False, False]
+    hand = there(page(seen({**DRAWN, "hands": [["r5", "b1", "r5"], ["r4", "g3"], ["y1", "y2"]]})).hand)
+    assert [card.focus for card in hand.cards] == [True, False, False]
 
 
 def test_a_spectator_has_neither_hand_nor_moves() -> None:
     shown = page(seen(PLAIN, None))
-    assert (shown["hand"], shown["move"], shown["may_leave"]) == (None, None, False)
+    assert (shown.hand, shown.move, shown.may_leave) == (None, None, False)
 
 
 def buttons(view: GameView, **asked: Any) -> list[tuple[str, str, str]]:
-    return [(b["id"], b["label"], b["move"]) for b in page(view, **asked)["move"]["buttons"]]
+    return [(b.id, b.label, b.move) for b in there(page(view, **asked).move).buttons]
 
 
 def test_the_buttons_are_what_the_rules_allow() -> None:
@@ -226,7 +234,7 @@ def test_a_catch_and_a_late_call_are_offered_out_of_turn() -> None:
     exposed = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1]}
     assert buttons(seen(exposed, 2)) == [("catch-1", "Catch Bob", "catch 1")]
     assert buttons(seen(exposed, 1)) == [("uno-call", "Call UNO", "uno")]
-    assert page(seen(exposed, 2))["move"]["hint"] == "Bob has one card and did not call."
+    assert there(page(seen(exposed, 2)).move).hint == "Bob has one card and did not call."
 
 
 def test_a_classic_player_may_keep_the_card_drawn() -> None:
@@ -235,47 +243,45 @@ def test_a_classic_player_may_keep_the_card_drawn() -> None:
     assert words.headline(view, NOW) == "Your turn: play Red 5, which you drew, or keep it."
 
 
-def chooser(view: GameView, **asked: Any) -> dict[str, Any]:
-    found = page(view, **asked)["move"]["chooser"]
-    assert isinstance(found, dict)
-    return found
+def chooser(view: GameView, **asked: Any) -> Chooser:
+    return there(there(page(view, **asked).move).chooser)
 
 
 def test_choosing_a_colour_shows_how_many_of_each_one_holds() -> None:
     view = seen({**PLAIN, "hands": [["W6", "b1", "b2", "y1"], ["r4", "g3"], ["y1", "y2"]]})
     asked = chooser(view, choose="W6")
-    assert [(c["name"], c["note"]) for c in asked["choices"]] == [
+    assert [(c.name, c.note) for c in asked.choices] == [
         ("Red", "you hold 0"), ("Yellow", "you hold 1"), ("Green", "you hold 0"), ("Blue", "you hold 2"),
     ]  # fmt: skip
-    assert asked["cancel_url"] == "/games/k7m2/"
+    assert asked.cancel_url == "/games/k7m2/"
 
 
 def test_choosing_whom_to_swap_with_shows_each_count() -> None:
     view = seen({**PLAIN, "hands": [["r7", "b1"], ["r4", "g3", "y9"], ["y1", "y2"]]})
-    assert [(c["name"], c["note"], c["move"]) for c in chooser(view, choose="r7")["choices"]] == [
+    assert [(c.name, c.note, c.move) for c in chooser(view, choose="r7").choices] == [
         ("Bob", "3 cards", "play r7 swap 1"), ("Chen", "2 cards", "play r7 swap 2"),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("position", [PLAIN, OWED])
 def test_while_choosing_there_is_no_draw_button(position: Mapping[str, Any]) -> None:
-    assert [button["id"] for button in page(seen(position))["move"]["buttons"]] == ["draw"]
-    chosen = page(seen(position), choose="W6")["move"]
-    assert (bool(chosen["chooser"]), chosen["buttons"]) == (True, [])
+    assert [button.id for button in there(page(seen(position)).move).buttons] == ["draw"]
+    chosen = there(page(seen(position), choose="W6").move)
+    assert (bool(chosen.chooser), chosen.buttons) == (True, [])
 
 
 def test_a_drawn_wild_asks_its_colour_at_once_and_cannot_be_put_back() -> None:
     asked = chooser(seen({**PLAIN, "phase": "drawn", "drawn": "W6"}))
-    assert [c["move"] for c in asked["choices"]] == [f"play W6 color {c}" for c in "rygb"]
-    assert "cancel_url" not in asked
+    assert [c.move for c in asked.choices] == [f"play W6 color {c}" for c in "rygb"]
+    assert asked.cancel_url == ""
 
 
 def test_a_roulette_asks_the_colour_of_its_victim() -> None:
-    assert [c["move"] for c in chooser(seen(ROULETTE))["choices"]] == ["color r", "color y", "color g", "color b"]
+    assert [c.move for c in chooser(seen(ROULETTE)).choices] == ["color r", "color y", "color g", "color b"]
 
 
 @pytest.mark.parametrize(
-    ("hand", "others", "there"),
+    ("hand", "others", "offered"),
     [
         (["r5", "b1"], ["y1", "y2"], True),
         (["r5", "b1", "b2"], ["y1", "y2"], False),
@@ -287,42 +293,42 @@ def test_a_roulette_asks_the_colour_of_its_victim() -> None:
     ids=["two cards", "three", "discard all", "a swap for one card", "a pass of one card", "the last card"],
 )
 def test_the_uno_toggle_is_there_when_a_play_can_leave_one_card(
-    hand: list[str], others: list[str], there: bool
+    hand: list[str], others: list[str], offered: bool
 ) -> None:
     single = [n for n, cards in enumerate([hand, ["g8", "g9"], others]) if len(cards) == 1]
     view = seen({**PLAIN, "hands": [hand, ["g8", "g9"], others], "declared": single})
-    assert (page(view)["move"]["uno"] is not None) == there
+    assert (there(page(view).move).uno is not None) == offered
 
 
 def test_the_table_says_stack_colour_and_direction() -> None:
-    table = page(seen({**OWED, "direction": -1}))["table"]
-    assert (table["owed"], table["owed_note"]) == (6, "answer with +2 or higher, or draw 6")
-    assert table["direction"] == "counter-clockwise, then Chen"
-    assert table["color_name"] == "Red"
-    assert page(seen(PLAIN, 1))["table"]["direction"] == "clockwise, then you"
+    table = page(seen({**OWED, "direction": -1})).table
+    assert (table.owed, table.owed_note) == (6, "answer with +2 or higher, or draw 6")
+    assert table.direction == "counter-clockwise, then Chen"
+    assert table.color_name == "Red"
+    assert page(seen(PLAIN, 1)).table.direction == "clockwise, then you"
 
 
 def test_players_are_listed_in_turn_order_from_the_reader() -> None:
-    assert [player.name for player in page(seen(PLAIN, 1))["players"]] == ["Bob", "Chen", "Ann"]
-    assert [player.name for player in page(seen({**PLAIN, "direction": -1}, 1))["players"]] == ["Bob", "Ann", "Chen"]
-    assert [player.name for player in page(seen(PLAIN, None))["players"]] == ["Ann", "Bob", "Chen"]
+    assert [player.name for player in page(seen(PLAIN, 1)).players] == ["Bob", "Chen", "Ann"]
+    assert [player.name for player in page(seen({**PLAIN, "direction": -1}, 1)).players] == ["Bob", "Ann", "Chen"]
+    assert [player.name for player in page(seen(PLAIN, None)).players] == ["Ann", "Bob", "Chen"]
 
 
 def test_a_hand_near_the_mercy_limit_is_marked() -> None:
     view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]})
-    ann, bob, _ = page(view)["players"]
+    ann, bob, _ = page(view).players
     assert (bob.hot, bob.state) == (True, "4 cards from mercy")
     assert not ann.hot
 
 
 def test_without_a_mercy_limit_there_is_no_meter() -> None:
     view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]}, options={"mercy_limit": 0})
-    assert all(not player.limit and not player.hot for player in page(view)["players"])
+    assert all(not player.limit and not player.hot for player in page(view).players)
 
 
 def test_the_score_sheet_has_a_row_a_round_and_the_total() -> None:
-    assert page(seen(PLAIN))["scores"] == ()
-    rows = page(seen(OVER, 1, status="over", winner=0))["scores"]
+    assert page(seen(PLAIN)).scores == ()
+    rows = page(seen(OVER, 1, status="over", winner=0)).scores
     assert [(row.label, row.points) for row in rows] == [("1", (0, 0, 10)), ("Total", (0, 0, 0))]
 
 
@@ -339,10 +345,10 @@ def test_since_your_move_tells_what_others_did_in_order() -> None:
         line(3, 1, Event("played", 1, "r+2"), Event("owes", 2, amount=2)),
         line(4, 2, Event("drew", 2, amount=2, reason="stack")),
     ]
-    assert page(seen(PLAIN), lines)["news"] == [
+    assert page(seen(PLAIN), lines).news == [
         "Bob plays Red Draw Two. Chen owes 2 cards.", "Chen draws 2 cards and loses the turn.",
     ]  # fmt: skip
-    assert page(seen(PLAIN, 1), lines)["news"] == []
+    assert page(seen(PLAIN, 1), lines).news == []
 
 
 def test_the_log_is_newest_first_with_a_heading_a_round() -> None:
@@ -375,7 +381,7 @@ def test_what_a_bot_did_for_the_owner_of_a_seat_is_told_as_the_bot_s() -> None:
         newest = render.log_of(view, lines, NOW)[0]
         assert (newest.text, newest.mine) == (sentence, False)
         assert render.announcements(view, lines, since=1, refusal=None, now=NOW)["polite"][0] == sentence
-    assert page(seen(PLAIN), lines)["news"] == ["Your bot plays Red 5."]
+    assert page(seen(PLAIN), lines).news == ["Your bot plays Red 5."]
 
 
 def test_only_what_concerns_the_listener_interrupts() -> None:
@@ -411,12 +417,12 @@ def test_every_preset_has_its_words(preset: str) -> None:
 
 
 def test_each_key_says_its_part_of_the_page() -> None:
-    says = {item.key: item.text for item in page(seen(OWED))["says"]}
+    says = {item.key: item.text for item in page(seen(OWED)).says}
     assert says["c"] == "Red Draw Two."
     assert says["g"] == "6 owed, answer with +2 or higher, or draw 6."
     assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
-    assert {item.key for item in page(seen(PLAIN, None))["says"]} == set("cvgedts")
+    assert {item.key for item in page(seen(PLAIN, None)).says} == set("cvgedts")
 
 
 def test_the_end_of_a_game_is_said_to_whoever_made_the_last_move() -> None:

@@ -1,0 +1,27 @@
+"""Forms of one button, which players use beside their moves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from games.queries import GameView
+
+
+class Action(NamedTuple):
+    """A form of one button.
+
+    `id` is also the name of its URL, `style` the button's CSS classes, `fields` are names and values of hidden fields.
+    """
+
+    id: str
+    url: str
+    label: str
+    style: str
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+def action_at(view: GameView, name: str, label: str, style: str = "", *fields: tuple[str, str]) -> Action:
+    """Return the form that posts to the URL of this name at this table."""
+    return Action(name, reverse(name, args=[view.id]), label, style, fields)
