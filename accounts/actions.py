@@ -116,11 +116,11 @@ def lock_guest(user_id: int) -> User:
 
 
 def count_rest_change(*, user_id: int, now: datetime) -> None:
-    """Count a change of the person's quiet hours, time zone or vacation, because the clocks of all their turns follow.
+    """Count a change of this person's quiet hours, time zone or vacation: it moves the clocks of all their turns.
 
     Call it in the transaction of the change, with the person locked: if the change fails, it does not count.
 
-    :raises TooManyTries: nothing more may be changed for now.
+    :raises TooManyTries: after too many changes in a minute.
     """
     with tries.trying([tries.Key.of(REST_CHANGES, user_id)], now, durable=False) as one:
         one.count()
@@ -142,12 +142,12 @@ def end_guesthood(*, user: User) -> None:
 
 
 def update_profile(*, user: User, display_name: str, time_zone: str, now: datetime) -> bool:
-    """Change the name at the table and the time zone; return True if the zone is another one than before.
+    """Change the name at the table and the time zone; return True if the zone has changed.
 
     :raises ValidationError:
     :raises NameTaken:
-    :raises Muted: for a new name.
-    :raises TooManyTries: for a new zone.
+    :raises Muted: if the name changes.
+    :raises TooManyTries: if the zone changes too often.
     """
     name = clean_display_name(display_name)
     with transaction.atomic():
@@ -204,12 +204,12 @@ def recheck_names(*, now: datetime) -> None:
 def update_rest(
     *, user_id: int, quiet_from: time | None, quiet_to: time | None, auto_vacation: bool, now: datetime
 ) -> bool:
-    """Set the quiet hours (both ends or neither), and whether vacation is taken by itself.
+    """Set the quiet hours (both ends or neither), and whether vacation is taken automatically.
 
-    Return True if the hours are others than before.
+    Return True if the hours have changed.
 
     :raises ValidationError:
-    :raises TooManyTries: for other hours.
+    :raises TooManyTries: if the hours change too often.
     """
     if (quiet_from is None) != (quiet_to is None):
         raise ValidationError("Give both ends of your quiet hours, or leave both empty.", code="one_end")

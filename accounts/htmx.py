@@ -17,6 +17,6 @@ class HtmxRequest(HttpRequest):
 
 
 def log_in_first(page: str | None, *, htmx: bool) -> HttpResponse:
-    """Lead to the log-in page, and from there to `page` if there is one. HTMX loads it as a page of its own."""
+    """Redirect to the log-in page, and from there to `page` if there is one. `htmx` has HTMX load it as a full page."""
     login = redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
     return HttpResponseClientRedirect(login["Location"], status=HTTPStatus.UNAUTHORIZED) if htmx else login

@@ -34,9 +34,9 @@ from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, sca
 from accounts.models import AccountMail, Delivery, User
 
 LISTED: Final = 10
-"""The most accounts that one confirmation lists. Three of them an hour list as many as one network can ask for."""
+"""The most accounts that one confirmation lists. Three such mails list as many as a network can ask for in an hour."""
 ALSO_LISTED: Final = "also_listed"
-"""The fact of a confirmation that has the numbers of the accounts that it lists besides the one that asked."""
+"""The key in a confirmation's `facts` for the numbers of the accounts that it lists besides the one that asked."""
 LATEST: Final = timedelta(days=3)
 """A mail that was asked for longer ago than this is no longer sent, for example after a restore."""
 KEPT: Final = timedelta(days=1)
@@ -143,7 +143,7 @@ def queue(
     `user` is the account concerned; None for a limited kind that was asked for without showing whose account it is.
     `facts` must have what the kind's sentence needs; the rest is not stored. `confirmed` says whether the address is,
     or was until now, a confirmed one of this user; without it the database is asked. A kind that goes to confirmed
-    addresses only is silently left out for any other. `asked_from` stands for the network that asks for a confirmation.
+    addresses only is silently left out for any other. `asked_from` is a keyed hash of the network that asks.
 
     :raises KeyError: for a kind that is not in `KINDS`, or a fact that is missing.
     :raises TooManyTries: for a limited kind, of which this user has asked for too many.
@@ -223,9 +223,9 @@ def listed_in(row: AccountMail) -> list[int]:
 
 
 def list_also(row: AccountMail, other: AccountMail) -> bool:
-    """Have this confirmation, which is about to be sent, also answer another request for the same address.
+    """Let this confirmation, which is about to be sent, answer another request for the same address, too.
 
-    Return False if it lists as many accounts as it can, or if that account no longer claims the address.
+    Return False if its list is full, or if the other account no longer claims the address.
     """
     listed = listed_in(row)
     if other.user_id in listed:

@@ -258,10 +258,10 @@ class AccountMail(Delivery):
 
     `kind` is a name in `accounts.mails.KINDS`. `address` is in the spelling of `accounts.addresses.canonical`, and
     `mailbox` is what limits count (`accounts.addresses.mailbox_of`). `user` is the account concerned; None if the mail
-    was asked for by somebody who need not have one. `facts` is what the text says besides, such as the numbers of the
+    was asked for by somebody who need not have one. `facts` is what else the text says, such as the numbers of the
     other accounts that a confirmation lists. Links are made when the mail is sent, so no row ever holds a token.
-    `asked_from` stands for the network that asked (`accounts.origin.counted_as`), so that networks take turns; it is
-    empty for mails that need no turns.
+    `asked_from` is a keyed hash of the network that asked (`accounts.origin.counted_as`), so that networks take turns;
+    it is empty for mails that take no turns.
     """
 
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="account_mails")

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 TIMES_FOR_48: Final = 8
-"""How many times the limit of one address all addresses of an IPv6 /48 have together."""
+"""All addresses of one IPv6 /48 together may have this many times the limit of one address."""
 
 
 def address_of(request: HttpRequest) -> str:
@@ -48,10 +48,10 @@ def _counted(forwarded: str, peer: str) -> str:
 
 
 def networks_of(address: str) -> list[tuple[str, int]]:
-    """Return what a request from this address counts for, with how many times the limit of an address each may have.
+    """Return the networks that a request from this address counts for, each with its factor on the limit of an address.
 
-    That is the address as `address_of` gives it, and for IPv6 also its /48: providers give a customer anything from a
-    /64 to a /48, which has 65,536 of them (docs/decisions/0107-an-ipv6-customer-may-have-a-48.md).
+    These are the address as `address_of` gives it, and for IPv6 also its /48, because providers give a customer
+    anything from a /64 to a /48, which has 65,536 /64s (docs/decisions/0107-an-ipv6-customer-may-have-a-48.md).
     """
     counted = [(address, 1)]
     if ":" in address:

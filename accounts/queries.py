@@ -172,7 +172,7 @@ def holder_of(email: str) -> User | None:
 
 
 def confirmed_of(emails: Collection[str]) -> set[str]:
-    """Return those of these mail addresses, which are canonical, that somebody has confirmed. Runs one query."""
+    """Return those of these canonical mail addresses that somebody has confirmed. Runs one query."""
     written = {spelling for email in emails for spelling in spellings(email)}
     found = EmailAddress.objects.filter(email__in=written, verified=True).values_list("email", flat=True)
     return {canonical(email) for email in found} & set(emails)
@@ -227,7 +227,7 @@ def _named(email: str) -> QuerySet[User]:
 
 
 def claims_of(address: str, people: Sequence[int | None]) -> list[EmailAddress]:
-    """Return the unconfirmed claims of these people to this address, which is canonical, in the order of the people."""
+    """Return the unconfirmed claims of these people to this canonical address, in the order of `people`."""
     claims = EmailAddress.objects.filter(user__in=people, user__is_active=True, verified=False).select_related("user")
     found = {claim.user_id: claim for claim in claims if canonical(claim.email) == address}
     return [found[pk] for pk in people if pk in found]

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 OF_A_FIELD: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt")
 """How Django's filters of a field ask for it in an address."""
 OF_DATES: Final = ("__year", "__month", "__day")
-UNREADABLE: Final = "The list cannot be filtered by that, so all of it is shown."
+UNREADABLE: Final = "The list cannot be filtered like this, so it shows all rows."
 
 
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
@@ -40,7 +40,7 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
         return lookup in set(self.lookups_of_filters())
 
     def lookups_of_filters(self) -> Iterator[str]:
-        """Yield the names of the parameters that the filters of this list have."""
+        """Yield the names of the URL parameters of this list's filters."""
         for of in self.list_filter:
             if isinstance(of, type) and issubclass(of, admin.SimpleListFilter):
                 yield str(of.parameter_name)
@@ -51,15 +51,15 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
             yield from (f"{self.date_hierarchy}{lookup}" for lookup in OF_DATES)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the list under its own name, or lead to the whole list if the address asks for what cannot be read."""
+        """Show the list under its own name. Redirect to the whole list if the URL has an impossible value."""
         title = str(self.opts.verbose_name_plural)
         try:
-            with transaction.atomic():  # after an error the page that follows needs the database
+            with transaction.atomic():  # so that the database can still be used after an error
                 answer: HttpResponse = super().changelist_view(request, {"title": title[0].upper() + title[1:]})
                 if isinstance(answer, TemplateResponse):
-                    answer.render()  # here, because the list is only read when its page is made
+                    answer.render()  # here, because the rows are only read when the page is rendered
         except (DataError, ValueError, OverflowError):
-            # Django checks most values of filters, and takes any number and any year.
+            # Django checks most values of filters, but accepts any number and any year.
             if not request.GET:
                 raise
             messages.error(request, UNREADABLE)

@@ -34,7 +34,7 @@ HELD_SECONDS: Final = 1  # how soon to come back when every free slot is held by
 class Key:
     """What is counted by a limit: a network, a name, a person or a browser, as a keyed hash.
 
-    It may have so many `times` the tries of the limit.
+    It may have `times` as many tries as the limit says.
     """
 
     limit: TryLimit
@@ -52,7 +52,7 @@ class Key:
 
     @property
     def most(self) -> int | None:
-        """How many tries it may have in the window of the limit; None for any number."""
+        """Return how many tries it may have in the window of the limit, or None for any number."""
         return scaled(self.limit.most * self.times)
 
     @property

@@ -30,7 +30,7 @@ JUST_CHANGED: Final = (
 def me(request: HttpRequest, *, on_new_zone: Callable[[int], object]) -> HttpResponse:
     """Show name, time zone and API tokens; POST saves the first two.
 
-    After another zone has been saved `on_new_zone` is called with the person's number.
+    `on_new_zone` is called with the person's number when a new time zone has been saved.
     """
     user = cast("User", request.user)
     form = ProfileForm(request.POST or None, user=user)

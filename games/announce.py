@@ -33,7 +33,7 @@ STALE: Final = 60.0
 BOT_TURN: Final = "games.tasks.bot_turn"
 FOLLOW_REST: Final = "games.tasks.follow_rest"
 HOUR: Final = 3600.0
-"""Seconds after which the hourly task has seen to the clocks that `rest_changed` asks for."""
+"""Seconds after which a task of `rest_changed` expires: the hourly task has moved the clocks by then."""
 
 
 def group_of(code: str) -> str:
@@ -90,9 +90,9 @@ def _send_bot_turn(game_id: int, delay: float) -> None:
 
 
 def rest_changed(user_id: int, *, after: int = 0) -> None:
-    """Once the transaction is committed, have the worker move the clocks of this person's turns.
+    """Ask the worker to move the clocks of this person's turns, once the transaction is committed.
 
-    It begins with the first game whose number is higher than `after`.
+    The worker begins with the first game whose number is higher than `after`.
     """
     ask = partial(_guarded, "broker", partial(_send_follow_rest, user_id, after))
     transaction.on_commit(ask, robust=True)

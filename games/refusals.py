@@ -83,7 +83,7 @@ def from_rules(refused: Refused, version: int | None) -> Denied:
 
 
 def not_started(version: int) -> Denied:
-    """Return the refusal of what only a table has that has started."""
+    """Return the refusal of a request that only a started table can answer."""
     return Denied("not_started", "The game has not started yet.", version=version)
 
 

@@ -31,7 +31,7 @@ def sweep() -> None:
 
 @shared_task(name="games.tasks.follow_rest", ignore_result=True)
 def follow_rest(user_id: int, after: int = 0) -> int:
-    """Let some of this person's clocks follow their quiet hours and vacation, and ask for the others."""
+    """Move some of this person's clocks out of their quiet hours and vacation, and ask for the others."""
     return rest.follow_rest(user_id=user_id, now=timezone.now(), after=after)
 
 
@@ -47,7 +47,7 @@ def send_notices() -> None:
 
 @shared_task(name="games.tasks.housekeeping", ignore_result=True)
 def tidy() -> None:
-    """End and delete what nobody plays, end forgotten pauses, forget what is old, and open the site's own cases."""
+    """Close and delete games nobody plays, end forgotten pauses, forget what is old, and open the site's own cases."""
     run_all(
         old_pauses=lambda: agreements.end_old_pauses(now=timezone.now()),
         old_tables=lambda: housekeeping.close_old_tables(now=timezone.now()),

@@ -48,7 +48,7 @@ HEALTH_CHECKS: Final = Limit("health", None, 3_000)
 API_CALLS: Final = Limit("api", 18_000, 36_000)
 UNKNOWN_TOKENS: Final = Limit("unknown-tokens", None, 60)
 REFUSED: Final = Limit("refused", None, 12_000)
-"""Forms that are over the limit of a person. They count for nothing else, but each costs a look at the session."""
+"""Forms that are over the limit of a person. They count for no other limit, but reading the session costs a query."""
 RECORDS: Final = Limit("records", 300, 600, visitors=300)
 API_TABLES: Final = Limit("api-tables", 600, 1_200)
 MOVES: Final = Limit("moves", 6_000, 120_000, visitors=480)
@@ -119,7 +119,7 @@ def _key(name: str, kind: str, who: str) -> str:
 
 
 def _counted(limit: Limit, most: int | None, kind: str, who: str) -> Iterator[tuple[str, int]]:
-    """Yield the keys under which a request counts, with what each of them is allowed. None if there is no limit."""
+    """Yield the keys under which a request counts, with what each is allowed. Yields nothing if there is no limit."""
     for name, times in networks_of(who) if kind in NETWORKS else [(who, 1)]:
         allowed = None if most is None else scaled(most * times)
         if allowed is not None:

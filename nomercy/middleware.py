@@ -169,10 +169,10 @@ def short_bodies(get_response: Handler) -> Handler:
 
 
 def no_null_characters(get_response: Handler) -> Handler:
-    """Refuse a URL with a NUL character. PostgreSQL takes none, so a page that asks by one would be an error.
+    """Refuse a URL with a NUL character. PostgreSQL accepts none, so looking one up would fail.
 
-    There is nothing at a path with one, so that is 404; a query with one is 400. Forms and the API's JSON are checked
-    where they are read: there the refusal says which field is wrong.
+    In the path it is 404, because no page has such a path; in the query it is 400. Forms and the API's JSON are checked
+    where they are read, so that the refusal can say which field is wrong.
     """
 
     def handle(request: HttpRequest) -> HttpResponseBase:

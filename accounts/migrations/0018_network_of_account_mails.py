@@ -1,4 +1,4 @@
-"""Mails that networks ask for to one mailbox are sent in turns, so a request keeps a keyed hash of its network."""
+"""Store a keyed hash of the network that asked for a mail, so that networks can take turns."""
 
 from django.db import migrations, models
 

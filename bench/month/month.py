@@ -175,7 +175,7 @@ class Month:
             self._look_into_the_night()
 
     def _follow_rest(self) -> None:
-        """Do what the worker has been asked for by people whose vacation began or ended."""
+        """Run the tasks that were asked for when vacations began or ended."""
         while self.rested:
             user_id, after = self.rested.pop()
             rest.follow_rest(user_id=user_id, now=self.now, after=after)

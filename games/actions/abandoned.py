@@ -1,4 +1,4 @@
-"""Games that all people have left: call off those that bots still play, and delete those that nobody played."""
+"""Call off running games that all people have left, and delete ended games that nobody played."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PLAYED_OUT: Final = timedelta(hours=1)
 """How long bots have to finish a game that all people have left."""
 
 KEPT: Final = timedelta(days=60)
-"""How long an ended game stays that nobody played: as long as the notices about it."""
+"""How long an ended game that nobody played is kept: as long as the notices about it."""
 
 LOOKED_FOR: Final = timedelta(days=30)
-"""How long such games are looked for after that, so that each run reads only the games of a month."""
+"""How long after that such games are still looked for. A limit, so that each run reads only the games of one month."""
 
 LEAVE: Final = "leave"
 
@@ -29,8 +29,8 @@ LEAVE: Final = "leave"
 def call_off_left_games(*, now: datetime) -> int:
     """Call off the running games that all people left more than an hour ago; return their number.
 
-    Bots finish such games in minutes, unless somebody leaves thousands. A paused game stays, because staff paused it.
-    Each has a transaction of its own. One that fails is logged, and tried again the next time.
+    Bots finish such games in minutes, unless somebody leaves thousands of them. A paused game stays, because staff
+    paused it. Each has a transaction of its own. One that fails is logged, and tried again the next time.
     """
     people = Seat.objects.filter(game=OuterRef("pk"), user__isnull=False, left=False)
     lately = Move.objects.filter(game=OuterRef("pk"), text=LEAVE, at__gte=now - PLAYED_OUT)
@@ -60,11 +60,11 @@ def delete_unplayed_games(*, now: datetime) -> int:
 
 
 def _unplayed(now: datetime) -> QuerySet[Game]:
-    """Return the ended games of the month before the last 60 days that nobody played and staff have nothing to do with.
+    """Return the games that ended 60 to 90 days ago, that nobody played, and that have no report and no act of staff.
 
-    They are tables that closed before they started, and games that all people left before they had made a move.
+    They are tables that closed before they started, and games that all people left before any of them made a move.
     """
-    of_people = Q(user__isnull=False) | Q(bot="")  # the seat of a guest who is forgotten has neither
+    of_people = Q(user__isnull=False) | Q(bot="")  # the seat of a deleted guest has neither
     stayed = Seat.objects.filter(of_people, game=OuterRef("pk"), left=False)
     by_a_person = Seat.objects.filter(of_people, game=OuterRef("game"), index=OuterRef("seat"))
     moved = Move.objects.filter(Exists(by_a_person), game=OuterRef("pk")).exclude(text=LEAVE)

@@ -60,9 +60,9 @@ def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
 def _drawn(waiting: QuerySet[Game], rng: random.Random) -> list[list[int]]:
     """Return the waiting games of each host, in the order in which a task tries the hosts.
 
-    Anybody can be any number of guests, so hosts are drawn in two steps. First between accounts and guests: while both
-    wait, `GUESTS_SHARE` is the chance that guests come first. Then among the hosts of each kind, with a weight of one
-    divided by the number of the host's games that wait.
+    One person can be any number of guests, so hosts are drawn in two steps. The first draws whether accounts or guests
+    come first: while both wait, `GUESTS_SHARE` is the chance of guests. The second draws among the hosts of each kind,
+    with a weight of one divided by the number of the host's games that wait.
     """
     accounts: dict[int | None, list[int]] = defaultdict(list)
     guests: dict[int | None, list[int]] = defaultdict(list)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Moved(NamedTuple):
-    """How many of a guest's games came along to the account, and how many stay behind.
+    """How many of a guest's games moved to the account, and how many stayed with the guest, and why.
 
-    Those of `closed` are closed to the account; those of `over_limit` are more than an account may have.
+    Games in `closed` are closed to the account; those in `over_limit` are more than an account may have.
     """
 
     games: int
@@ -31,8 +31,8 @@ def move_seats(*, guest: User, user: User) -> Moved:
     """Give this guest's seats and tables to the account the guest has logged in to.
 
     A table where both sit keeps both as they are. A seat stays the guest's where staff took one from the account, or
-    where the account has looked at the hands as one of the staff: it would play on knowing them. So do the newest ones
-    that would bring the account over the limit on tables (`table_limits`).
+    where the account has looked at the hands as one of the staff: it would play on knowing them. The newest
+    seats stay, too, if they would bring the account over the limit on tables (`table_limits`).
     """
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
@@ -51,7 +51,7 @@ def move_seats(*, guest: User, user: User) -> Moved:
 
 
 def _over_limit(games: Sequence[Game], guest: User, user: User) -> set[int]:
-    """Return the numbers of those of these games, the newest, that are more than the account may still have."""
+    """Return the numbers of the newest of these games, those that are more than the account may still have."""
     room = table_limits.room_for(user)
     if room is None:
         return set()

@@ -65,7 +65,7 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     if row.left:
         raise Denied("forbidden", "This player has left the game.", version=game.version)
     if table_limits.room_for(person) == 0:
-        message = f"{person.name} sits at as many tables as a person can: give the seat to somebody else."
+        message = f"{person.name} already has as many tables as a person can have: give the seat to somebody else."
         raise Denied("forbidden", message, version=game.version)
     row.user, row.name, row.rest = person, person.name, person.rest
     row.bot, row.misses = "", 0
@@ -79,7 +79,7 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
 
 
 def change_host(*games: Game, user_id: int | None) -> None:
-    """Give tables to another host, and forget the forms that made them: sent again, they must not lead to this host."""
+    """Give tables to another host, and forget the forms that made them: if sent again, they must not lead there."""
     by_guest = user_id is not None and User.objects.filter(pk=user_id, is_guest=True).exists()
     for game in games:
         game.host_id, game.hosted_by_guest, game.form, game.form_guest_id = user_id, by_guest, None, None

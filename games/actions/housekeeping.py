@@ -20,13 +20,13 @@ OPEN_TABLE: Final = timedelta(days=7)
 """How long a table waits for its players."""
 
 GUEST_TABLE: Final = timedelta(hours=24)
-"""How long a guest's table waits that nobody has joined: anybody can be any number of guests."""
+"""How long a guest's table waits if nobody joins it. Shorter, because one person can be any number of guests."""
 
 GUEST_DAYS: Final = 30
 
 
 def close_old_tables(*, now: datetime) -> int:
-    """Close the tables that have waited too long for their players, and tell who waited; gives their number.
+    """Close the tables that have waited too long for players, and tell the people there; return how many were closed.
 
     Each has a transaction of its own. One that fails is logged, and tried again the next time.
     """

@@ -192,7 +192,7 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Sit down at an open table; the last free seat starts the game.
 
     :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to a person
-        whom staff removed from it, and to one who has as many tables as `table_limits` allows.
+        who was removed from it by staff, or who has as many tables as `table_limits` allows.
     """
     with transaction.atomic():
         table, user = _open_table(code, viewer), viewer.user
@@ -270,10 +270,10 @@ def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
 
 
 def _start(table: Table, by: User, now: datetime) -> None:
-    """Start with those who sit there; they move up so that no seat is empty."""
+    """Start with the players seated so far; they move up so that no seat is empty."""
     game = table.game
     if [seat.user_id for seat in table.seats if seat.user_id is not None] == [by.pk]:
-        table_limits.check_against_bots(by)  # locks the person, so before a seat of theirs is changed
+        table_limits.check_against_bots(by)  # first, because the person is locked before their seats
     for index, seat in enumerate(table.seats):
         if seat.index != index:
             seat.index = index

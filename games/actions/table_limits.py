@@ -1,7 +1,6 @@
 """How many tables a person may have at once. All limits are scaled by `RATE_LIMITS`.
 
-Each check locks the person. Lock games before, never after, and no second person: then no two transactions wait for
-each other.
+Each check locks the person. To avoid deadlocks, lock games before the person, and never lock two people.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 TABLES: Final = 200
-"""At so many tables that are open or being played a person may sit: some work of the site goes through all of them."""
+"""How many tables that are open or being played a person may sit at: some work goes through all of them."""
 
 OPEN_TABLES: Final = 20
 """At so many tables that wait for players a person may sit."""
@@ -28,15 +27,15 @@ TABLES_AGAINST_BOTS: Final = 50
 """At so many running tables a person may play where everybody else is a bot: each move there costs the site several."""
 
 GUEST_TABLES: Final = 2
-"""What the last two limits are for a guest, because anybody can be any number of guests."""
+"""Both of the last two limits for a guest, because one person can be any number of guests."""
 
 
 def room_for(user: User) -> int | None:
-    """Return at how many more tables this person may sit, 0 or more; None if there is no limit.
+    """Return how many more tables this person may sit at, 0 or more; None if there is no limit.
 
-    Counts tables that are open or being played, and none that the person has left. A table counts from the moment at
-    which the person sits down, so nothing is left to check when it starts. Locks the person, so that two seats at once
-    are counted in turn.
+    Counts tables that are open or being played and that the person has not left. A table counts from the moment the
+    person sits down, so there is nothing to check when it starts. Locks the person, so that two seats taken at once
+    are counted one after the other.
     """
     most = scaled(TABLES)
     if most is None:
@@ -91,11 +90,11 @@ def check_against_bots(user: User) -> None:
 def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
     """Return the person as stored, locked until the transaction ends, and how many tables they may have.
 
-    `most` is for an account and not scaled yet. The number is None, and nobody is locked, if there is no limit.
+    `most` is the limit of an account, before scaling. The number is None, and nobody is locked, if there is no limit.
     """
     if scaled(most) is None:
         return user, None
-    known = lock_person(user.pk)  # may have signed up since the request began
+    known = lock_person(user.pk)  # a guest may have signed up since the request began
     return known, scaled(GUEST_TABLES if known.is_guest else most)
 
 

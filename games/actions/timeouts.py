@@ -65,7 +65,7 @@ def conclude(table: Table, act: ClockAct, *, now: datetime) -> bool:
         user_id = table.on_turn.user_id
         if user_id is not None:
             vacations.take_a_day(user_id=user_id, now=now)
-        # If a day was taken, this moves the deadline; a task moves those of other tables. Otherwise the turn is missed.
+        # If a day was taken, `let_clock_act` moves this deadline, and a task those elsewhere. If not, it is a miss.
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             act = let_clock_act(table, now=now, vacation=False)

@@ -55,9 +55,9 @@ def cookies_of(scope: Scope) -> dict[str, str]:
 
 
 def origin_of(url: str) -> tuple[str, str | None, int | None]:
-    """Return scheme, host and port, which may be left out of the URL.
+    """Return scheme, host and port. The port may be left out of the URL.
 
-    :raises ValueError: for anything else than `scheme://host` or `scheme://host:port`, as with a name before the host.
+    :raises ValueError: if the URL has anything besides scheme, host and port, such as a user name.
     """
     parts = urlsplit(url)
     if "@" in parts.netloc or url != f"{parts.scheme}://{parts.netloc}":

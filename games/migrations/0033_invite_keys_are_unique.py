@@ -6,7 +6,7 @@ from games.models.tables import new_invite_key
 
 
 def renew_repeated(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Give tables a new key that have the key of an older table. Only copies of rows made by hand can."""
+    """Give a new key to each table that has the key of an older one. Only rows that were copied by hand can have it."""
     games = apps.get_model("games", "Game").objects
     repeated = games.values("invite_key").annotate(first=models.Min("pk"), number=models.Count("pk"))
     for one in repeated.filter(number__gt=1):

@@ -4,7 +4,7 @@ from django.db.migrations.state import StateApps
 
 
 def mark(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Mark the open tables whose host is a guest now. No other tables are asked for by this mark."""
+    """Mark the open tables whose host is a guest. The mark is only read for open tables."""
     games = apps.get_model("games", "Game").objects
     games.filter(status="open", host__is_guest=True).update(hosted_by_guest=True)
 

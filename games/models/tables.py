@@ -76,7 +76,7 @@ class Game(models.Model):
     host = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="hosted_games"
     )
-    # Whether the host was a guest on becoming the host. Stays when the guest signs up.
+    # Whether the host was a guest when they became the host. Does not change when the guest signs up.
     hosted_by_guest = models.BooleanField(default=False, db_default=False, editable=False)
     preset = models.CharField(max_length=32, default="no-mercy")
     options = models.JSONField(default=dict, blank=True)

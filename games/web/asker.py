@@ -30,7 +30,7 @@ def viewer(request: HttpRequest) -> Viewer[User | None]:
 
 
 def viewer_as(request: HttpRequest, user: User) -> Viewer[User]:
-    """Return this person, who has asked, with the invitation keys that this browser has opened."""
+    """Return a viewer with this person, who is logged in, and the invitation keys that this browser has opened."""
     return Viewer(user, links_in(request.session))
 
 

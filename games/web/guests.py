@@ -1,4 +1,4 @@
-"""Visitors who become guests, and guests who have logged in to an account: whether their games come along."""
+"""Count visitors who become guests, and move the games of guests who log in to an account."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from games.web.answers import SeeOther
 from games.web.asker import person
 
 CLOSED: Final = "you looked at hands there as staff, or staff took you off the table."
-OVER_LIMIT: Final = "you sit at as many tables as a person can."
+OVER_LIMIT: Final = "you already have as many tables as a person can have."
 
 
 @contextmanager
 def counting_guest(request: HttpRequest) -> Iterator[None]:
-    """Count the guest that the block makes for the address of this visitor, unless the block raises.
+    """Count the guest that is made in the block for this visitor's address, unless the block raises.
 
     The block runs in a transaction.
 

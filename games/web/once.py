@@ -24,7 +24,7 @@ def make_table(request: HttpRequest, options: TableOptions) -> Table:
     """Return the table that this form asks for, made now or a moment ago, and log a visitor in as the guest it made.
 
     :raises Denied: as `lobby.create_table`.
-    :raises TooManyTries: too many visitors of this address have become guests.
+    :raises TooManyTries: too many guests have been made from this address.
     """
     user, form, now = person(request), form_of(request), timezone.now()
     with nullcontext() if user is not None else counting_guest(request):

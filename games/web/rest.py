@@ -25,7 +25,7 @@ from games.web.answers import SeeOther, form_status
 SAVED: Final = "Saved."
 NEW_HOURS: Final = (
     "Saved. From your next turn on, your deadlines stay out of these hours;"
-    " one that is running already moves within a minute if it is a day away or more."
+    " a deadline that is running already moves within a minute if it is a day or more away."
 )
 NO_HOURS: Final = "Saved. You have no quiet hours: deadlines stay where they are."
 ON_VACATION: Final = "Your clocks are stopped, and your tables will show that within a minute. Enjoy your time off."
@@ -35,7 +35,7 @@ BACK: Final = "Welcome back: your clocks are running again, and your tables will
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def me(request: HttpRequest) -> HttpResponse:
-    """The account page. In another time zone the person's quiet hours are others."""
+    """Show the account page. A new time zone moves the person's quiet hours, so their clocks follow."""
     answer: HttpResponse = views.me(request, on_new_zone=announce.rest_changed)
     return answer
 

@@ -31,7 +31,7 @@ from games.web.marks import marks
 
 
 class Act(Protocol):
-    """Something that a person does at a table, which stands then as it is returned."""
+    """Something that a person does at a table. Returns the table as it is afterwards."""
 
     def __call__(self, *, viewer: Viewer[User]) -> Table: ...
 

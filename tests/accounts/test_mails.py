@@ -259,7 +259,7 @@ def accounts_in(message: Any) -> list[str]:
     return re.findall(r"(?:the account )?(\w+)(?:: http| at No Mercy gives)", str(message.body))
 
 
-def test_a_mail_to_confirm_lists_ten_accounts_that_asked_and_the_next_one_the_others(settings: Settings) -> None:
+def test_a_confirmation_lists_ten_accounts_and_the_next_one_lists_the_others(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n in range(12):
         sign_up(f"dora{n}", "dora@example.org")
@@ -418,7 +418,7 @@ def test_new_passwords_of_strangers_do_not_keep_the_owner_of_a_mailbox_waiting(l
     assert deliver(2 * HOUR) == spellings[5:8]
 
 
-def test_a_person_who_asks_from_a_page_takes_the_turn_of_their_network(settings: Settings) -> None:
+def test_a_request_from_a_page_counts_for_the_network_of_the_person(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n, network in enumerate(["192.0.2.1", "192.0.2.2", "192.0.2.2"]):
         form = {"username": f"dora{n}", "email": f"dora{n}@example.org", "password1": WORD, "password2": WORD}

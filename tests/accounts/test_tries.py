@@ -285,7 +285,7 @@ def test_an_address_makes_twenty_accounts_a_minute_and_a_refused_form_counts_as_
 
 
 def test_the_addresses_of_a_48_have_eight_times_the_tries_of_one(db: None) -> None:
-    """Some customers have 65,536 networks of the size that counts as one address."""
+    """Some customers have 65,536 networks that each count as one address."""
 
     def wrong(address: str) -> int:
         form = {"login": f"nobody {address}", "password": "wrong"}

@@ -66,7 +66,7 @@ def test_a_game_that_all_people_left_is_called_off_after_an_hour(alice: User, bo
     assert abandoned.call_off_left_games(now=LATER + timedelta(hours=2)) == 1
 
 
-def test_a_bot_that_keeps_a_seat_for_its_owner_keeps_the_game(alice: User) -> None:
+def test_a_game_goes_on_while_a_bot_keeps_a_seat_for_its_owner(alice: User) -> None:
     table = against_bots(alice)
     with transaction.atomic():
         handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
@@ -110,7 +110,7 @@ def ended(table: Table, *, days: int = 61) -> Table:
 
 
 def deleted(*found: Table) -> list[bool]:
-    """Delete what is unplayed; return of each table whether it is gone."""
+    """Delete unplayed games; return for each table whether it is gone."""
     count = abandoned.delete_unplayed_games(now=NOON)
     gone = [not Game.objects.filter(pk=table.game.pk).exists() for table in found]
     assert count == sum(gone)
@@ -142,7 +142,7 @@ def test_games_that_somebody_played_stay(alice: User, bob: User) -> None:
     assert deleted(*found) == [False, False, False]
 
 
-def test_games_that_staff_or_reports_are_about_stay(alice: User, bob: User, mo: User) -> None:
+def test_games_with_a_report_or_an_act_of_staff_stay(alice: User, bob: User, mo: User) -> None:
     of_staff, reported = left_by(alice), lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
     tables.pause(game_id=of_staff.game.pk, by=mo, reason="To look at the game", now=NOON)
     lobby.join(code=reported.game.code, viewer=Viewer(bob), now=NOON)

@@ -1,4 +1,4 @@
-"""Addresses of the staff's lists that ask for what no list has: an answer, and never an error of the site."""
+"""A URL of a staff list with a value that no list can have is answered without an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.tables import table_after
 
 pytestmark = pytest.mark.django_db
 
-HUGE = "9" * 30  # more than a column, a year or a page has
+HUGE = "9" * 30  # more than a column, a year or a page number can be
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def lists() -> list[tuple[str, ReadOnly]]:
     return found
 
 
-def test_no_filter_breaks_by_a_huge_number(root: Client, alice: User, bob: User) -> None:
+def test_a_huge_number_breaks_no_filter(root: Client, alice: User, bob: User) -> None:
     table_after([alice, bob], 4, seed=1)
     for address, pages in lists():
         for name in ("p", "o", *pages.lookups_of_filters()):
@@ -51,4 +51,4 @@ def test_a_value_that_the_database_cannot_take_leads_to_the_whole_list(
     assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/games/round/")
     assert [str(message) for message in get_messages(answer.wsgi_request)] == [UNREADABLE]
     with pytest.raises(DataError):
-        root.get("/admin/games/round/")  # a fault of the site, for nothing was asked
+        root.get("/admin/games/round/")  # a fault of the site, because the URL has no value

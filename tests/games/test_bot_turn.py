@@ -283,7 +283,7 @@ def test_guests_together_get_a_third_of_the_tasks_while_a_person_with_an_account
     assert len(moved()) == before + 1
 
 
-def test_a_game_whose_host_is_gone_is_no_guest_s(alice: User, asked: list[int]) -> None:
+def test_a_game_without_a_host_is_drawn_with_those_of_accounts(alice: User, asked: list[int]) -> None:
     of_guests = [due_tables(create_guest(), 1)[0] for _ in range(10)]
     (orphan,) = due_tables(alice, 1)
     Game.objects.filter(pk=orphan).update(host=None)

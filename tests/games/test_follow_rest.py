@@ -34,7 +34,7 @@ TASKS: Mapping[str, Callable[..., object]] = {tasks.follow_rest.name: tasks.foll
 
 
 class Worker:
-    """What the site asks the worker for, once its transactions are committed."""
+    """Collects the tasks that the site asks for once its transactions are committed, and runs them."""
 
     def __init__(self, commits: Any) -> None:
         self.asked: list[tuple[str, tuple[int, ...]]] = []
@@ -66,7 +66,7 @@ def worker(monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: 
 
 
 def running(alice: User, bob: User, *, deadline: datetime | None = None) -> Table:
-    """Alice on turn, in two days if nothing else is said."""
+    """Return a table where Alice is on turn. Her deadline is two days ahead by default."""
     now = timezone.now()
     return table_at(TWO_HANDS, [alice, bob], deadline=deadline or now + 2 * DAY, turn_since=now - HOUR)
 
@@ -100,7 +100,7 @@ SAVES = [save_hours, save_zone, begin_vacation, end_vacation]
 
 
 @pytest.mark.parametrize("save", SAVES)
-def test_a_request_asks_the_database_as_much_at_one_table_as_at_ten(
+def test_a_request_runs_as_many_queries_for_ten_tables_as_for_one(
     alice: User, bob: User, worker: Worker, save: Callable[[Client], Any]
 ) -> None:
     asked = []
@@ -141,7 +141,7 @@ def test_saved_hours_move_the_deadlines_once_the_worker_has_run(
     assert now_of(table).game.deadline == deadline + 30 * MINUTE
 
 
-def test_a_saved_time_zone_moves_them_too(alice: User, bob: User, as_alice: Client, worker: Worker) -> None:
+def test_a_saved_time_zone_moves_the_deadlines_too(alice: User, bob: User, as_alice: Client, worker: Worker) -> None:
     deadline = (timezone.now() + 2 * DAY).replace(hour=12, minute=30, second=0, microsecond=0)
     table = running(alice, bob, deadline=deadline)
     User.objects.filter(pk=alice.pk).update(quiet_from=time(21), quiet_to=time(22))
@@ -152,7 +152,9 @@ def test_a_saved_time_zone_moves_them_too(alice: User, bob: User, as_alice: Clie
     assert now_of(table).game.deadline == deadline + 30 * MINUTE
 
 
-def test_a_vacation_and_its_end_move_them_too(alice: User, bob: User, as_alice: Client, worker: Worker) -> None:
+def test_a_vacation_and_its_end_move_the_deadlines_too(
+    alice: User, bob: User, as_alice: Client, worker: Worker
+) -> None:
     table = running(alice, bob)
     deadline = now_of(table).game.deadline
     assert deadline is not None
@@ -224,7 +226,7 @@ def test_a_task_that_moves_the_last_clocks_asks_for_no_other(
     assert worker.asked == []
 
 
-def test_a_request_is_answered_though_the_broker_is_away(
+def test_a_request_is_answered_while_the_broker_is_away(
     alice: User, bob: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     """The hourly task moves the clocks then."""
@@ -243,10 +245,10 @@ def test_a_request_is_answered_though_the_broker_is_away(
     assert now_of(table).game.deadline == deadline + 3 * DAY
 
 
-# What is the same as before, and what comes too often
+# Unchanged settings, and too many changes
 
 
-def test_saving_the_same_again_asks_for_nothing(
+def test_saving_unchanged_settings_asks_for_no_task(
     alice: User, bob: User, as_alice: Client, worker: Worker, settings: Settings
 ) -> None:
     settings.RATE_LIMITS = 100
@@ -257,7 +259,7 @@ def test_saving_the_same_again_asks_for_nothing(
         for _ in range(REST_CHANGES.most):
             assert worker.after(save, as_alice).status_code in (302, 303)
             assert worker.asked == []
-    as_alice.get(REST)  # shows what was said so far
+    as_alice.get(REST)  # shows the messages so far
     changed = worker.after(as_alice.post, REST, HOURS | {"auto_vacation": "on"}, follow=True).content.decode()
     assert "Saved." in changed
     assert "moves within a minute" not in changed
@@ -267,7 +269,7 @@ def test_saving_the_same_again_asks_for_nothing(
 
 
 def change(browser: Client, n: int) -> list[Any]:
-    """Change the hours and then the zone, to others than with the `n` before."""
+    """Change the hours and then the zone, to different values for each `n`."""
     return [
         browser.post(REST, {"quiet_from": f"{n:02}:00", "quiet_to": f"{n + 1:02}:00"}),
         browser.post(ME, {"display_name": "", "time_zone": "Asia/Tokyo" if n % 2 else "Europe/Rome"}),
@@ -275,7 +277,7 @@ def change(browser: Client, n: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("save", SAVES)
-def test_a_person_makes_so_many_changes_a_minute(
+def test_a_person_can_make_five_changes_a_minute(
     alice: User, bob: User, as_alice: Client, worker: Worker, settings: Settings, save: Callable[[Client], Any]
 ) -> None:
     settings.RATE_LIMITS = 100
@@ -305,7 +307,7 @@ def test_a_name_can_be_saved_while_no_more_changes_of_the_zone_are_allowed(
     assert User.objects.get(pk=alice.pk).display_name == "Alice B."
 
 
-def test_a_day_taken_instead_of_a_miss_is_no_change_of_the_person_s(alice: User, bob: User, settings: Settings) -> None:
+def test_a_day_taken_instead_of_a_miss_does_not_count_as_a_change(alice: User, bob: User, settings: Settings) -> None:
     settings.RATE_LIMITS = 100
     for _ in range(REST_CHANGES.most):
         vacations.start(user=alice, days=1, now=NOON - HOUR)

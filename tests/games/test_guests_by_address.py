@@ -33,7 +33,7 @@ def send(
     return (browser or Client()).post(path, data or {}, REMOTE_ADDR=address)
 
 
-def test_an_address_makes_no_more_guests_by_any_form(alice: User) -> None:
+def test_no_form_makes_more_guests_than_an_address_may_have(alice: User) -> None:
     public = lobby.create_table(user=alice, options=lobby.TableOptions(players=6), now=NOON)
     join = f"/games/{public.game.code}/join/"
     assert send("/play-now/").status_code == 303

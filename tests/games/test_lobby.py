@@ -466,7 +466,7 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
     assert listed(charlie) == [*newest[:6], newest[-1], *others[::-1], *newest[6:9]]
 
 
-def test_any_number_of_newer_tables_of_guests_hides_no_table_of_an_account(
+def test_newer_tables_of_guests_never_hide_a_table_of_an_account(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lists, "NEWEST", 3)
@@ -482,7 +482,7 @@ def test_the_migration_marks_the_open_tables_of_guests(alice: User) -> None:
     assert list(Game.objects.filter(hosted_by_guest=True)) == [of_guest]
 
 
-def test_a_table_that_a_guest_hands_on_counts_as_its_new_host_s(alice: User) -> None:
+def test_a_table_that_a_guest_hands_on_counts_for_its_new_host(alice: User) -> None:
     guest = create_guest()
     table = new_table(guest, players=3)
     lobby.join(code=table.game.code, viewer=Viewer(alice), now=NOON)

@@ -403,7 +403,7 @@ def finished(*people: User) -> Table:
 
 
 def asked_by_mail(user: User) -> list[str]:
-    """Return what became of each invitation that this person was to get by mail: that it waits, or why not."""
+    """Return the state of each invitation mail to this person, or the reason why it was not sent."""
     rows = Notice.objects.filter(user=user, kind="invited", channel="email").order_by("pk")
     return [row.reason or row.state for row in rows]
 

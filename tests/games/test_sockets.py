@@ -135,7 +135,7 @@ FOREIGN = [
     ("https://cards.example", 1, "cards.example", "https", "http://cards.example"),
     ("https://cards.example", 1, "cards.example", "https", "https://cards.example:444"),
     ("https://cards.example", 1, "alias.example", "http", "https://alias.example"),
-    # No browser says these, although their host is this site's.
+    # No browser sends these, although the host is this site's.
     ("http://127.0.0.1:8000", 0, "127.0.0.1:8000", "", "http://x@127.0.0.1:8000"),
     ("http://127.0.0.1:8000", 0, "127.0.0.1:8000", "", "http://:@127.0.0.1:8000"),
     ("http://127.0.0.1:8000", 0, "127.0.0.1:8000", "", "http://127.0.0.1:8000/"),

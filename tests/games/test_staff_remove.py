@@ -87,7 +87,7 @@ def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
     lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
     User.objects.create_user(username="dora")
     tables.move_seat(**act(another, ann, seat=1, username="dora"))
-    lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)  # a seat that went to somebody else bars nobody
+    lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)  # is not barred by a seat given away
 
 
 def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_invitation(

@@ -36,7 +36,7 @@ def two_tables_at_most(settings: Settings) -> None:
 
 @pytest.fixture
 def full(alice: User, bob: User) -> list[Table]:
-    """The tables of Alice, who can sit at no other: one that is being played and one that a bot plays for her."""
+    """Return the tables of Alice, who can sit at no more: one that she plays at and one where a bot plays for her."""
     tables = [table_at(TWO_HANDS, [alice, bob]) for _ in range(2)]
     Seat.objects.filter(game=tables[1].game, user=alice).update(bot="careful")
     return tables
@@ -111,7 +111,7 @@ def test_nobody_gets_a_seat_at_one_more_table(
 
 
 @pytest.mark.parametrize("sit_down", WAYS)
-def test_who_leaves_a_table_may_sit_down_at_another(
+def test_after_leaving_a_table_a_person_may_sit_down_at_another(
     full: list[Table], alice: User, charlie: User, sit_down: Callable[[User, User], None]
 ) -> None:
     play_move(code=full[0].game.code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
@@ -131,11 +131,11 @@ def test_the_limit_is_far_above_what_people_play() -> None:
     assert TABLES == 200
 
 
-def test_staff_give_no_seat_to_somebody_at_as_many_tables(
+def test_staff_cannot_give_a_seat_to_somebody_at_the_limit(
     full: list[Table], alice: User, bob: User, charlie: User, ann: User
 ) -> None:
     table = table_at(TWO_HANDS, [bob, charlie])
-    with pytest.raises(Denied, match="alice sits at as many tables as a person can") as refused:
+    with pytest.raises(Denied, match="alice already has as many tables as a person can have") as refused:
         staff_tables.move_seat(
             game_id=table.game.pk, seat=0, username="alice", by=ann, reason="They ask for it.", now=NOON
         )
@@ -144,7 +144,7 @@ def test_staff_give_no_seat_to_somebody_at_as_many_tables(
 
 
 def test_tables_of_a_guest_past_the_limit_stay_behind(alice: User, bob: User, charlie: User) -> None:
-    """So an account gets no more tables by logging in after having played as one guest after another."""
+    """Otherwise an account could collect the tables of one guest after another."""
     over, going = ended_table(bob, charlie), [table_at(TWO_HANDS, [bob, charlie]) for _ in range(2)]
     table_at(TWO_HANDS, [alice, charlie])
     moved = guests.move_seats(guest=bob, user=alice)
@@ -152,9 +152,7 @@ def test_tables_of_a_guest_past_the_limit_stay_behind(alice: User, bob: User, ch
     assert [now_of(table).seats[0].user for table in (over, *going)] == [alice, alice, bob]
 
 
-def test_moving_a_guest_s_tables_asks_the_database_as_much_for_one_as_for_ten(
-    alice: User, bob: User, charlie: User
-) -> None:
+def test_moving_a_guest_s_tables_runs_as_many_queries_for_ten_as_for_one(alice: User, bob: User, charlie: User) -> None:
     asked, dora = [], person("dora")
     for guest, tables in ((bob, 1), (charlie, 10)):
         for _ in range(tables):
@@ -167,7 +165,7 @@ def test_moving_a_guest_s_tables_asks_the_database_as_much_for_one_as_for_ten(
 
 
 def test_a_start_locks_the_person_before_it_changes_seats(alice: User, bob: User) -> None:
-    """Staff who take a name away lock the person first and then change the seats: in another order both would wait."""
+    """Staff who take a name away lock the person before the seats. The other order here could be a deadlock."""
     table = new_table(alice, players=4, bots=1)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     lobby.leave_table(code=table.game.code, viewer=Viewer(bob), now=NOON)
@@ -189,10 +187,10 @@ def test_the_page_says_which_tables_of_a_guest_stayed_behind(full: list[Table], 
     session["left_guest"] = guest.pk
     session.save()
     text = browser.post("/move-seats/", {"answer": "move"}, follow=True).content.decode()
-    assert "1 game of guest stayed behind: you sit at as many tables as a person can." in text
+    assert "1 game of guest stayed behind: you already have as many tables as a person can have." in text
 
 
-def test_the_page_and_the_api_refuse_one_table_more(full: list[Table], alice: User, charlie: User) -> None:
+def test_the_page_and_the_api_refuse_one_more_table(full: list[Table], alice: User, charlie: User) -> None:
     table = new_table(charlie)
     browser, join = logged_in(alice), f"/games/{table.game.code}/join/"
     pages = [browser.post("/tables/new/", CHOICES | {"players": 2, "bots": 1}), browser.post(join)]

@@ -151,7 +151,7 @@ def test_forms_over_a_person_s_limit_cost_no_query_once_there_are_many(
 
 
 def from_64(number: int) -> Client:
-    """Return a browser in a further /64 of one customer's /48."""
+    """Return a browser in another /64 of one customer's /48."""
     return Client(REMOTE_ADDR=f"2001:db8:7:{number:x}::1")
 
 

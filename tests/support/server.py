@@ -57,7 +57,7 @@ class App:
 
 
 class QuickAsyncio:
-    """asyncio as uvicorn's server uses it: the server looks every 5 ms, not 100, whether it has to stop."""
+    """asyncio for uvicorn's server, which then checks every 5 ms, not 100, whether it has to stop."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(asyncio, name)

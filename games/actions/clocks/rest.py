@@ -20,15 +20,15 @@ from games.actions.steps import for_each_game
 from games.models import Game, Seat
 
 PORTION: Final = 25
-"""One call of `follow_rest` moves no more clocks, so that nobody keeps the worker from other people's bots."""
+"""The most clocks that one call of `follow_rest` moves, so that nobody keeps the worker from other people's bots."""
 
 
 def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
-    """Move clocks of this person's turns out of the quiet hours and the vacation as they are now; return how many.
+    """Move clocks of this person's turns out of their current quiet hours and vacation; return how many.
 
     Moves those of the next `PORTION` games after the one numbered `after`, and asks the worker for the others. The
-    first call also lets mail that waits for the end of the night be looked at again. What fails, or is lost in a crash,
-    is done by `follow_everybody`; if its deadline comes before, by the clock.
+    first call also makes mail that waits for the end of the night due now. What fails, or is lost in a crash, is done
+    by `follow_everybody`, or by the clock if the deadline comes first.
     """
     if not after:
         mailbox.look_again_at_night(user_id=user_id, now=now)
@@ -46,7 +46,7 @@ def follow_everybody(*, now: datetime) -> int:
 
 
 def _not_following(running: QuerySet[Seat]) -> list[int]:
-    """Return the games of those of these seats whose clock does not follow its player's rest, the oldest first."""
+    """Return the games of these seats whose clock does not follow the player's rest, oldest first."""
     resting = running.filter(
         Q(user__quiet_from__isnull=False)
         | Q(user__vacation_until__isnull=False) & ~Q(game__rested_until=F("user__vacation_until"))

@@ -24,7 +24,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
 
     :raises Denied: `malformed` if there are not so many days left, `forbidden` while one is on vacation already, or
         sits at a live table that is being played.
-    :raises TooManyTries: after many changes in a short time.
+    :raises TooManyTries: after too many changes in a minute.
     """
     with transaction.atomic():
         person = lock_person(user.pk)
@@ -43,7 +43,7 @@ def end(*, user: User, now: datetime) -> int:
     """End the vacation that runs; gives the number of whole days that were not used and come back.
 
     :raises Denied: `forbidden` if none runs.
-    :raises TooManyTries: after many changes in a short time.
+    :raises TooManyTries: after too many changes in a minute.
     """
     with transaction.atomic():
         person = lock_person(user.pk)
@@ -62,7 +62,7 @@ def end(*, user: User, now: datetime) -> int:
 def take_a_day(*, user_id: int, now: datetime) -> None:
     """Begin a day of vacation for somebody who would miss a turn otherwise and has asked for that.
 
-    Does nothing if there is no day left, or if the person is on vacation already: one clock only had not followed yet.
+    Does nothing if there is no day left, or if the person is on vacation already and this clock did not follow yet.
     """
     with transaction.atomic():
         person = lock_person(user_id)

@@ -41,12 +41,11 @@ GONE_OUT: Final = (
 
 @dataclass(slots=True)
 class _Gone:
-    """The mails that have gone out, as far as limits and turns need to know them.
+    """What limits and turns need to know about the mails that have gone out.
 
-    `times` has when mails of a kind went to a mailbox in the window of the limit, oldest first. `turns` has how many of
-    the rows that are still stored were asked from each network. `lately` has the addresses that got a mail of a kind in
-    the window of the limit. `leading` has the mail of a kind to an address that
-    goes out now.
+    `times` has, by kind and mailbox, when mails went out in the window of the limit, oldest first. `turns` has, by
+    kind, mailbox and network, how many mails that are still stored went out. `lately` has the kind and address of each
+    mail that went out in the window of the limit. `leading` has, by kind and address, the mail that goes out now.
     """
 
     times: defaultdict[tuple[str, str], list[datetime]] = field(default_factory=lambda: defaultdict(list))
@@ -95,10 +94,11 @@ def _gone(mailboxes: set[str], now: datetime) -> _Gone:
 def _in_turn(asked: Sequence[AccountMail], turns: Mapping[tuple[str, str, str], int]) -> list[int]:
     """Return the numbers of these rows in the order in which they are to be sent.
 
-    The networks that asked for mails to one mailbox take turns: first comes the one that had the fewest, of rows that
-    are equal in this the oldest. So nobody delays a stranger's mail by more than one mail for each network they have.
+    The networks that asked for mails to one mailbox take turns: the network that has had the fewest comes first, and
+    among equal ones the oldest row. So nobody delays a stranger's mail by more than one mail for each network used.
 
-    A new password for an address that nobody has confirmed comes last: anybody can claim other spellings of a mailbox.
+    A mail to set a new password comes last if nobody has confirmed its address, because anybody can claim other
+    spellings of a mailbox.
     """
     confirmed = queries.confirmed_of([row.address for row in asked if row.kind == mails.RESET])
     taken = Counter(turns)
@@ -120,8 +120,8 @@ def _judge(row: AccountMail, gone: _Gone, now: datetime) -> Verdict:
         return Verdict("merged")
     times, allowed = gone.times[row.kind, row.mailbox], scaled(MAILS_TO_MAILBOX.most)
     if allowed is not None and len(times) >= allowed:
-        # It waits for its turn: others may have used the limit up, with other spellings of the mailbox. Only a mail for
-        # all accounts of its address, which has just had one, would say the same again.
+        # It waits for its turn, because others may have used up the limit with other spellings of the mailbox. But a
+        # mail to set a new password is dropped if its address has just had one: that was for all accounts there.
         again = row.kind != mails.CONFIRM and (row.kind, row.address) in gone.lately
         return Verdict("enough", None if again else times[-allowed] + MAILS_TO_MAILBOX.window)
     if (_reader(row) is None) if row.kind == mails.WORKS else not mails.anything_to_say(row):

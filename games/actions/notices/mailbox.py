@@ -108,7 +108,7 @@ def works_again(*, token: str, now: datetime) -> Link:
 
 
 def look_again_at_night(*, user_id: int, now: datetime) -> int:
-    """Look again at mail that waits for the end of quiet hours, as they are other hours now; return how many."""
+    """Make mail that waits for the end of quiet hours due now, because the hours have changed; return how many."""
     waiting = Notice.objects.filter(user=user_id, state=Notice.State.WAITING, reason=Reason.NIGHT)
     return waiting.update(due_at=now)
 

@@ -38,7 +38,7 @@ from games.render.words import counted, listed
 log = structlog.get_logger(__name__)
 
 ASKED_AGAIN: Final = timedelta(days=1)
-"""For so long further invitations of one person to another are shown on the site alone."""
+"""How long after a mailed invitation further ones from the same person are shown only on the site."""
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -163,7 +163,7 @@ def start(table: Table, *, by: int, now: datetime) -> None:
 
 
 def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) -> None:
-    """Tell these people that the asker asks them to this table for a rematch: by mail each of them once a day."""
+    """Tell these people that `asker` asks them for a rematch at this table. Each gets at most one such mail a day."""
     text = f"{asker.name} asks you for a rematch."
     mailed = Notice.objects.filter(kind=INVITED, channel=EMAIL, mark=asker.pk, created_at__gt=now - ASKED_AGAIN)
     again = set(mailed.filter(user__in=people).exclude(state=Notice.State.DROPPED).values_list("user_id", flat=True))
@@ -173,7 +173,7 @@ def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) 
 
 
 def waited_in_vain(table: Table, *, time: str, now: datetime) -> None:
-    """Tell everybody who sits there that the table is closed after waiting so long for players. Lock held."""
+    """Tell everybody who sits there that the table is closed after waiting for `time`, like "7 days". Lock held."""
     closed(table, f"Your table found too few players in {time}, so it is closed.", now=now)
 
 
