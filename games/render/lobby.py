@@ -1,0 +1,157 @@
+"""The page of a table before the first deal, or of one that was closed before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.conf import settings
+from django.urls import reverse
+
+from games.bots import BOTS
+from games.queries import GameView, SeatView, Table
+from games.refusals import Denied
+from games.render import words
+from games.render.action import Action, action_at
+
+
+class Closed(NamedTuple):
+    """Who closed a table before it started: staff, or nobody until it had waited for this time."""
+
+    by_staff: bool
+    waited: str
+
+
+class LobbyRequest(NamedTuple):
+    """How the page was asked for.
+
+    `path` is its address. `invitation` is the address of the link by which the reader sees the table, empty for who
+    sees it at its own. `refresh`: without scripts, the page may load itself again.
+    """
+
+    path: str
+    invitation: str = ""
+    refresh: bool = True
+    refusal: Denied | None = None
+
+
+class LobbySeat(NamedTuple):
+    """A seat and who sits there; one that is free has no name, and a bot has no `url`."""
+
+    name: str
+    url: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class LobbyPage:
+    """The page of a table that has not started.
+
+    `url` is its address, and `refreshing` whether it loads itself again without scripts. `fragment_url` is where it
+    fetches its next state. `invite_url` is empty for who may not invite, `report_url` where there is nobody to report.
+    `private`: only people with the link can see the table. `options` are its options in words.
+    """
+
+    code: str
+    version: int
+    open: bool
+    name: str
+    headline: str
+    detail: str
+    seats: Sequence[LobbySeat]
+    invite_url: str
+    report_url: str
+    private: bool
+    options: str
+    actions: Sequence[Action]
+    url: str
+    refreshing: bool
+    fragment_url: str
+    refusal: Denied | None
+
+
+def lobby_of(
+    table: Table,
+    view: GameView,
+    *,
+    asked: LobbyRequest,
+    now: datetime,
+    usual_bot: str,
+    barred: str = "",
+    closed: Closed | None = None,
+) -> LobbyPage:
+    """Return the page of a table that has not started, for the reader of `view`.
+
+    `usual_bot` is the kind of bot that a table gets first. `barred` says why the reader may not sit down, if they may
+    not. `closed` is given for a table that is not open any more.
+    """
+    free = view.players - len(view.seats) if closed is None else 0
+    others = any(row.user_id is not None and row.index != view.you for row in table.seats)
+    invite_url = ""
+    if closed is None and view.you is not None:
+        invite_url = settings.SITE_URL + reverse("invite", args=[table.game.invite_key])
+    actions = _actions(view, free, usual_bot) if closed is None and not barred else []
+    if asked.invitation:
+        actions = [action._replace(url=asked.invitation) for action in actions]
+    return LobbyPage(
+        code=view.id,
+        version=view.version,
+        open=closed is None,
+        name=words.table_name(view),
+        headline="This table was closed before it started." if closed else words.headline(view, now),
+        detail=_why_closed(view, closed) if closed else barred or _detail(view, free),
+        seats=[
+            *(LobbySeat(seat.name, words.profile_url(seat.username), _note(table, view, seat)) for seat in view.seats),
+            *[LobbySeat("", "", "waiting for a player")] * free,
+        ],
+        invite_url=invite_url,
+        report_url=reverse("report", args=[view.id]) if others and not asked.invitation else "",
+        private=not view.public,
+        options=words.options_prose(view),
+        actions=actions,
+        url=asked.path,
+        refreshing=asked.refresh,
+        fragment_url=asked.invitation or f"{reverse('game', args=[view.id])}?lobby=1",
+        refusal=asked.refusal,
+    )
+
+
+def _detail(view: GameView, free: int) -> str:
+    if view.you is None:
+        return "Sit down to play; the game starts when every seat is taken." if free else "Every seat is taken."
+    if view.hosting and len(view.seats) > 1:
+        return "It starts by itself when every seat is taken, or as soon as you say so."
+    return "It starts by itself when every seat is taken."
+
+
+def _why_closed(view: GameView, closed: Closed) -> str:
+    # Players who sat there were told so, and may be here because of it.
+    if all(seat.bot for seat in view.seats):
+        return "Everybody who sat here has left."
+    if closed.by_staff:
+        return "The staff closed it."
+    return f"It found too few players in {closed.waited}."
+
+
+def _note(table: Table, view: GameView, seat: SeatView) -> str:
+    if seat.bot:
+        return f"bot, plays {BOTS[seat.bot].label.lower()}"
+    row = next(row for row in table.seats if row.index == seat.seat)
+    notes = ("host" if row.user_id == table.game.host_id else "", "you" if seat.seat == view.you else "")
+    return ", ".join(filter(None, notes)) or "seated"
+
+
+def _actions(view: GameView, free: int, usual_bot: str) -> list[Action]:
+    """Return what this reader can do at this table."""
+    if view.you is None:
+        return [action_at(view, "join", "Sit down", "primary")] if free else []
+    found = []
+    if view.hosting and len(view.seats) > 1:
+        found.append(action_at(view, "start", f"Start with {len(view.seats)} players", "primary"))
+    if view.hosting and free:
+        bot = next((seat.bot for seat in view.seats if seat.bot), usual_bot)
+        found.append(action_at(view, "add-bot", "Add a bot", "", ("bot", bot)))
+    found.append(action_at(view, "leave", "Leave the table", "quiet"))
+    return found
