@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from http import HTTPStatus
-from typing import Any, cast
+from typing import cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,10 +16,9 @@ from accounts.queries import person_named
 from games import queries
 from games.actions.moderation import cases
 from games.queries import Table, Viewer, profiles
-from games.render import words
+from games.render.profile import most_listed, profile_of, table_label
 from games.web import report_form
 from games.web.asker import person
-from games.web.home import game_card
 from games.web.once import form_of
 
 
@@ -41,22 +39,15 @@ def profile(request: HttpRequest, username: str) -> HttpResponse:
     going = queries.with_tables(profiles.public_tables_of(them))
     shared = queries.with_tables(profiles.shared_tables(them, reader)) if reader and not itself else []
     both = {table.game.pk for table in shared}
-    context = {
-        "person": them,
-        "itself": itself,
-        "tally": profiles.tally_of(them),
-        "shared": [_shared_card(table, reader, now) for table in shared],
-        "most": profiles.SHOWN,
-        "going": [game_card(queries.view_of(table, reader), now) for table in going if table.game.pk not in both],
-    }
-    return render(request, "people/person.html", context)
-
-
-def _shared_card(table: Table, reader: User | None, now: datetime) -> dict[str, Any]:
-    """A table of two is called the same as the next one with the same person: when it began tells them apart."""
-    card = game_card(queries.view_of(table, reader), now)
-    begun = timezone.localtime(table.game.started_at or table.game.created_at)
-    return card | {"people": f"{card['people']} · from {begun.day} {begun:%B %Y, %H:%M}"}
+    page = profile_of(
+        them,
+        itself=itself,
+        tally=profiles.tally_of(them),
+        shared=[(table, queries.view_of(table, reader)) for table in shared],
+        going=[queries.view_of(table, reader) for table in going if table.game.pk not in both],
+        now=now,
+    )
+    return render(request, "people/person.html", {"page": page})
 
 
 def _closed(request: HttpRequest, them: User) -> HttpResponse:
@@ -73,7 +64,7 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
     if them == reader:
         return redirect("person", username)
     tables = {table.game.code: table for table in queries.with_tables(profiles.shared_tables(them, reader))}
-    games = [(code, _label(table, reader)) for code, table in tables.items()]
+    games = [(code, table_label(table, queries.view_of(table, reader))) for code, table in tables.items()]
     form = report_form.PersonReportForm(request.POST if request.method == "POST" else None, games=games)
 
     def hand_in() -> None:
@@ -82,17 +73,8 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
         seat = _seat(tables[code], them)
         cases.report(code=code, seat=seat, viewer=Viewer(reader), now=now, form=form_of(request), **chosen)
 
-    context = {"person": them, "games": games, "only": profiles.SHOWN if len(games) == profiles.SHOWN else None}
+    context = {"person": them, "games": games, "only": most_listed(games)}
     return report_form.answer(request, form, hand_in, page="people/report.html", context=context)
-
-
-def _label(table: Table, reader: User) -> str:
-    """A table as its players tell it from others."""
-    begun = timezone.localtime(table.game.started_at or table.game.created_at)
-    stands = table.game.get_status_display().lower()
-    crumb = words.crumb(queries.view_of(table, reader))
-    others = words.listed([row.name for row in table.seats if row.user_id != reader.pk])
-    return f"{crumb}, with {others}, from {begun.day} {begun:%B, %H:%M}, {stands} ({table.game.code})"
 
 
 def _seat(table: Table, them: User) -> int:

@@ -1,0 +1,83 @@
+"""A game as a line of a list: on the front page and on a person's page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from django.urls import reverse
+from django.utils import timezone
+
+from games.models import Game
+from games.queries import GameView
+from games.render import words
+
+YOUR_TURN: Final = "Your turn: "
+
+
+class GameCard(NamedTuple):
+    """A line of a list of games. `top` is the card on top of the discard pile, None before the first deal.
+
+    `due` is how long the reader has left for their move and `due_note` its moment, both empty if they need not move.
+    `join_url` is empty where nobody can sit down.
+    """
+
+    url: str
+    name: str
+    what: str
+    people: str
+    top: str | None = None
+    due: str = ""
+    due_note: str = ""
+    join_url: str = ""
+
+
+def game_card(view: GameView, now: datetime) -> GameCard:
+    """Return a game's card for the reader of `view`."""
+    deadline = view.deadline if view.my_turn else None
+    others = [seat.name for seat in view.seats if seat.seat != view.you]
+    return GameCard(
+        url=reverse("game", args=[view.id]),
+        name=words.listed(others) or words.table_name(view),
+        what=_what(view, now),
+        people=_length(view),
+        top=view.view.top if view.view else None,
+        due=words.time_left(deadline, now) if deadline else "",
+        due_note=words.due(deadline, now) if deadline else "",
+    )
+
+
+def open_card(view: GameView) -> GameCard:
+    """Return the card of a table where the reader can sit down."""
+    seated = ", ".join(seat.name for seat in view.seats)
+    return GameCard(
+        url=reverse("game", args=[view.id]),
+        name=words.table_name(view),
+        what=f"{len(view.seats)} of {view.players} seats taken",
+        people=f"{seated} · {_length(view)}",
+        join_url=reverse("join", args=[view.id]),
+    )
+
+
+def begun_at(game: Game) -> datetime:
+    """Return when this table was made, or started once it has been, in the zone of the reader."""
+    return timezone.localtime(game.started_at or game.created_at)
+
+
+def _what(view: GameView, now: datetime) -> str:
+    """The game's own headline, without what the list says beside it."""
+    if view.view is None:
+        free = view.players - len(view.seats)
+        return f"Waiting for {words.counted(free, 'more player')}."
+    sentence = words.headline(replace(view, deadline=None), now)
+    if sentence.startswith(YOUR_TURN):
+        what = sentence.removeprefix(YOUR_TURN)
+        sentence = what[:1].upper() + what[1:]
+    if view.bot_for_me:
+        return "A bot plays for you." if view.turn == view.you else f"A bot plays for you. {sentence}"
+    return sentence
+
+
+def _length(view: GameView) -> str:
+    return f"{view.terms.label} pace · {words.length(view)}"

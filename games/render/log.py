@@ -1,0 +1,73 @@
+"""The page of a table's log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from games.queries import GameView, LogLine
+from games.render import words
+from games.render.told import LogNote, LogRow, log_of
+
+
+class Part(NamedTuple):
+    """The part of a log that a page shows: the moves after version `before` up to version `to`, of `newest`."""
+
+    before: int
+    to: int
+    newest: int
+
+
+class Named(NamedTuple):
+    """Somebody at the table; `url` is empty if they have no page."""
+
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """A page of the log.
+
+    `replay_url` and `record_url` are empty until the game has ended. `shown` says which moves are on the page, empty if
+    all are; `earlier_url` and `later_url` lead to the pages beside it, empty where there is none.
+    """
+
+    name: str
+    lines: Sequence[LogRow]
+    players: Sequence[Named]
+    table_url: str
+    replay_url: str
+    record_url: str
+    shown: str
+    earlier_url: str
+    later_url: str
+
+
+def log_page_of(
+    view: GameView, lines: Sequence[LogLine], notes: Sequence[LogNote], *, part: Part, most: int, now: datetime
+) -> LogPage:
+    """Return the page that shows this part of the log: its lines, with the notes between them.
+
+    `most` is the number of moves on a full page.
+    """
+    here, code = reverse("log", args=[view.id]), [view.id]
+    later_url = ""
+    if part.to < part.newest:
+        later_url = here if part.to + most >= part.newest else f"{here}?to={part.to + most}"
+    all_shown = part.to - part.before == part.newest
+    return LogPage(
+        name=words.table_name(view),
+        lines=log_of(view, lines, now, notes),
+        players=[Named(seat.name, words.profile_url(seat.username)) for seat in view.seats],
+        table_url=reverse("game", args=code),
+        replay_url=reverse("replay", args=code) if view.ended else "",
+        record_url=reverse("record", args=code) if view.ended else "",
+        shown="" if all_shown else f"Moves {part.before + 1} to {part.to} of {part.newest}",
+        earlier_url=f"{here}?to={part.before}" if part.before else "",
+        later_url=later_url,
+    )

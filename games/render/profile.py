@@ -1,0 +1,67 @@
+"""A person's page, and how their games are called where somebody reports them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from accounts.models import User
+from games.queries import GameView, Table, profiles
+from games.queries.profiles import Tally
+from games.render import words
+from games.render.game_cards import GameCard, begun_at, game_card
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePage:
+    """What anybody may know of a person, and the tables that the reader shares with them.
+
+    `itself`: the reader is this person. `shared` are tables of both, `going` the other public tables of this person.
+    `only` is the number of shared tables if there may be more than are listed, else 0.
+    """
+
+    person: User
+    itself: bool
+    tally: Tally
+    shared: Sequence[GameCard]
+    only: int
+    going: Sequence[GameCard]
+
+
+def profile_of(
+    person: User,
+    *,
+    itself: bool,
+    tally: Tally,
+    shared: Sequence[tuple[Table, GameView]],
+    going: Sequence[GameView],
+    now: datetime,
+) -> ProfilePage:
+    """Return the page of a person. Tables in `shared` and `going` are seen as the reader of the page sees them."""
+    return ProfilePage(
+        person=person,
+        itself=itself,
+        tally=tally,
+        shared=[_shared_card(table, view, now) for table, view in shared],
+        only=most_listed(shared),
+        going=[game_card(view, now) for view in going],
+    )
+
+
+def most_listed(tables: Sequence[object]) -> int:
+    """Return the number of these tables if they are as many as are ever listed, else 0."""
+    return profiles.SHOWN if len(tables) == profiles.SHOWN else 0
+
+
+def _shared_card(table: Table, view: GameView, now: datetime) -> GameCard:
+    # A table of two is called the same as the next one with the same person: when it began tells them apart.
+    card, begun = game_card(view, now), begun_at(table.game)
+    return card._replace(people=f"{card.people} · from {begun.day} {begun:%B %Y, %H:%M}")
+
+
+def table_label(table: Table, view: GameView) -> str:
+    """Return what a table is called in the form of a report, so that its players can tell it from others."""
+    begun, stands = begun_at(table.game), table.game.get_status_display().lower()
+    others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
+    return f"{words.crumb(view)}, with {others}, from {begun.day} {begun:%B, %H:%M}, {stands} ({view.id})"
