@@ -1,6 +1,6 @@
 """Mails about accounts and addresses: who may ask for one, and what each says when it is sent.
 
-A request only writes a row (`AccountMail`). The outbox sends it (`games/actions/notices/`) and makes its text and its
+A request only writes a row (`AccountMail`). The outbox sends it (`games/notices/`) and makes its text and its
 links then, so no token is ever stored (docs/decisions/0089-account-mails-go-through-the-outbox.md).
 """
 

@@ -218,9 +218,9 @@ def main() -> None:
         from django.core.management import call_command
 
         django.setup()
-        from games.actions import chance
+        from games import randomness
 
-        chance.source = random.Random(1)  # the same games every time
+        randomness.source = random.Random(1)  # the same games every time
         call_command("migrate", verbosity=0)
         wrong = report(arguments.games, arguments.due)
     if wrong:

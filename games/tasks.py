@@ -8,19 +8,21 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts import mails
-from games.actions import abandoned, agreements, chance, housekeeping
+from games import randomness
+from games.actions import abandoned, housekeeping, pauses
 from games.actions import bot_turn as bots_action
 from games.actions import sweep as sweep_action
-from games.actions.clocks import rest
-from games.actions.moderation import watch
-from games.actions.notices import mailbox, outbox, reminders
-from games.actions.steps import run_all
+from games.batch import run_all
+from games.clocks import quiet_hours
+from games.notices import outbox, preferences, reminders
+from games.staff import auto_reports
 
 
 @shared_task(name="games.tasks.bot_turn", ignore_result=True)
 def bot_turn(game_id: int) -> int:
     """Make some of the bots' moves that are due, in this game or in another that waits."""
-    return bots_action.play_some(game_id=game_id, clock=timezone.now, rng=random.Random(chance.source.getrandbits(64)))  # noqa: S311  # a bot's taste is no secret
+    rng = random.Random(randomness.source.getrandbits(64))  # noqa: S311  # a bot's taste is no secret
+    return bots_action.play_some(game_id=game_id, clock=timezone.now, rng=rng)
 
 
 @shared_task(name="games.tasks.sweep", ignore_result=True)
@@ -32,7 +34,7 @@ def sweep() -> None:
 @shared_task(name="games.tasks.follow_rest", ignore_result=True)
 def follow_rest(user_id: int, after: int = 0) -> int:
     """Move some of this person's clocks out of their quiet hours and vacation, and ask for the others."""
-    return rest.follow_rest(user_id=user_id, now=timezone.now(), after=after)
+    return quiet_hours.follow_rest(user_id=user_id, now=timezone.now(), after=after)
 
 
 @shared_task(name="games.tasks.notices", ignore_result=True)
@@ -40,7 +42,7 @@ def send_notices() -> None:
     """Write the reminders and summaries that are due, and show or send every notice that is."""
     run_all(
         reminders=lambda: reminders.remind(now=timezone.now()),
-        digests=lambda: mailbox.write_digests(now=timezone.now()),
+        digests=lambda: preferences.write_digests(now=timezone.now()),
         delivery=lambda: outbox.deliver(clock=timezone.now),
     )
 
@@ -49,14 +51,14 @@ def send_notices() -> None:
 def tidy() -> None:
     """Close and delete games nobody plays, end forgotten pauses, forget what is old, and open the site's own cases."""
     run_all(
-        old_pauses=lambda: agreements.end_old_pauses(now=timezone.now()),
+        old_pauses=lambda: pauses.end_old_pauses(now=timezone.now()),
         old_tables=lambda: housekeeping.close_old_tables(now=timezone.now()),
         left_games=lambda: abandoned.call_off_left_games(now=timezone.now()),
         unplayed_games=lambda: abandoned.delete_unplayed_games(now=timezone.now()),
-        rest=lambda: rest.follow_everybody(now=timezone.now()),
+        rest=lambda: quiet_hours.follow_everybody(now=timezone.now()),
         guests=lambda: housekeeping.forget_guests(now=timezone.now()),
-        old_notices=lambda: mailbox.forget_old(now=timezone.now()),
+        old_notices=lambda: preferences.forget_old(now=timezone.now()),
         old_account_mails=lambda: mails.forget_old(now=timezone.now()),
-        marks=lambda: watch.forget_marks(now=timezone.now()),
-        cases=lambda: watch.watch(now=timezone.now()),
+        marks=lambda: auto_reports.forget_marks(now=timezone.now()),
+        cases=lambda: auto_reports.watch(now=timezone.now()),
     )

@@ -19,7 +19,7 @@ from pytest_django import DjangoDbBlocker
 
 from accounts.actions import create_token
 from accounts.models import User
-from games.actions import chance
+from games import randomness
 from games.models import rows
 from nomercy.launcher.postgres import running
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database
@@ -132,7 +132,7 @@ def django_db_setup(
 @pytest.fixture(autouse=True)
 def chance_of_its_own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deals, dealers and bots' names are the same in every run of one test."""
-    monkeypatch.setattr(chance, "source", random.Random(request.node.nodeid))
+    monkeypatch.setattr(randomness, "source", random.Random(request.node.nodeid))
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Writes are made in `actions`, reads in `queries`: doors parse, ask, act and render."""
+"""Rows are written in `actions` and read in `queries`, or in modules of a package for that. Doors do neither."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ NEITHER = (
     "games/alarm.py",
     "games/announce.py",
     "games/api",
-    "games/emails.py",
     "games/live",
-    "games/notices",
+    "games/notices/emails.py",
+    "games/notices/kinds.py",
+    "games/notices/mail_links.py",
+    "games/notices/render.py",
     "games/render",
+    "games/staff/acts.py",
+    "games/staff/forms.py",
     "games/tasks.py",
     "games/templatetags",
     "games/web",
@@ -36,7 +40,10 @@ NO_WRITES = (
     "games/management",
     "games/models/log_rows.py",
     "games/models/rows.py",
+    "games/notices/inbox.py",
     "games/queries",
+    "games/staff/log.py",
+    "games/staff/queue.py",
 )
 """What does not write. Django's admin and the shell's commands read by querysets of their own."""
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from psycopg import sql
 
-from games.actions.moderation import people
+from games.staff import people
 from tests.conftest import person, staff
 from tests.support import database
 from tests.support.stack import database_url

@@ -24,11 +24,11 @@ from accounts.models import User
 from accounts.rest import LONGEST_QUIET
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, queries, rules
-from games.actions import agreements, bot_turn, lobby, play, sweep
-from games.actions.clocks import rest, vacations
-from games.actions.notices import judgement, mailbox, outbox, reminders
+from games.actions import bot_turn, lobby, pauses, play, sweep
+from games.clocks import quiet_hours, vacations
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import Notice
+from games.notices import outbox, preferences, recheck, reminders
 from games.notices.kinds import DEADLINE, DIGEST, TURN
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
@@ -168,7 +168,7 @@ class Month:
             bot_turn.play_bots(game_id=game_id, clock=lambda: self.now, rng=self.rng)
         if not (self.now - START) % MAIL_BEAT:
             reminders.remind(now=self.now)
-            mailbox.write_digests(now=self.now)
+            preferences.write_digests(now=self.now)
             outbox.deliver(clock=lambda: self.now)
             self._read_mail()
         if not (self.now - START) % timedelta(hours=1):
@@ -178,7 +178,7 @@ class Month:
         """Run the tasks that were asked for when vacations began or ended."""
         while self.rested:
             user_id, after = self.rested.pop()
-            rest.follow_rest(user_id=user_id, now=self.now, after=after)
+            quiet_hours.follow_rest(user_id=user_id, now=self.now, after=after)
 
     def _open_table(self, n: int) -> None:
         seats = self.rng.randint(2, 6)
@@ -208,7 +208,7 @@ class Month:
         self.told.visits += 1
         seats = person.user.seats.filter(left=False, game__status=Game.Status.PLAYING).exclude(bot="")
         for code in list(seats.values_list("game__code", flat=True)):
-            agreements.take_back(code=code, viewer=Viewer(person.user), now=self.now)
+            pauses.take_back(code=code, viewer=Viewer(person.user), now=self.now)
             self.told.events["seats taken back"] += 1
         for _ in range(3):  # a turn may come round again at once
             for game in lists.waiting_for(person.user):
@@ -263,7 +263,7 @@ class Month:
     def _is_pressed(self, person: Person) -> bool:
         """Whether a turn of this person's ends so soon after the night that it cannot wait for the morning."""
         morning = person.user.rest.quiet_end(self.now)
-        return lists.waiting_for(person.user).filter(deadline__lt=morning + judgement.NEAR).exists()
+        return lists.waiting_for(person.user).filter(deadline__lt=morning + recheck.NEAR).exists()
 
     def _look_into_the_night(self) -> None:
         """Note as faults the deadlines in their player's night.

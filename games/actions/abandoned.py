@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from games import queries
 from games.actions import rounds
-from games.actions.locks import lock_game
-from games.actions.steps import for_each_game
+from games.batch import for_each_game
+from games.locks import lock_game
 from games.models import AuditEntry, Game, Move, Report, Seat
 
 PLAYED_OUT: Final = timedelta(hours=1)

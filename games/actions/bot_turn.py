@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from games import announce, bots, queries, rules
-from games.actions.clocks.timing import moment_of
 from games.actions.next_round import deal_next
 from games.actions.play import play_seat
+from games.clocks.turn_clock import moment_of
 from games.models import Game, Seat
 from games.models.rows import ask_ahead
 from games.queries import Table

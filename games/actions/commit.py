@@ -9,11 +9,11 @@ from typing import Final
 
 from accounts.rows import pipelined
 from games import announce, rules
-from games.actions import handover, rounds
-from games.actions.clocks.timing import CLOCK_FIELDS, Due, moment_of, schedule, set_clock
-from games.actions.notices import tell
+from games.actions import rounds, seating
+from games.clocks.turn_clock import CLOCK_FIELDS, Due, moment_of, schedule, set_clock
 from games.models import Hand, Seat
 from games.models.positions import JSON_COLUMNS, POSITION_COLUMNS, position_columns
+from games.notices import player_notices
 from games.queries import Table
 from games.refusals import from_rules
 
@@ -54,9 +54,9 @@ def commit(
     if ended is not None:
         rounds.finish(table, ended, now=now)
     if left:
-        handover.voters_changed(table, now=now)
+        seating.voters_changed(table, now=now)
     own = by_person and not moves[-1].clock
-    tell.move(table, happened, seat=seat, own=own, new_turn=new_turn, now=now)
+    player_notices.move(table, happened, seat=seat, own=own, new_turn=new_turn, now=now)
     announce.after_commit(table.game, wake=wake)
 
 

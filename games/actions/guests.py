@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import transaction
 
 from games import announce
-from games.actions import handover, table_limits
+from games.actions import seating, table_limits
 from games.models import Game, Invitation, Seat
 from games.queries import conduct
 
@@ -42,7 +42,7 @@ def move_seats(*, guest: User, user: User) -> Moved:
         too_many = _over_limit(theirs, guest, user)
         coming = [game for game in theirs if game.pk not in too_many]
         Seat.objects.filter(game__in=coming, user=guest).update(user=user, name=user.name)
-        handover.change_host(*[game for game in coming if game.host_id == guest.pk], user_id=user.pk)
+        seating.change_host(*[game for game in coming if game.host_id == guest.pk], user_id=user.pk)
         for game in coming:
             if not game.ended:
                 announce.after_commit(game)

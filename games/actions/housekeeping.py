@@ -11,10 +11,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from accounts.models import User
 from games import queries
 from games.actions import rounds
-from games.actions.locks import lock_game
-from games.actions.notices import tell
-from games.actions.steps import for_each_game
+from games.batch import for_each_game
+from games.locks import lock_game
 from games.models import Case, Game, Seat
+from games.notices import player_notices
 
 OPEN_TABLE: Final = timedelta(days=7)
 """How long a table waits for its players."""
@@ -47,7 +47,7 @@ def _close(game_id: int, now: datetime) -> bool:
         if people > 1 and table.game.created_at >= now - OPEN_TABLE:
             return False  # somebody has joined the guest since
         rounds.call_off(table.game, now=now)
-        tell.waited_in_vain(table, time=time_waited(table.game), now=now)
+        player_notices.waited_in_vain(table, time=time_waited(table.game), now=now)
         return True
 
 

@@ -11,13 +11,13 @@ from django.db import transaction
 
 from accounts.actions import create_guest
 from accounts.names import BOT_NAMES, name_skeletons
-from games import announce, bots, queries, rules
-from games.actions import chance, handover, rounds, table_limits
-from games.actions.locks import lock_game
-from games.actions.notices import tell
+from games import announce, bots, queries, randomness, rules
+from games.actions import rounds, seating, table_limits
+from games.locks import lock_game
 from games.models import Game, Seat
 from games.models.paces import CUSTOM, PACES, pace_named
 from games.models.rows import ask_ahead
+from games.notices import player_notices
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied, not_found, over
 
@@ -92,7 +92,7 @@ def create_table(
             created_at=now,
         )
         people = [_person(game, 0, user)]
-        names = chance.source.sample(_bot_names([user.name]), len(machines))
+        names = randomness.source.sample(_bot_names([user.name]), len(machines))
         first_bot = options.players - len(machines)
         seats = Seat.objects.bulk_create(
             people
@@ -240,7 +240,7 @@ def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
             rounds.call_off(game, now=now)
             return table
         if game.host_id == user.pk:
-            handover.change_host(game, user_id=people[0].user_id)
+            seating.change_host(game, user_id=people[0].user_id)
         announce.after_commit(game)
         return table
 
@@ -281,8 +281,8 @@ def _start(table: Table, by: User, now: datetime) -> None:
             seat.save(update_fields=["index"])
     game.players = len(table.seats)
     game.status, game.started_at = Game.Status.PLAYING, now
-    rounds.deal_round(table, number=1, dealer=chance.source.randrange(len(table.seats)), now=now)
-    tell.start(table, by=by.pk, now=now)
+    rounds.deal_round(table, number=1, dealer=randomness.source.randrange(len(table.seats)), now=now)
+    player_notices.start(table, by=by.pk, now=now)
     announce.after_commit(game)
 
 
@@ -297,7 +297,7 @@ def add_bot(*, code: str, viewer: Viewer[User], bot: str, now: datetime) -> Tabl
         table = _hosted_table(code, viewer)
         game = table.game
         index = _free_seat(table)
-        name = chance.source.choice(_bot_names([seat.name for seat in table.seats]))
+        name = randomness.source.choice(_bot_names([seat.name for seat in table.seats]))
         seat = Seat.objects.create(game=game, index=index, bot=bot, name=name, bank=game.terms.bank)
         _seat(table, seat, viewer.user, now)
         return table

@@ -8,10 +8,10 @@ from django.db import transaction
 
 from games import announce, queries, rules
 from games.actions.commit import commit
-from games.actions.locks import lock_game
-from games.actions.notices import tell
 from games.actions.rounds import deal_round
+from games.locks import lock_game
 from games.models import Game, Hand
+from games.notices import player_notices
 from games.queries import Table
 from games.refusals import Denied
 
@@ -30,7 +30,7 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
             return None
         number = table.playing.round.number + 1
         deal_round(table, number=number, dealer=queries.match_of(table).next_dealer, now=now)
-        tell.deal(table, now=now)
+        player_notices.deal(table, now=now)
         _let_missing_players_leave(table, now)
         announce.after_commit(game)
         return table
@@ -50,7 +50,7 @@ def deal_again(table: Table, *, now: datetime) -> None:
     round_.save(update_fields=["void", "ended_at"])
     Hand.objects.filter(round=round_).update(callout_until=None)
     deal_round(table, number=round_.number + 1, dealer=queries.match_of(table).dealer_again, now=now)
-    tell.deal(table, now=now)
+    player_notices.deal(table, now=now)
     announce.after_commit(table.game)
 
 
@@ -63,4 +63,4 @@ def _let_missing_players_leave(table: Table, now: datetime) -> None:
         if gone and not table.started.over:
             misses = seat.misses
             commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
-            tell.taken_out(table, seat, misses=misses, now=now)
+            player_notices.taken_out(table, seat, misses=misses, now=now)

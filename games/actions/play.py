@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from games import queries, rules
-from games.actions import handover, timeouts
-from games.actions.clocks import stops
+from games.actions import seating, timeouts
 from games.actions.commit import commit
-from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
+from games.clocks import pausing
+from games.locks import lock_game
 from games.models import Game
 from games.queries import Table, Viewer
 from games.refusals import Denied, from_rules, not_found
@@ -61,10 +61,10 @@ def play_move(
             seat = queries.require_seat(table, viewer.user)
             if _seen_before(table, seat, move):
                 return table
-            stops.require_playing(table)
+            pausing.require_playing(table)
             if move.kind != "leave":
                 _require_clock(table)
-                handover.require_no_bot(table, seat=seat)
+                seating.require_no_bot(table, seat=seat)
             if rules.KINDS[move.kind].of_turn:
                 _require_version(table, version, round_number, late=clock_has_acted)
             if clock_has_acted or not timeouts.is_due(table, now):
@@ -85,7 +85,7 @@ def play_seat(
     for clock_has_acted in (False, True):
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
-            stops.require_playing(table)
+            pausing.require_playing(table)
             _require_clock(table)
             _require_version(table, version, round_number)
             if not table.seats[seat].bot:

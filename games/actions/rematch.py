@@ -9,9 +9,9 @@ from django.db import transaction
 
 from games import announce, queries, rules
 from games.actions import lobby
-from games.actions.locks import lock_game
-from games.actions.notices import tell
+from games.locks import lock_game
 from games.models import Game, Invitation
+from games.notices import player_notices
 from games.queries import Table, Viewer
 from games.refusals import Denied, not_found
 
@@ -71,6 +71,6 @@ def _new_table(table: Table, user: User, now: datetime) -> Table:
     Invitation.objects.bulk_create(
         (Invitation(game=again.game, user_id=user_id, at=now) for user_id in asked), ignore_conflicts=True
     )
-    tell.invited(again.game, asked, asker=user, now=now)
+    player_notices.invited(again.game, asked, asker=user, now=now)
     announce.after_commit(game)
     return again

@@ -13,12 +13,12 @@ from typing import Any, Final, NamedTuple
 from django.db import DataError, Error, IntegrityError, connection, transaction
 
 from games import queries
-from games.actions.clocks import stops
-from games.actions.clocks.timing import moment_of
-from games.actions.locks import lock_game
-from games.actions.notices import outbox
-from games.actions.steps import Done, for_each_game
+from games.batch import Done, for_each_game
+from games.clocks import pausing
+from games.clocks.turn_clock import moment_of
+from games.locks import lock_game
 from games.models import Game, Heartbeat
+from games.notices import outbox
 from games.queries import Table
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
@@ -64,7 +64,7 @@ def freeze(*, now: datetime) -> Done:
     def stop(table: Table) -> bool:
         pulse = table.game.pulse
         since = None if pulse is None else min(pulse, moment_of(table.game, now))
-        return stops.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
+        return pausing.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
 
     return _at_each(_playing(), stop, failed="a game was not frozen")
 
@@ -79,7 +79,7 @@ def release(*, now: datetime) -> Released:
     frozen = _playing(paused_reasons__contains=[Game.PAUSED_BY_RESTORE])
 
     def run_on(table: Table) -> bool:
-        return stops.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+        return pausing.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
 
     games = _at_each(frozen, run_on, failed="a game was not released")
     return Released(games, mail=outbox.release())

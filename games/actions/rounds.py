@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from games import announce, rules
-from games.actions import chance
-from games.actions.clocks.timing import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
+from games import announce, randomness, rules
+from games.clocks.turn_clock import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.models.positions import position_columns
 from games.queries import Playing, Table, match_of
@@ -18,7 +17,7 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
     The shuffle's secret is 32 fresh random bytes; its commitment is public from now on.
     """
     game, seats = table.game, table.seats
-    secret = chance.source.randbytes(32)
+    secret = randomness.source.randbytes(32)
     shuffle = rules.Shuffler(secret).shuffle
     absent = tuple(seat.index for seat in seats if seat.left)
     position = rules.deal(table.options, len(seats), shuffle, dealer=dealer, absent=absent)

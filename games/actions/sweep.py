@@ -12,9 +12,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from games import announce, queries
-from games.actions import chance, timeouts
-from games.actions.clocks.heartbeat import PULSE, beat, note_tried
+from games import announce, queries, randomness
+from games.actions import timeouts
+from games.clocks.outage import PULSE, beat, note_tried
 from games.models import Game, Seat
 from games.models.rows import claim_due, claim_game, read_windows
 
@@ -88,7 +88,7 @@ def _some(games: list[int], most: int) -> list[int]:
 
     So games whose bots fail each time, however many, do not keep others waiting for good.
     """
-    return games if len(games) <= most else chance.source.sample(games, most)
+    return games if len(games) <= most else randomness.source.sample(games, most)
 
 
 Claim = Callable[[datetime], Game | None]

@@ -13,14 +13,14 @@ from django.conf import settings
 from django.db import transaction
 
 from games import queries, rules
-from games.actions import handover, table_events
-from games.actions.clocks import stops, vacations
-from games.actions.clocks.timing import moment_of, moved
+from games.actions import seating, table_events
 from games.actions.commit import commit
-from games.actions.locks import lock_game
 from games.actions.next_round import deal_next
-from games.actions.notices import tell
+from games.clocks import pausing, vacations
+from games.clocks.turn_clock import moment_of, moved
+from games.locks import lock_game
 from games.models import Game, Seat
+from games.notices import player_notices
 from games.queries import Table, backlog
 
 log = structlog.get_logger(__name__)
@@ -119,7 +119,7 @@ def _rested(table: Table, now: datetime) -> bool:
     clock = moved(game, seat, now)
     if clock is None or clock.deadline is None or clock.deadline <= moment_of(game, now):
         return False
-    stops.save_clock(table, clock)
+    pausing.save_clock(table, clock)
     return True
 
 
@@ -132,9 +132,9 @@ def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
     if misses < game.misses_allowed or game.status != Game.Status.PLAYING:
         return
     if game.after_misses == Game.AfterMisses.BOT:
-        handover.replace_by_bot(table, seat=seat.index, now=now)
+        seating.replace_by_bot(table, seat=seat.index, now=now)
         table_events.record(table_events.BOT_BEGAN, game=game, seat=seat.index, now=now)
-        tell.bot_took_over(table, seat, misses=misses, now=now)
+        player_notices.bot_took_over(table, seat, misses=misses, now=now)
     elif seat.index not in table.started.position.out and not table.started.over:
         commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
-        tell.taken_out(table, seat, misses=misses, now=now)
+        player_notices.taken_out(table, seat, misses=misses, now=now)

@@ -1,4 +1,4 @@
-"""The staff pages: rows to read and search, and the acts of `games.actions.moderation` behind a page each.
+"""The staff pages: rows to read and search, and the acts of `games.staff` behind a page each.
 
 Nothing here writes: rows are shown read-only, without a card, and every change is an act with a reason.
 """

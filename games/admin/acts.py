@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from games.actions.moderation.acts import StaffAct
 from games.refusals import Denied
+from games.staff.acts import StaffAct
 
 IN_THE_LOG: Final = "The log at the table says that staff did this, and when, but not why."
 

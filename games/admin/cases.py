@@ -13,14 +13,14 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.read_only import ReadOnly
-from games.actions.moderation import cases
-from games.actions.moderation.acts import APPEAL_ACTS, CASE_ACTS, DECIDE_APPEAL
-from games.actions.moderation.audit import check_person
 from games.admin.acts import act_page, buttons, may, refusal_of
 from games.admin.columns import WHEN
 from games.models import Appeal, Case
 from games.queries import conduct
 from games.render.words import waited
+from games.staff import cases
+from games.staff.acts import APPEAL_ACTS, CASE_ACTS, DECIDE_APPEAL
+from games.staff.audit import check_person
 
 
 class State(admin.SimpleListFilter):

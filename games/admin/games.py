@@ -16,16 +16,16 @@ from accounts.models import User
 from accounts.read_only import ReadOnly
 from games import queries
 from games import render as rendering
-from games.actions.moderation import tables
-from games.actions.moderation.acts import LOOK, TABLE_ACTS, StaffAct
-from games.actions.moderation.audit import check_outside
-from games.actions.moderation.log import notes_of
 from games.admin.acts import act_page, buttons, may, refusal_of
 from games.models import AuditEntry, Game
 from games.queries import GameView, Table, conduct
-from games.queries.desk import ailing
 from games.render import words
 from games.rules.cards import card_name, color_name
+from games.staff import tables
+from games.staff.acts import LOOK, TABLE_ACTS, StaffAct
+from games.staff.audit import check_outside
+from games.staff.log import notes_of
+from games.staff.queue import ailing
 
 LOG_LINES: Final = 200
 

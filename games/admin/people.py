@@ -16,11 +16,11 @@ from django.utils import timezone
 from accounts import queries as identities
 from accounts.models import User
 from accounts.read_only import ReadOnly
-from games.actions.moderation import accounts, people
-from games.actions.moderation.acts import MUTE, PERSON_ACTS
-from games.actions.moderation.audit import check_person
 from games.admin.acts import act_page, buttons, refusal_of
 from games.queries import conduct
+from games.staff import accounts, people
+from games.staff.acts import MUTE, PERSON_ACTS
+from games.staff.audit import check_person
 
 PERFORM: Final = {**people.PERFORM, **accounts.PERFORM}
 

@@ -7,7 +7,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.read_only import ReadOnly
-from games.actions.moderation import acts
 from games.admin.columns import (
     ABOUT,
     AFTER_MOVE,
@@ -25,6 +24,7 @@ from games.admin.columns import (
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 from games.notices.kinds import CHANNELS, KINDS, sentence_of, title_of
 from games.queries import conduct
+from games.staff import acts
 
 
 @admin.register(AuditEntry)

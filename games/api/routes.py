@@ -12,7 +12,7 @@ from ninja import Query, Status
 from accounts.adapter import links_in
 from accounts.models import User
 from games import queries, rules
-from games.actions import agreements, lobby, play
+from games.actions import lobby, pauses, play
 from games.api.base import api
 from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove, Nothing
 from games.api.views import clock_json, game_json, line_json, listed_json
@@ -106,17 +106,17 @@ def get_clock(request: HttpRequest, code: str) -> dict[str, Any]:
 
 @api.post("/games/{code}/pause", response={200: GameOut, **REFUSED}, summary="Ask for a pause, or agree to one")
 def pause_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
-    return _acted(agreements.ask_pause, request, code)
+    return _acted(pauses.ask_pause, request, code)
 
 
 @api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Withdraw from a pause, or end it")
 def resume_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
-    return _acted(agreements.go_on, request, code)
+    return _acted(pauses.go_on, request, code)
 
 
 @api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Play my seat again, not the bot")
 def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
-    return _acted(agreements.take_back, request, code)
+    return _acted(pauses.take_back, request, code)
 
 
 @api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")

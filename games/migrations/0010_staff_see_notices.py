@@ -6,7 +6,7 @@ from django.db.migrations.state import StateApps
 
 
 def make_roles(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    from games.actions.moderation.roles import set_roles  # noqa: PLC0415  # a migration is read before Django is set up
+    from games.staff.roles import set_roles  # noqa: PLC0415  # a migration is read before Django is set up
 
     set_roles()
 

@@ -24,7 +24,7 @@ CLOSE: Final = "close"
 REMOVE: Final = "remove"
 MOVE_SEAT: Final = "move_seat"
 LOOK: Final = "look"
-"""The acts that queries ask for. `games/actions/moderation/acts.py` has all acts."""
+"""The acts that queries ask for. `games/staff/acts.py` has all acts."""
 GONE: Final = "a guest who is gone"
 """Who was forgotten: nobody else's row is ever deleted."""
 
@@ -38,7 +38,7 @@ class AuditEntry(models.Model):
     """
 
     at = models.DateTimeField()
-    act = models.CharField(max_length=20)  # a name in `games.actions.moderation.acts.ACTS`
+    act = models.CharField(max_length=20)  # a name in `games.staff.acts.ACTS`
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )

@@ -1,6 +1,6 @@
 """All kinds of notices. One row holds everything the site knows about a kind.
 
-To add a kind, write its row here and call `games.actions.notices.tell.write` where the event happens. Everything else
+To add a kind, write its row here and call `games.notices.player_notices.write` where the event happens. Everything else
 reads this table: the settings page, the bell, the mails, the check before sending and the staff pages.
 """
 

@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from games.actions.moderation.acts import title_of
-from games.queries.desk import desk_of
 from games.render import words
+from games.staff.acts import title_of
+from games.staff.queue import desk_of
 
 register = template.Library()
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
-from games.actions.moderation import cases, people
 from games.models.moderation import WORDS_LENGTH
 from games.queries import conduct
 from games.refusals import Denied
+from games.staff import cases, people
 from games.web import report_form
 from games.web.answers import SeeOther
 from games.web.asker import table_for, viewer_as

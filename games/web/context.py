@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import User
-from games.queries import inbox
-from games.queries.inbox import Badges
+from games.notices import inbox
+from games.notices.inbox import Badges
 
 
 def waiting(request: HttpRequest) -> dict[str, object]:

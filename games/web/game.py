@@ -23,14 +23,15 @@ from accounts.models import User
 from games import presence, queries, rules
 from games import render as rendering
 from games.actions import seen
-from games.actions.clocks.timing import moment_of
-from games.actions.moderation.log import notes_of
 from games.actions.play import play_move
+from games.clocks.turn_clock import moment_of
 from games.models import Game
-from games.queries import GameView, LogLine, Table, inbox, records
-from games.queries.inbox import Badges
+from games.notices import inbox
+from games.notices.inbox import Badges
+from games.queries import GameView, LogLine, Table, records
 from games.refusals import Denied
 from games.render import Again, Asked, Ended, LogNote
+from games.staff.log import notes_of
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.asker import number, person, table_for, viewer_as

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from games import queries
-from games.actions.moderation.log import notes_of
 from games.render.log import Part, log_page_of
+from games.staff.log import notes_of
 from games.web.asker import number, person, table_for
 
 LINES: Final = 100

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.htmx import HtmxRequest
 from accounts.models import User
-from games.actions.moderation import watch
+from games.staff import auto_reports
 from games.web.answers import SeeOther
 from games.web.asker import person
 
@@ -55,7 +55,7 @@ def mark(request: HttpRequest, response: HttpResponse, *, code: str, user: User)
     digest = hashlib.sha256(value.encode()).hexdigest()
     # Without the cache, or once it has forgotten, the same row is offered to the database again.
     if cache.add(f"mark:{code}:{user.pk}:{digest}", True, REMEMBERED):
-        watch.mark_browser(code=code, user_id=user.pk, mark=digest, now=timezone.now())
+        auto_reports.mark_browser(code=code, user_id=user.pk, mark=digest, now=timezone.now())
 
 
 def _new_mark(response: HttpResponse) -> str:

@@ -17,14 +17,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import User
 from accounts.queries import MailAddress, mail_addresses, name_of
-from games import mail_links
-from games.actions.notices import mailbox
-from games.mail_links import BadLink
 from games.models.notices import NoticeSettings
+from games.notices import inbox, mail_links, preferences
 from games.notices.kinds import KINDS
-from games.queries import inbox
+from games.notices.mail_links import BadLink
+from games.notices.render import count_new, items_of
 from games.refusals import Denied
-from games.render.notices import count_new, items_of
 from games.web.answers import SeeOther, form_status
 from games.web.asker import number, person
 from games.web.notice_form import NoticeForm
@@ -50,7 +48,7 @@ def read_all(request: HttpRequest) -> HttpResponse:
     up_to = number(request.POST.get("up_to"), digits=18)
     if up_to is None:
         raise Http404
-    mailbox.read(user=cast("User", request.user), now=timezone.now(), up_to=up_to)
+    preferences.read(user=cast("User", request.user), now=timezone.now(), up_to=up_to)
     return SeeOther.to("notices")
 
 
@@ -58,7 +56,7 @@ def read_all(request: HttpRequest) -> HttpResponse:
 @require_POST
 def open_one(request: HttpRequest, number: int) -> HttpResponse:
     """On to the game that a notice is about, or to the page where one reads more; the notice is read."""
-    notice = mailbox.open_notice(user=cast("User", request.user), number=number, now=timezone.now())
+    notice = preferences.open_notice(user=cast("User", request.user), number=number, now=timezone.now())
     if notice is None:
         raise Http404
     if notice.game:
@@ -75,7 +73,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     chosen = inbox.settings_of(user)
     form = NoticeForm(request.POST if request.method == "POST" else None, chosen=chosen)
     if form.is_valid():
-        mailbox.choose(user=user, choices=form.choices(), digest_hour=form.digest_hour(), now=timezone.now())
+        preferences.choose(user=user, choices=form.choices(), digest_hour=form.digest_hour(), now=timezone.now())
         messages.success(request, "Saved.")
         return SeeOther.to("notice-settings")
     address = mail_addresses([user.pk]).get(user.pk)
@@ -92,7 +90,7 @@ def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
     :raises TooManyTries:
     """
     try:
-        mailbox.ask_whether_it_works(user=cast("User", request.user), now=timezone.now())
+        preferences.ask_whether_it_works(user=cast("User", request.user), now=timezone.now())
     except Denied as denied:
         messages.error(request, denied.message)
     else:
@@ -121,10 +119,10 @@ def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
     try:
         if request.method == "POST":
             everything = request.POST.get("what") == "everything"
-            link = mailbox.stop(token=token, everything=everything)
+            link = preferences.stop(token=token, everything=everything)
             context = {"stopped": "any emails about games" if everything else f"“{KINDS[link.what].title}” emails"}
         else:
-            context = {"kind": KINDS[mailbox.check_stop(token).what].title}
+            context = {"kind": KINDS[preferences.check_stop(token).what].title}
     except BadLink as bad:
         return _bad_link(request, bad)
     return render(request, "games/mail_stop.html", context)
@@ -136,7 +134,7 @@ def mail_works(request: HttpRequest, token: str) -> HttpResponse:
     """The address that mails came back from works again: a button after a GET, which changes nothing."""
     try:
         if request.method == "POST":
-            link = mailbox.works_again(token=token, now=timezone.now())
+            link = preferences.works_again(token=token, now=timezone.now())
         else:
             link = mail_links.read(mail_links.WORKS, token)
     except BadLink as bad:

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import User
 from accounts.queries import person_named
 from games import queries
-from games.actions.moderation import cases
 from games.queries import Table, Viewer, profiles
 from games.render.profile import most_listed, profile_of, table_label
+from games.staff import cases
 from games.web import report_form
 from games.web.asker import person
 from games.web.once import form_of

@@ -17,7 +17,7 @@ from accounts.forms import RestForm, VacationForm
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
 from games import announce
-from games.actions.clocks import vacations
+from games.clocks import vacations
 from games.refusals import Denied
 from games.render.words import counted
 from games.web.answers import SeeOther, form_status

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.htmx import HtmxRequest
 from accounts.models import User
 from games import queries
-from games.actions import agreements, lobby
+from games.actions import lobby, pauses
 from games.actions.rematch import ask_rematch
 from games.queries import Table, Viewer
 from games.refusals import Denied
@@ -89,19 +89,19 @@ def add_bot(request: HtmxRequest, code: str) -> HttpResponse:
 @require_POST
 def pause(request: HtmxRequest, code: str) -> HttpResponse:
     """Ask for a pause, or agree to one."""
-    return _done(request, code, partial(agreements.ask_pause, code=code, now=timezone.now()))
+    return _done(request, code, partial(pauses.ask_pause, code=code, now=timezone.now()))
 
 
 @require_POST
 def go_on(request: HtmxRequest, code: str) -> HttpResponse:
     """Take a vote for a pause back, or end the pause."""
-    return _done(request, code, partial(agreements.go_on, code=code, now=timezone.now()))
+    return _done(request, code, partial(pauses.go_on, code=code, now=timezone.now()))
 
 
 @require_POST
 def take_back(request: HtmxRequest, code: str) -> HttpResponse:
     """Play one's own seat again instead of the bot."""
-    return _done(request, code, partial(agreements.take_back, code=code, now=timezone.now()))
+    return _done(request, code, partial(pauses.take_back, code=code, now=timezone.now()))
 
 
 @require_POST

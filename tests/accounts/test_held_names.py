@@ -20,10 +20,10 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from accounts import actions, queries, tasks
 from accounts.models import MOST_FREED, NameSkeleton, User
 from games.actions import lobby
-from games.actions.moderation import accounts, people
 from games.models import Seat
 from games.queries import Viewer
 from games.refusals import Denied
+from games.staff import accounts, people
 from tests.accounts.test_names import REFUSED
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser

@@ -24,7 +24,7 @@ from accounts.addresses import canonical, mailbox_of
 from accounts.limits import CONFIRMATIONS, MAILS_BY_PERSON, TooManyTries, TryLimit
 from accounts.models import AccountMail, CountedTry, User
 from accounts.tries import Key
-from games.actions.notices import outbox
+from games.notices import outbox
 from tests.conftest import logged_in, person
 from tests.support.codes import confirmed_browser, totp
 from tests.support.web import at_once
@@ -543,7 +543,7 @@ def test_one_account_asks_for_ten_confirmations_an_hour_to_any_addresses(limits:
 def test_both_limits_count_within_their_own_window(
     limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User
 ) -> None:
-    for module in ("accounts.mails", "games.actions.notices.account_mails"):
+    for module in ("accounts.mails", "games.notices.account_mails"):
         monkeypatch.setattr(f"{module}.MAILS_TO_MAILBOX", TryLimit("mails-mailbox", 1, 7200, "emails"))
     monkeypatch.setattr("accounts.mails.MAILS_BY_PERSON", TryLimit("mails-person", 2, 120, "emails"))
     now = timezone.now()

@@ -14,8 +14,8 @@ from pytest_django.fixtures import Settings
 
 from accounts import mails
 from accounts.models import AccountMail, User
-from games.actions.notices import mailbox, outbox, tell
 from games.models import Notice
+from games.notices import outbox, player_notices, preferences
 from games.notices.kinds import DIGEST, KINDS
 from tests.support.codes import confirmed_browser
 from tests.support.mail import parsed, text_of
@@ -45,7 +45,7 @@ def ask_for_everything(alice: User) -> None:
     browser.defaults |= HOSTILE
     for action, address in (("action_add", "new@example.org"), ("action_add", "dora@example.org")):
         assert browser.post("/accounts/email/", {action: "", "email": address}).status_code == 302
-    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    preferences.mark_bounced(address=alice.email, now=timezone.now())
     assert browser.post("/notices/settings/works/").status_code == 303
     change = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
     assert browser.post("/accounts/password/change/", change).status_code == 302
@@ -69,8 +69,8 @@ def test_every_mail_leads_to_the_site(settings: Settings, alice: User, bob: User
     outbox.deliver(clock=timezone.now)
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(days=1))
     texts = [(kind, "" if one.turn else "Something happened.") for kind, one in KINDS.items() if kind != DIGEST]
-    mailbox.choose(user=bob, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
-    tell.write(table.game, [tell.Intent(bob.pk, *text) for text in texts], now=NOON)
+    preferences.choose(user=bob, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
+    player_notices.write(table.game, [player_notices.Intent(bob.pk, *text) for text in texts], now=NOON)
     outbox.deliver(clock=lambda: NOON)
 
     asked = set(AccountMail.objects.filter(state="sent").values_list("kind", flat=True))

@@ -14,13 +14,13 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from accounts.models import User
-from games import mail_links, queries
-from games.actions import agreements, handover, lobby
-from games.actions.locks import lock_game
-from games.actions.moderation import cases
-from games.actions.notices import letters, outbox, tell
+from games import queries
+from games.actions import lobby, pauses, seating
+from games.locks import lock_game
 from games.models import Case, Game, Suspension, Warned
+from games.notices import mail_links, notice_mails, outbox, player_notices
 from games.queries import Table, Viewer
+from games.staff import cases
 from tests.support.tables import table_after, table_at
 
 MANY: Final[Mapping[str, Any]] = {
@@ -184,14 +184,14 @@ def _custom_clock(page: Page, cast: Cast) -> None:
 def _paused(page: Page, cast: Cast) -> None:
     table = cast.table(MANY, target=1000)
     for user in (cast.alice, cast.bob, cast.charlie, cast.mo):
-        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
+        pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
     page.goto(f"/games/{table.game.code}/")
 
 
 def _bot_plays(page: Page, cast: Cast) -> None:
     table = cast.table({**MANY, "turn": 1})
     with transaction.atomic():
-        handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=timezone.now())
+        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=timezone.now())
     page.goto(f"/games/{table.game.code}/")
 
 
@@ -199,17 +199,19 @@ def _notices(page: Page, cast: Cast) -> None:
     """A new notice, one that was read, one of a mail that went out, and one of a mail that did not."""
     now, early = timezone.now(), timezone.now() - timedelta(hours=3)
     table = cast.table(MANY)
-    tell.deal(table, now=early)
-    tell.write(table.game, [tell.Intent(cast.alice.pk, "caught", "Bob catches you without UNO.")], now=early)
+    player_notices.deal(table, now=early)
+    player_notices.write(
+        table.game, [player_notices.Intent(cast.alice.pk, "caught", "Bob catches you without UNO.")], now=early
+    )
     outbox.deliver(clock=lambda: now)
     table.game.version += 1
-    tell.write(table.game, [tell.Intent(cast.alice.pk, "game_over", "Bob wins the game.")], now=now)
+    player_notices.write(table.game, [player_notices.Intent(cast.alice.pk, "game_over", "Bob wins the game.")], now=now)
     outbox.deliver(clock=lambda: now)
     page.goto("/notices/")
 
 
 def _stop_mails(page: Page, cast: Cast) -> None:
-    key = letters.readers_of({cast.alice})[cast.alice.pk].key
+    key = notice_mails.readers_of({cast.alice})[cast.alice.pk].key
     page.goto(urlsplit(mail_links.address_of(mail_links.STOP, user_id=cast.alice.pk, what="turn", key=key)).path)
 
 

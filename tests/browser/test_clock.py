@@ -13,8 +13,8 @@ from playwright.sync_api import Page, Route, expect
 
 from accounts.models import User
 from games import queries
-from games.actions import handover
-from games.actions.locks import lock_game
+from games.actions import seating
+from games.locks import lock_game
 from games.models import Game
 from games.queries import Table
 from tests.support.clock import TIMES_LEFT
@@ -62,7 +62,7 @@ def test_the_owner_takes_the_seat_back(new_page: Callable[..., Page], alice: Use
         here = queries.load(lock_game(pk=table.game.pk))
         here.game.bot_pause = 10.0  # it waits for the owner
         here.game.save(update_fields=["bot_pause"])
-        handover.replace_by_bot(here, seat=0, now=timezone.now())
+        seating.replace_by_bot(here, seat=0, now=timezone.now())
     expect(page.locator("#clock-note")).to_contain_text("A bot plays for you.")
     expect(page.get_by_text("a bot plays for you", exact=True)).to_be_visible()
     page.get_by_role("button", name="Take your seat back").click()

@@ -11,15 +11,15 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from games import presence
-from games.actions.notices import outbox, tell
 from games.models import NoticeSettings
+from games.notices import outbox, player_notices
 from tests.browser.places import MANY, Cast
 
 
 def news(cast: Cast, text: str) -> str:
     """Something happens to Alice at a table, and is shown; gives the table's code."""
     table = cast.table({**MANY, "turn": 1})
-    tell.write(table.game, [tell.Intent(cast.alice.pk, "caught", text)], now=timezone.now())
+    player_notices.write(table.game, [player_notices.Intent(cast.alice.pk, "caught", text)], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     return table.game.code
 
@@ -73,7 +73,7 @@ def test_a_page_in_the_background_does_not_count_as_looking(new_page: Callable[.
     table = cast.table({**MANY, "turn": 1})
     page = new_page(cast.alice)
     page.goto(f"/games/{table.game.code}/")
-    tell.deal(table, now=timezone.now() - timedelta(minutes=6))
+    player_notices.deal(table, now=timezone.now() - timedelta(minutes=6))
     cache.clear()
     page.evaluate("() => Object.defineProperty(document, 'hidden', { value: true })")
     with page.expect_response(lambda answer: "since=" in answer.url) as fetched:

@@ -9,10 +9,10 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games.actions import agreements
-from games.actions.moderation import tables
+from games.actions import pauses
 from games.models import Game
 from games.queries import Viewer
+from games.staff import tables
 from tests.support.tables import TWO_HANDS, table_at
 
 HANDS = [["r5", "W6", "b2"], ["r4", "W6", "g3"]]
@@ -60,11 +60,11 @@ def test_in_a_pause_and_after_it(pages: tuple[Game, Page, Page], alice: User, bo
     one.get_by_role("button", name="Red 5").click()
     agrees(other, "Your turn", urgent="Your turn")
     for user in (alice, bob):
-        agreements.ask_pause(code=game.code, viewer=Viewer(user), now=timezone.now())
+        pauses.ask_pause(code=game.code, viewer=Viewer(user), now=timezone.now())
     agrees(other, "Paused: your turn.")
     expect(other.locator("#live-polite")).to_contain_text("Paused: your turn.")
     agrees(one, "Paused: bob’s turn.")
-    agreements.go_on(code=game.code, viewer=Viewer(alice), now=timezone.now())
+    pauses.go_on(code=game.code, viewer=Viewer(alice), now=timezone.now())
     agrees(other, "Your turn")
     expect(other.locator("#live-polite")).to_contain_text("Your turn")
 

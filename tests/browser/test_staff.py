@@ -15,11 +15,11 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.moderation import cases, people, tables
-from games.actions.moderation.acts import TABLE_ACTS
 from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table
 from games.queries.verify import faults_of
+from games.staff import cases, people, tables
+from games.staff.acts import TABLE_ACTS
 from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games.actions.moderation import cases, people, tables
 from games.actions.play import play_move
 from games.models import AuditEntry, Case, Game
 from games.queries import Table, Viewer
+from games.staff import cases, people, tables
 from tests.browser.test_staff import REASON, Pages, bob_goes_to, dealt, do, staff, to_dora
 from tests.conftest import Figure
 from tests.support.tables import now_of

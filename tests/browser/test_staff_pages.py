@@ -12,11 +12,11 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from accounts.models import User
-from games.actions.moderation import cases, people, tables
-from games.actions.notices.tell import Intent, write
 from games.models import Appeal, AuditEntry, Case
 from games.notices.kinds import KINDS
+from games.notices.player_notices import Intent, write
 from games.queries import Table, Viewer
+from games.staff import cases, people, tables
 from tests.browser.test_axe import VIEWS, violations
 from tests.browser.test_staff import REASON, dealt, staff
 

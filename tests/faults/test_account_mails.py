@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from accounts import mails
 from accounts.models import AccountMail, User
-from games.actions.notices import account_mails, outbox, postman, tell
 from games.models import Notice, NoticeSettings
+from games.notices import account_mails, outbox, player_notices, sending
 from tests.conftest import person
 from tests.support.mail import MailServer
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -40,10 +40,10 @@ def deliver(minutes: int = 0) -> None:
     [
         (account_mails, "compose", False, 1, "sent"),
         (EmailBackend, "open", False, 1, "sent"),
-        (postman, "_hand_over", False, 1, "sent"),
+        (sending, "_hand_over", False, 1, "sent"),
         (EmailBackend, "send_messages", False, 0, "failed"),
         (EmailBackend, "send_messages", True, 1, "failed"),
-        (postman, "_move", False, 1, "failed"),
+        (sending, "_move", False, 1, "failed"),
     ],
 )
 def test_a_sender_that_dies_makes_no_second_mail(
@@ -109,7 +109,7 @@ def test_any_number_of_mails_about_accounts_leave_time_for_notices(server: MailS
     for n in range(80):
         ask(person(f"dora{n}"))
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(days=1))
-    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
+    player_notices.write(table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
     seconds = itertools.count()
     outbox.deliver(clock=lambda: NOON + timedelta(seconds=next(seconds)))
     assert Notice.objects.get(channel="email").state == "sent"
@@ -119,7 +119,7 @@ def test_any_number_of_mails_about_accounts_leave_time_for_notices(server: MailS
 
 def test_a_mail_server_that_is_away_is_left_alone_by_both_kinds(server: MailServer, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(days=1))
-    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
+    player_notices.write(table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
     ask(bob)
     tried: list[int] = []
     real = EmailBackend.open

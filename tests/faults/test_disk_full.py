@@ -22,7 +22,7 @@ from django.utils import timezone
 from structlog.testing import capture_logs
 
 from accounts.models import User
-from games.actions.steps import run_all
+from games.batch import run_all
 from games.models import Game, Heartbeat, Move
 from nomercy import faults, health
 from nomercy.launcher.place import ROOT_HOME, place_for

@@ -26,9 +26,9 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from accounts.models import User
 from games import queries
 from games.actions import lobby
-from games.actions.moderation import people
 from games.models import Game
-from games.queries import inbox
+from games.notices import inbox
+from games.staff import people
 from tests.conftest import Figure, logged_in
 from tests.faults.state import faulty_games, stored
 from tests.support.codes import staff_browser

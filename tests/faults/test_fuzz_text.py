@@ -10,8 +10,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import User
-from games import mail_links, rules
+from games import rules
 from games.models import NoticeSettings
+from games.notices import mail_links
 from games.queries import records
 from tests.support.tables import TWO_HANDS, table_after
 

@@ -19,10 +19,8 @@ from django.db import connection
 from django.test import Client, override_settings
 
 from accounts.models import User
-from games import mail_links
-from games.actions.notices import letters, mailbox, outbox, postman, tell
 from games.models import Notice, NoticeSettings, Outbox
-from games.notices import kinds
+from games.notices import kinds, mail_links, notice_mails, outbox, player_notices, preferences, sending
 from games.queries import Table
 from tests.conftest import Figure, logged_in, person
 from tests.support.mail import MailServer, links_in, text_of
@@ -48,7 +46,7 @@ def table(alice: User, bob: User) -> Table:
 def on_turn(user: User, other: User) -> Table:
     """A table where it is this user's turn, which has been told at noon."""
     found = table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR)
-    tell.deal(found, now=NOON)
+    player_notices.deal(found, now=NOON)
     return found
 
 
@@ -88,11 +86,11 @@ def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User,
         for user, other in ((alice, eve), (eve, alice)):
             table = on_turn(user, other)
             texts = [(kind, f"{name} wins the game.") for kind in ("game_over", "table_full")]
-            tell.write(table.game, [tell.Intent(user.pk, *text) for text in texts], now=NOON)
+            player_notices.write(table.game, [player_notices.Intent(user.pk, *text) for text in texts], now=NOON)
     for user in User.objects.all():
-        mailbox.choose(user=user, choices={}, digest_hour=13, now=NOON)
+        preferences.choose(user=user, choices={}, digest_hour=13, now=NOON)
     deliver()
-    mailbox.write_digests(now=NOON + HOUR)
+    preferences.write_digests(now=NOON + HOUR)
     deliver(NOON + HOUR)
 
     for envelope, mail in zip(server.taken, server.mails, strict=True):
@@ -127,12 +125,12 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
         monkeypatch.setattr(target, name, once)
 
     points: dict[str, Callable[[], None]] = {
-        "after the claim": lambda: dies(letters, "compose"),
+        "after the claim": lambda: dies(notice_mails, "compose"),
         "while connecting": lambda: dies(EmailBackend, "open"),
-        "before the mark": lambda: dies(postman, "_hand_over"),
+        "before the mark": lambda: dies(sending, "_hand_over"),
         "after the mark": lambda: dies(EmailBackend, "send_messages"),
         "after the server took it": lambda: dies(EmailBackend, "send_messages", after=True),
-        "while noting that it is sent": lambda: dies(postman, "_move"),
+        "while noting that it is sent": lambda: dies(sending, "_move"),
     }
     points[where]()
 
@@ -166,9 +164,9 @@ def test_a_sender_that_dies_makes_no_second_mail(
 
 def test_a_claim_that_was_taken_over_is_not_sent_by_its_first_sender(server: MailServer, table: Table) -> None:
     claimed, _ = outbox.claim(outbox.NOTICE_MAILS, now=DUE)
-    late = letters.compose(claimed, now=DUE)
+    late = notice_mails.compose(claimed, now=DUE)
     deliver(DUE + 6 * MINUTE)
-    postman.send(late, clock=lambda: DUE + 7 * MINUTE, until=DUE + HOUR)
+    sending.send(late, clock=lambda: DUE + 7 * MINUTE, until=DUE + HOUR)
 
     assert len(server.mails) == 1
     assert mail_states() == {"sent": 1}
@@ -190,7 +188,7 @@ def test_a_server_that_is_away_loses_nothing_and_the_backlog_goes_out_once_and_i
     assert mail_states() == {"waiting": 30}
     assert set(Notice.objects.filter(channel="email").values_list("tries", flat=True)) == {0}
     assert box.retry_at is not None
-    assert timedelta() < box.retry_at - (NOON + 64 * MINUTE) <= postman.LONGEST_SERVER_WAIT
+    assert timedelta() < box.retry_at - (NOON + 64 * MINUTE) <= sending.LONGEST_SERVER_WAIT
     assert box.failures <= 20  # it was left alone in between
 
     deliver(box.retry_at)
@@ -283,8 +281,8 @@ def every_link(server: MailServer, table: Table, alice: User) -> list[str]:
     """One of each link that mails have, as paths."""
     deliver()
     (mail,) = server.mails
-    mailbox.mark_bounced(address=alice.email, now=NOON)
-    works = letters.readers_of({alice})[alice.pk]
+    preferences.mark_bounced(address=alice.email, now=NOON)
+    works = notice_mails.readers_of({alice})[alice.pk]
     token = mail_links.address_of(mail_links.WORKS, user_id=alice.pk, what=alice.email, key=works.key)
     links = {link.removeprefix("http://127.0.0.1:8000") for link in [*links_in(mail), token]}
     return sorted(links)
@@ -309,7 +307,7 @@ def test_a_scanner_that_opens_every_link_changes_nothing(
 def test_the_scan_for_writes_finds_one(alice: User) -> None:
     with statements() as asked:
         alice.save(update_fields=["email"])
-        tell.invited(
+        player_notices.invited(
             table_at(TWO_HANDS, [alice, "careful"]).game, [alice.pk], asker=User(pk=1, username="bob"), now=NOON
         )
 
@@ -345,7 +343,7 @@ def test_an_old_link_cannot_undo_a_later_wish(server: MailServer, table: Table, 
     deliver()
     link = server.mails[0]["List-Unsubscribe"].strip("<>").removeprefix("http://127.0.0.1:8000")
     one_click(link)
-    mailbox.choose(user=alice, choices={"turn.email": True}, digest_hour=None, now=DUE)
+    preferences.choose(user=alice, choices={"turn.email": True}, digest_hour=None, now=DUE)
 
     answer = one_click(link)
     assert answer.status_code == 410
@@ -386,7 +384,7 @@ def test_a_link_to_a_game_opens_it_for_its_reader_and_shows_others_nothing(
     server: MailServer, alice: User, bob: User, charlie: User
 ) -> None:
     found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR, is_public=False)
-    tell.deal(found, now=NOON)
+    player_notices.deal(found, now=NOON)
     deliver()
     link = next(link for link in links_in(server.mails[0]) if "/mail/open/" in link)
     path = link.removeprefix("http://127.0.0.1:8000")

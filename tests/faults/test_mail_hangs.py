@@ -11,8 +11,8 @@ from django.conf import settings as site
 from django.utils import timezone
 
 from accounts.models import User
-from games.actions.notices import tell
 from games.models import Game, Heartbeat, Notice
+from games.notices import player_notices
 from games.queries import Table
 from nomercy.launcher.processes import MAIL, QUEUES
 from tests.support import waiting
@@ -33,7 +33,7 @@ def tell_a_turn(user: User, other: User | str) -> Table:
     """A table where this user has been on turn for a while, and a mail is due that says so."""
     now = timezone.now()
     table = table_at(TWO_HANDS, [user, other], deadline=now + HOUR)
-    tell.deal(table, now=now - HOUR)
+    player_notices.deal(table, now=now - HOUR)
     return table
 
 

@@ -23,8 +23,8 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from games.actions.notices import tell
 from games.models import Notice
+from games.notices import player_notices
 from tests.conftest import Figure
 from tests.support.mail import MailServer, serve
 from tests.support.tables import TWO_HANDS, table_at
@@ -65,7 +65,7 @@ def test_a_sender_that_is_killed_makes_no_second_mail(alice: User, figure: Figur
     for user in people:
         EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
         game = table_at(TWO_HANDS, [user, alice], deadline=timezone.now() + timedelta(days=90))
-        tell.deal(game, now=timezone.now())
+        player_notices.deal(game, now=timezone.now())
 
     def answer(envelope: Envelope) -> str:
         time.sleep(rng.random() * 0.02)  # as a server thinks: so kills fall into every part of the talk

@@ -14,9 +14,9 @@ from aiosmtpd.smtp import Envelope
 from django.test import override_settings
 
 from accounts.models import User
-from games.actions.notices import letters, mailbox, outbox, postman, tell
-from games.actions.notices.smtp_replies import is_about_the_address
 from games.models import Notice, NoticeSettings, Outbox
+from games.notices import notice_mails, outbox, player_notices, preferences, sending
+from games.notices.smtp_replies import is_about_the_address
 from tests.conftest import person
 from tests.support.mail import MailServer
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -29,7 +29,7 @@ DUE = NOON + 5 * MINUTE
 
 def on_turn(user: User, other: User) -> None:
     """It is this user's turn, which has been told at noon."""
-    tell.deal(table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR), now=NOON)
+    player_notices.deal(table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR), now=NOON)
 
 
 def deliver(now: datetime = DUE) -> None:
@@ -52,13 +52,13 @@ def test_a_mail_whose_answer_never_comes_goes_out_so_often_and_keeps_no_other(
     server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice, bob = two
-    monkeypatch.setattr(postman, "PATIENCE", 0.2)
+    monkeypatch.setattr(sending, "PATIENCE", 0.2)
     server.hangs.add(alice.email)
     for minutes in range(0, 12 * 60, 15):
         deliver(DUE + minutes * MINUTE)
 
     assert [mail["To"] for mail in server.mails] == [bob.email]
-    assert len(server.left) == postman.MOST_TRIES
+    assert len(server.left) == sending.MOST_TRIES
     assert (mail_of(alice).state, mail_of(alice).reason) == ("failed", "gave_up")
 
 
@@ -71,7 +71,7 @@ def test_a_mail_at_which_the_server_hangs_up_goes_out_so_often_and_keeps_no_othe
         deliver(DUE + minutes * MINUTE)
 
     assert [mail["To"] for mail in server.mails] == [bob.email]
-    assert len(server.left) == postman.MOST_TRIES
+    assert len(server.left) == sending.MOST_TRIES
     assert mail_of(alice).reason == "gave_up"
 
 
@@ -176,7 +176,7 @@ def test_an_address_with_a_domain_of_other_letters_is_marked_as_its_owner_spells
 
 def test_a_report_spells_a_domain_as_mail_servers_do(alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(email="alice@bücher.de")
-    assert mailbox.mark_bounced(address="Alice@XN--bcher-kva.de", now=NOON) == 1
+    assert preferences.mark_bounced(address="Alice@XN--bcher-kva.de", now=NOON) == 1
     assert NoticeSettings.objects.get(user=alice).bounced.casefold() == "alice@bücher.de"
 
 
@@ -216,13 +216,13 @@ def test_the_bell_rings_before_any_mail_goes_out(
     on_turn(bob, alice)
     rung: list[int] = []
 
-    real = letters.compose
+    real = notice_mails.compose
 
     def compose(*args: Any, **kwargs: Any) -> Any:
         rung.append(Notice.objects.filter(channel="site", state="sent").count())
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(letters, "compose", compose)
+    monkeypatch.setattr(notice_mails, "compose", compose)
     deliver()
     assert rung == [2, 2]
 
@@ -239,7 +239,7 @@ def test_of_several_senders_one_tries_a_server_that_was_away(
     second, _ = outbox.claim(outbox.NOTICE_MAILS, now=retry_at)
     assert (len(first), len(second)) == (1, 0)
 
-    deliver(retry_at + postman.LONGEST_SERVER_WAIT)  # the first died at it
+    deliver(retry_at + sending.LONGEST_SERVER_WAIT)  # the first died at it
     assert [mail["To"] for mail in server.mails] == [two[1].email]
     deliver(retry_at + HOUR)
     assert len(server.mails) == 2
@@ -249,7 +249,7 @@ def test_when_nothing_is_to_be_sent_the_server_is_not_waited_for(server: MailSer
     Outbox.objects.create(pk=1, failures=3, retry_at=DUE)
     deliver()
     on_turn(alice, bob)
-    mailbox.choose(user=bob, choices={}, digest_hour=None, now=NOON)
+    preferences.choose(user=bob, choices={}, digest_hour=None, now=NOON)
     deliver(DUE + MINUTE)
 
     assert [mail["To"] for mail in server.mails] == [alice.email]
@@ -261,12 +261,12 @@ def test_mails_that_cannot_be_made_say_nothing_of_the_server(
 ) -> None:
     Outbox.objects.create(pk=1, failures=3, retry_at=DUE)
     with monkeypatch.context() as broken:
-        broken.setattr(letters, "readers_of", lambda people: 1 / 0)
+        broken.setattr(notice_mails, "readers_of", lambda people: 1 / 0)
         deliver()
     box = Outbox.objects.get()
-    assert (box.failures, box.retry_at) == (3, DUE + postman.LONGEST_SERVER_WAIT)
+    assert (box.failures, box.retry_at) == (3, DUE + sending.LONGEST_SERVER_WAIT)
     assert outbox.claim(outbox.NOTICE_MAILS, now=DUE + MINUTE) == ([], 0)
 
-    deliver(DUE + postman.LONGEST_SERVER_WAIT)
+    deliver(DUE + sending.LONGEST_SERVER_WAIT)
     assert {mail["To"] for mail in server.mails} == {user.email for user in two}
     assert Outbox.objects.get().failures == 0

@@ -8,9 +8,9 @@ import pytest
 
 from bench.month.month import Month
 from bench.month.post import faults_in, follow, mail_server
-from games.actions.notices import judgement, outbox
 from games.models import Game, Move
 from games.models.notices import Notice
+from games.notices import outbox, recheck
 from games.notices.kinds import SEND
 from tests.faults.state import faulty_games
 
@@ -57,7 +57,7 @@ def test_it_would_see_a_game_that_nothing_moves(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_it_would_see_a_mail_that_wakes_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judgement, "_hour_check", lambda row, facts: SEND)
+    monkeypatch.setattr(recheck, "_hour_check", lambda row, facts: SEND)
     assert any("came in" in fault and fault.endswith("night") for fault in days_pass(6, 4).faults)
 
 

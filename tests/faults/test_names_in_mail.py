@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.notices import mailbox, outbox, tell
 from games.models import Case, Game, Notice, NoticeSettings, Report, Seat
+from games.notices import outbox, player_notices, preferences
 from games.notices.kinds import BOT_TOOK_OVER, DIGEST, INVITED, KINDS
 from tests.conftest import person
 from tests.support.codes import staff_browser
@@ -82,13 +82,13 @@ def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]
             if kind != DIGEST:
                 news(kind, user, other, name)
         named(eve, name)
-        mailbox.choose(user=user, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
+        preferences.choose(user=user, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
     Notice.objects.filter(state="dropped", reason="off").update(state="waiting", reason="")
     outbox.deliver(clock=lambda: NOON + timedelta(minutes=5))
-    mailbox.write_digests(now=LATER)
+    preferences.write_digests(now=LATER)
     outbox.deliver(clock=lambda: LATER)
-    mailbox.mark_bounced(address="eve@example.org", now=LATER)
-    mailbox.ask_whether_it_works(user=eve, now=LATER)
+    preferences.mark_bounced(address="eve@example.org", now=LATER)
+    preferences.ask_whether_it_works(user=eve, now=LATER)
     outbox.deliver(clock=lambda: LATER)
     found: dict[str, list[str]] = {}
     for envelope in server.taken:
@@ -102,13 +102,15 @@ def news(kind: str, user: User, other: User, name: str) -> None:
     """Write a notice of this kind to `user` about a table with `other`, as it would be with this name in it."""
     if kind == INVITED:
         game = lobby.create_table(user=other, options=lobby.TableOptions(players=3), now=NOON).game
-        tell.invited(game, [user.pk], asker=User(pk=other.pk, display_name=name), now=NOON)
+        player_notices.invited(game, [user.pk], asker=User(pk=other.pk, display_name=name), now=NOON)
         return
     table = table_at(TWO_HANDS, [user, other], deadline=TOMORROW)
     if kind == BOT_TOOK_OVER:
         Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     text = "" if KINDS[kind].turn else f"{name} wins the game."
-    tell.write(table.game, [tell.Intent(user.pk, kind, text)], now=NOON, mark=int(TOMORROW.timestamp()))
+    player_notices.write(
+        table.game, [player_notices.Intent(user.pk, kind, text)], now=NOON, mark=int(TOMORROW.timestamp())
+    )
 
 
 def test_a_name_is_nothing_but_letters_in_every_kind_of_mail(server: MailServer, alice: User) -> None:
@@ -167,7 +169,7 @@ def test_a_name_is_nothing_but_letters_in_the_lists_of_the_staff(ann: User, alic
         return {page: letters_of(answer.content.decode()) for page, answer in pages.items()}
 
     table = table_at(TWO_HANDS, [alice, bob])
-    tell.write(table.game, [tell.Intent(alice.pk, "turn")], now=NOON)
+    player_notices.write(table.game, [player_notices.Intent(alice.pk, "turn")], now=NOON)
     case = Case.objects.create(person=alice, kind="name", opened_at=NOON)
     Report.objects.create(case=case, reporter=bob, game=table.game, at=NOON, text="Look at this.")
     named(alice, PLAIN)

@@ -23,10 +23,10 @@ from psycopg import sql
 from accounts.models import User
 from games import queries
 from games.actions import lobby, restore
-from games.actions.clocks import stops
-from games.actions.locks import lock_game
 from games.actions.play import play_move
-from games.actions.steps import Done
+from games.batch import Done
+from games.clocks import pausing
+from games.locks import lock_game
 from games.models import Game, Heartbeat, Notice, Outbox
 from games.queries import Table, Viewer
 from games.refusals import Denied
@@ -242,14 +242,14 @@ def test_a_game_whose_own_values_the_database_refuses_does_not_keep_the_site_dow
 ) -> None:
     now = timezone.now()
     games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
-    pause = stops.pause
+    pause = pausing.pause
 
     def refused(table: Table, **how: Any) -> bool:
         with connection.cursor() as cursor:
             cursor.execute("SELECT %s::smallint", [10**6 if table.game.pk == games[0].pk else 1])
         return pause(table, **how)
 
-    monkeypatch.setattr(stops, "pause", refused)
+    monkeypatch.setattr(pausing, "pause", refused)
     assert restore.freeze(now=now) == Done(1, [games[0].pk])
 
 
@@ -275,7 +275,7 @@ def test_a_pause_of_the_players_own_outlasts_the_release(alice: User, bob: User)
     now = timezone.now()
     game = a_game_in_play([alice, bob], 0, now, players=2)
     with transaction.atomic():
-        stops.pause(queries.load(lock_game(pk=game.pk)), reason=Game.PAUSED_BY_CONSENT, now=now)
+        pausing.pause(queries.load(lock_game(pk=game.pk)), reason=Game.PAUSED_BY_CONSENT, now=now)
 
     restore.freeze(now=now)
     restore.release(now=now)

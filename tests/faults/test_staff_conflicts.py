@@ -20,10 +20,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import rules
-from games.actions.moderation import tables
 from games.models import AuditEntry, Game, Move, Seat
 from games.queries import Table
 from games.queries.verify import faults_of
+from games.staff import tables
 from tests.conftest import Figure, staff
 from tests.faults.test_conflicts import ROUNDS, Call, Hand, Outcome, conflicting, new_match
 from tests.support.codes import staff_browser

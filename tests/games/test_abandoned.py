@@ -12,13 +12,13 @@ from django.db import transaction
 from accounts.actions import create_guest
 from accounts.models import User
 from games import queries
-from games.actions import abandoned, handover, lobby, rounds
-from games.actions.locks import lock_game
-from games.actions.moderation import cases, tables
+from games.actions import abandoned, lobby, rounds, seating
 from games.actions.play import play_move
+from games.locks import lock_game
 from games.models import Game, Move, Notice, Report
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
+from games.staff import cases, tables
 from tests.support.tables import NOON, now_of
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +69,7 @@ def test_a_game_that_all_people_left_is_called_off_after_an_hour(alice: User, bo
 def test_a_game_goes_on_while_a_bot_keeps_a_seat_for_its_owner(alice: User) -> None:
     table = against_bots(alice)
     with transaction.atomic():
-        handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
+        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
     assert abandoned.call_off_left_games(now=LATER) == 0
 
 
@@ -88,7 +88,7 @@ def test_a_game_whose_seat_staff_have_just_given_to_somebody_goes_on(
     def seated_first(game_id: int, now: Any) -> bool:
         with transaction.atomic():
             found = queries.load(lock_game(pk=game_id))
-            handover.change_owner(found, found.seats[1], person=bob, now=now)
+            seating.change_owner(found, found.seats[1], person=bob, now=now)
         return call_off(game_id, now)
 
     monkeypatch.setattr(abandoned, "_call_off", seated_first)

@@ -19,10 +19,10 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from accounts.models import User
 from games import queries
 from games import render as rendering
-from games.actions.moderation import people, tables
-from games.actions.moderation.acts import ACTS, PERSON_ACTS
-from games.actions.notices import tell
 from games.models import AuditEntry, Case, Game, Notice, Report
+from games.notices import player_notices
+from games.staff import people, tables
+from games.staff.acts import ACTS, PERSON_ACTS
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -199,7 +199,7 @@ def test_notices_are_found_by_code_and_name_and_say_what_became_of_them(
 ) -> None:
     first, second = table_at(TWO_HANDS, [alice, bob]).game, table_at(TWO_HANDS, [bob, charlie]).game
     for game, whom in ((first, alice), (second, charlie)):
-        tell.write(game, [tell.Intent(whom.pk, "caught", "You were caught by a canary.")], now=NOON)
+        player_notices.write(game, [player_notices.Intent(whom.pk, "caught", "You were caught by a canary.")], now=NOON)
 
     def found(query: str) -> set[tuple[str, str]]:
         answer = as_mo.get(f"/admin/games/notice/?q={query}")
@@ -221,7 +221,7 @@ def test_the_list_of_notices_costs_the_same_however_long_it_is(
 ) -> None:
     for _ in range(8):
         game = table_at(TWO_HANDS, [alice, bob]).game
-        tell.write(game, [tell.Intent(user.pk, "out") for user in (alice, bob)], now=NOON)
+        player_notices.write(game, [player_notices.Intent(user.pk, "out") for user in (alice, bob)], now=NOON)
     with django_assert_max_num_queries(10):
         assert as_mo.get("/admin/games/notice/").status_code == 200
 

@@ -15,10 +15,10 @@ from django.db import connection, transaction
 from accounts.actions import create_guest
 from accounts.models import User
 from games import announce, bots, queries, rules
-from games.actions import agreements, bot_turn, handover, lobby, play, sweep
+from games.actions import bot_turn, lobby, pauses, play, seating, sweep
 from games.actions.bot_turn import play_bots, play_some
-from games.actions.locks import lock_game
 from games.actions.play import play_move, play_seat
+from games.locks import lock_game
 from games.models import Game, Move
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
@@ -66,9 +66,9 @@ def test_the_log_knows_what_a_bot_did_for_the_owner_of_a_seat(alice: User, bob: 
     table = table_at(TWO_HANDS, [alice, bob])
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     with transaction.atomic():
-        handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=1, now=NOON, bot="random")
+        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=1, now=NOON, bot="random")
     run_bots(table, at=NOON + timedelta(hours=1), most=1)
-    agreements.take_back(code=table.game.code, viewer=Viewer(bob), now=NOON + timedelta(hours=1))
+    pauses.take_back(code=table.game.code, viewer=Viewer(bob), now=NOON + timedelta(hours=1))
     play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON + timedelta(hours=1))
     made = list(Move.objects.filter(game=table.game).order_by("n").values_list("seat", "by_bot"))
     assert (made[0], made[1], made[-1]) == ((0, False), (1, True), (1, False))
@@ -112,7 +112,7 @@ def test_a_table_whose_people_all_let_bots_play_is_unattended(alice: User, asked
     table = table_at(TWO_HANDS, [alice, "random"], wake_at=NOON, bot_pause=0.0)
     assert now_of(table).attended
     with transaction.atomic():
-        handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
+        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
     assert not now_of(table).attended
 
 
@@ -150,7 +150,7 @@ def test_a_seat_that_changes_hands_meanwhile_is_not_forgotten(
 
     def decides_not_to_catch(bot: object, view: object, legal: object, rng: object) -> None:
         with transaction.atomic():
-            handover.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON + timedelta(seconds=1))
+            seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON + timedelta(seconds=1))
 
     monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", decides_not_to_catch)
     assert run_bots(table, most=1) == 0

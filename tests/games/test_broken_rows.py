@@ -10,10 +10,9 @@ from django.core import mail
 from django.core.cache import cache
 
 from accounts.models import User
-from games import mail_links, queries
-from games.actions.notices import mailbox, outbox, queue, tell
+from games import queries
 from games.models import Game, Notice, NoticeSettings
-from games.queries import inbox
+from games.notices import inbox, mail_links, outbox, player_notices, preferences, queue
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -30,7 +29,7 @@ def nobody_looks() -> None:
 
 def on_turn(user: User, other: User) -> Game:
     table = table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR)
-    tell.deal(table, now=NOON)
+    player_notices.deal(table, now=NOON)
     return table.game
 
 
@@ -91,7 +90,7 @@ def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: U
 @pytest.mark.parametrize("kind", ["game_over", "caught", "seat_moved"])
 def test_news_of_a_game_that_cannot_be_read_waits_too(alice: User, bob: User, kind: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    tell.write(game, [tell.Intent(alice.pk, kind, "Bob wins the game.")], now=NOON)
+    player_notices.write(game, [player_notices.Intent(alice.pk, kind, "Bob wins the game.")], now=NOON)
     break_options(game)
 
     assert deliver() == []
@@ -131,8 +130,8 @@ def test_of_several_games_in_one_mail_a_broken_one_is_left_out(
 def test_a_summary_leaves_out_a_broken_game(alice: User, bob: User) -> None:
     broken, _ = on_turn(alice, bob), on_turn(alice, bob)
     Notice.objects.all().delete()
-    mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
-    mailbox.write_digests(now=NOON + HOUR)
+    preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    preferences.write_digests(now=NOON + HOUR)
     break_options(broken)
 
     assert deliver(NOON + HOUR) == [alice.email]
@@ -143,32 +142,32 @@ def test_a_summary_that_cannot_be_written_keeps_no_other_and_comes_once_it_can(
     alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     for user in (alice, bob):
-        mailbox.choose(user=user, choices={}, digest_hour=13, now=NOON)
+        preferences.choose(user=user, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
     on_turn(alice, bob)
     Notice.objects.all().delete()
 
-    assert mailbox.write_digests(now=NOON + HOUR) == 1
+    assert preferences.write_digests(now=NOON + HOUR) == 1
     assert Notice.objects.get().user == bob
     assert "a summary was not written" in caplog.text
     User.objects.filter(pk=alice.pk).update(time_zone="UTC")
-    assert mailbox.write_digests(now=NOON + HOUR) == 0
-    assert mailbox.write_digests(now=NOON + HOUR + MINUTE) == 1
+    assert preferences.write_digests(now=NOON + HOUR) == 0
+    assert preferences.write_digests(now=NOON + HOUR + MINUTE) == 1
     assert deliver(NOON + HOUR + MINUTE) == [alice.email]
     chosen = NoticeSettings.objects.get(user=alice)
     assert (chosen.digest_at, chosen.digest_again_at) == (NOON + 25 * HOUR, None)
 
 
 def test_a_summary_that_cannot_be_written_is_tried_ever_less_often(alice: User) -> None:
-    mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
     hour, waits = NOON + HOUR, []
     now = hour
     while now < hour + DAY:
-        mailbox.write_digests(now=now)
+        preferences.write_digests(now=now)
         again = NoticeSettings.objects.get(user=alice).digest_again_at
         assert again is not None
-        assert mailbox.write_digests(now=again - timedelta(seconds=1)) == 0
+        assert preferences.write_digests(now=again - timedelta(seconds=1)) == 0
         waits.append((again - now) / MINUTE)
         now = again
 
@@ -177,28 +176,28 @@ def test_a_summary_that_cannot_be_written_is_tried_ever_less_often(alice: User) 
 
 
 def test_a_summary_of_the_evening_that_comes_after_midnight_does_not_stand_for_the_next(alice: User) -> None:
-    mailbox.choose(user=alice, choices={}, digest_hour=23, now=NOON)
+    preferences.choose(user=alice, choices={}, digest_hour=23, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
     evening, written = NOON + 11 * HOUR, 0
     for minutes in range(0, 90, 10):
-        written += mailbox.write_digests(now=evening + minutes * MINUTE)
+        written += preferences.write_digests(now=evening + minutes * MINUTE)
     User.objects.filter(pk=alice.pk).update(time_zone="UTC")
-    written += mailbox.write_digests(now=evening + 3 * HOUR)
-    written += mailbox.write_digests(now=evening + DAY)
+    written += preferences.write_digests(now=evening + 3 * HOUR)
+    written += preferences.write_digests(now=evening + DAY)
 
     assert written == Notice.objects.filter(kind="digest").count() == 2
 
 
 @pytest.mark.parametrize("stop", [False, True])
 def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: bool) -> None:
-    chosen = mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    chosen = preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
-    mailbox.write_digests(now=NOON + HOUR)
+    preferences.write_digests(now=NOON + HOUR)
     if stop:
         link = mail_links.address_of(mail_links.STOP, user_id=alice.pk, what="digest", key=chosen.mail_key)
-        mailbox.stop(token=link.rstrip("/").rsplit("/", 1)[-1])
+        preferences.stop(token=link.rstrip("/").rsplit("/", 1)[-1])
     else:
-        mailbox.choose(user=alice, choices={}, digest_hour=14, now=NOON + HOUR)
+        preferences.choose(user=alice, choices={}, digest_hour=14, now=NOON + HOUR)
 
     chosen.refresh_from_db()
     assert chosen.digest_again_at is None
@@ -208,7 +207,7 @@ def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: boo
 def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, caplog: pytest.LogCaptureFixture) -> None:
     game, browser = on_turn(alice, bob), logged_in(alice)
     for kind in ("of_tomorrow", "caught"):
-        tell.write(game, [tell.Intent(alice.pk, "caught", f"This is {kind}.")], now=NOON)
+        player_notices.write(game, [player_notices.Intent(alice.pk, "caught", f"This is {kind}.")], now=NOON)
         deliver(NOON)
         Notice.objects.filter(text=f"This is {kind}.").update(kind=kind)
     strange = Notice.objects.get(kind="of_tomorrow", channel="site")
@@ -225,11 +224,11 @@ def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, capl
 
 def test_a_summary_leaves_out_a_notice_of_a_later_release(alice: User, bob: User) -> None:
     game = on_turn(alice, bob)
-    tell.write(game, [tell.Intent(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
+    player_notices.write(game, [player_notices.Intent(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
     deliver(NOON)
     Notice.objects.filter(kind="caught").update(kind="of_tomorrow")
-    mailbox.choose(user=alice, choices={}, digest_hour=13, now=NOON)
-    mailbox.write_digests(now=NOON + HOUR)
+    preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    preferences.write_digests(now=NOON + HOUR)
     deliver(NOON + HOUR)
 
     (summary,) = [message for message in mail.outbox if "waiting for you" in message.subject]
@@ -241,7 +240,7 @@ def test_mails_that_cannot_be_begun_are_tried_again_soon(
 ) -> None:
     on_turn(alice, bob)
     with monkeypatch.context() as broken:
-        broken.setattr("games.actions.notices.letters.readers_of", lambda people: 1 / 0)
+        broken.setattr("games.notices.notice_mails.readers_of", lambda people: 1 / 0)
         assert deliver() == []
     assert Notice.objects.get(channel="email").reason == "again"
     assert deliver(DUE + MINUTE) == [alice.email]

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import queries
-from games.actions import agreements, handover, timeouts
-from games.actions.clocks import rest, stops
-from games.actions.locks import lock_game
+from games.actions import pauses, seating, timeouts
 from games.actions.rematch import ask_rematch
+from games.clocks import pausing, quiet_hours
+from games.locks import lock_game
 from games.models import Game, Seat
 from games.queries import Table, Viewer
 from tests.conftest import logged_in
@@ -47,9 +47,9 @@ def by_staff(table: Table, *, pause: bool = False, seat: int | None = None) -> N
     with transaction.atomic():
         here = queries.load(lock_game(pk=table.game.pk))
         if pause:
-            stops.pause(here, reason="staff", now=timezone.now())
+            pausing.pause(here, reason="staff", now=timezone.now())
         if seat is not None:
-            handover.replace_by_bot(here, seat=seat, now=timezone.now())
+            seating.replace_by_bot(here, seat=seat, now=timezone.now())
 
 
 def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, as_bob: Client) -> None:
@@ -301,7 +301,7 @@ def test_a_vacation_begins_and_ends_by_buttons(table: Table, as_alice: Client, a
     assert before is not None
     assert "You have <b>28 days</b>" in as_alice.get(REST).content.decode()
     assert as_alice.post(f"{REST}vacation/", {"days": "3"}).status_code == 303
-    rest.follow_rest(user_id=alice.pk, now=timezone.now())
+    quiet_hours.follow_rest(user_id=alice.pk, now=timezone.now())
     deadline = now_of(table).game.deadline
     assert deadline is not None
     assert timedelta(seconds=-5) < deadline - before - 3 * DAY < timedelta(seconds=5)
@@ -330,7 +330,7 @@ def test_time_off_is_for_those_who_are_logged_in() -> None:
 
 def test_the_lists_of_games_know_a_pause(table: Table, as_alice: Client, alice: User, bob: User) -> None:
     for user in (alice, bob):
-        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
+        pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
     home = as_alice.get("/").content.decode()
     assert "No game is waiting for you." in home
     assert "Paused: your turn." in home

@@ -9,11 +9,11 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries
-from games.actions import agreements, handover, sweep
-from games.actions.clocks import stops
-from games.actions.locks import lock_game
+from games.actions import pauses, seating, sweep
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
+from games.clocks import pausing
+from games.locks import lock_game
 from games.models import Game, Hand, Notice, Seat
 from games.queries import Table, Viewer, lists
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, locked, move, refused, swept
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.django_db
 
 def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    locked(table, lambda here: handover.replace_by_bot(here, seat=0, now=NOON))
+    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
     assert refused(lambda: move(table, alice, "play r5")) == ("bot_plays", 409)
     view = queries.view_of(now_of(table), alice)
     assert (view.you, view.my_turn, view.legal) == (0, False, ())
     assert view.seats[0].owner
     assert lists.count_waiting_for(alice) == 0
     assert lists.waiting_for(alice).count() == 0
-    agreements.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON + HOUR)
+    pauses.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON + HOUR)
     game = now_of(table).game
     assert (game.deadline, game.wake_at) == (NOON + 49 * HOUR, None)
     assert lists.count_waiting_for(alice) == lists.waiting_for(alice).count() == 1
@@ -41,21 +41,19 @@ def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: U
 
 def test_taking_back_a_seat_one_has_changes_nothing(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
-    agreements.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    pauses.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert now_of(table).game.deadline == NOON + HOUR
 
 
 def test_a_bot_that_was_dealt_in_belongs_to_nobody(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"])
-    assert refused(lambda: locked(table, lambda here: handover.give_back(here, seat=1, now=NOON))) == ("forbidden", 403)
-    assert (
-        refused(lambda: locked(table, lambda here: handover.replace_by_bot(here, seat=1, now=NOON)))[0] == "bot_plays"
-    )
+    assert refused(lambda: locked(table, lambda here: seating.give_back(here, seat=1, now=NOON))) == ("forbidden", 403)
+    assert refused(lambda: locked(table, lambda here: seating.replace_by_bot(here, seat=1, now=NOON)))[0] == "bot_plays"
 
 
 def test_who_is_played_for_by_a_bot_may_still_resign(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
-    locked(table, lambda here: handover.replace_by_bot(here, seat=0, now=NOON))
+    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
     move(table, alice, "leave")
     assert now_of(table).game.winner == 1
 
@@ -64,11 +62,11 @@ def test_who_is_played_for_by_a_bot_may_still_resign(alice: User, bob: User) -> 
 
 
 def paused(table: Table, reason: str = "staff", at: datetime = NOON) -> None:
-    locked(table, lambda here: stops.pause(here, reason=reason, now=at))
+    locked(table, lambda here: pausing.pause(here, reason=reason, now=at))
 
 
 def resumed(table: Table, reason: str = "staff", at: datetime = NOON) -> None:
-    locked(table, lambda here: stops.resume(here, reason=reason, now=at))
+    locked(table, lambda here: pausing.resume(here, reason=reason, now=at))
 
 
 def test_a_pause_keeps_what_the_turn_had_left(alice: User, bob: User) -> None:
@@ -141,38 +139,38 @@ def test_a_pause_needs_all_players_still_in(alice: User, bob: User, charlie: Use
     table = table_at(THREE_HANDS, [alice, bob, charlie], deadline=NOON + 5 * HOUR)
     code = table.game.code
     move(table, charlie, "leave")
-    agreements.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
+    pauses.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
     assert (now_of(table).game.pause_votes, now_of(table).game.paused_at) == ([0], None)
-    agreements.go_on(code=code, viewer=Viewer(alice), now=NOON)
-    agreements.ask_pause(code=code, viewer=Viewer(bob), now=NOON)
+    pauses.go_on(code=code, viewer=Viewer(alice), now=NOON)
+    pauses.ask_pause(code=code, viewer=Viewer(bob), now=NOON)
     assert now_of(table).game.pause_votes == [1]
-    agreements.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
+    pauses.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
     game = now_of(table).game
     assert (game.paused_reasons, game.paused_at, game.pause_votes) == (["consent"], NOON, [])
-    assert refused(lambda: agreements.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("paused", 409)
-    agreements.go_on(code=code, viewer=Viewer(bob), now=NOON + HOUR)
+    assert refused(lambda: pauses.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("paused", 409)
+    pauses.go_on(code=code, viewer=Viewer(bob), now=NOON + HOUR)
     assert now_of(table).game.deadline == NOON + 6 * HOUR
 
 
 def test_who_has_no_say_cannot_pause(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, "careful"])
     code = table.game.code
-    assert refused(lambda: agreements.ask_pause(code=code, viewer=Viewer(charlie), now=NOON)) == ("not_seated", 403)
-    locked(table, lambda here: handover.replace_by_bot(here, seat=1, now=NOON))
-    assert refused(lambda: agreements.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("bot_plays", 409)
-    agreements.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
+    assert refused(lambda: pauses.ask_pause(code=code, viewer=Viewer(charlie), now=NOON)) == ("not_seated", 403)
+    locked(table, lambda here: seating.replace_by_bot(here, seat=1, now=NOON))
+    assert refused(lambda: pauses.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("bot_plays", 409)
+    pauses.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
     assert now_of(table).game.paused_reasons == ["consent"]
 
 
 def test_players_cannot_end_a_pause_of_staff(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     paused(table)
-    assert refused(lambda: agreements.go_on(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
+    assert refused(lambda: pauses.go_on(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
 
 
 def test_a_vote_lapses_when_a_player_leaves(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, charlie])
-    agreements.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     move(table, charlie, "leave")
     assert now_of(table).game.pause_votes == []
 
@@ -180,7 +178,7 @@ def test_a_vote_lapses_when_a_player_leaves(alice: User, bob: User, charlie: Use
 def test_a_game_that_ends_in_a_pause_is_not_paused_any_more(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     with transaction.atomic():
-        stops.pause(queries.load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
+        pausing.pause(queries.load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
     play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     game = now_of(table).game
     assert (game.status, game.paused_at, game.paused_reasons) == ("over", None, [])
@@ -189,7 +187,7 @@ def test_a_game_that_ends_in_a_pause_is_not_paused_any_more(alice: User, bob: Us
 def test_a_pause_ends_with_the_last_person_who_could_end_it(alice: User, charlie: User) -> None:
     """One person among bots pauses alone and resigns: the bots play on."""
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
-    agreements.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     move(table, alice, "leave")
     game = now_of(table).game
     assert (game.status, game.paused_reasons, game.paused_at, game.wake_at) == ("playing", [], None, NOON)
@@ -198,7 +196,7 @@ def test_a_pause_ends_with_the_last_person_who_could_end_it(alice: User, charlie
 def test_a_round_that_ends_as_the_last_person_resigns_in_a_pause_is_followed_by_the_next(alice: User) -> None:
     position = {**THREE_HANDS, "hands": [["r5"], [], ["y1", "y2"]], "out": [1], "set_aside": ["b3"]}
     table = table_at(position, [alice, "careful", "careful"], target=1000)
-    agreements.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     move(table, alice, "leave")
     after = now_of(table)
     assert (after.game.status, after.started.round.number, after.game.wake_at) == ("playing", 2, NOON)
@@ -206,7 +204,7 @@ def test_a_round_that_ends_as_the_last_person_resigns_in_a_pause_is_followed_by_
 
 def test_a_pause_of_staff_outlasts_the_last_person(alice: User) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
-    agreements.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     paused(table)
     move(table, alice, "leave")
     assert (now_of(table).game.paused_reasons, now_of(table).game.wake_at) == (["staff"], None)
@@ -217,28 +215,28 @@ def test_a_pause_of_staff_outlasts_the_last_person(alice: User) -> None:
 def test_a_pause_that_somebody_else_can_end_stands(alice: User, bob: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, "careful"], deadline=NOON + 5 * HOUR)
     for user in (alice, bob):
-        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
+        pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
     move(table, alice, "leave")
     assert now_of(table).game.paused_reasons == ["consent"]
-    agreements.go_on(code=table.game.code, viewer=Viewer(bob), now=NOON + HOUR)
+    pauses.go_on(code=table.game.code, viewer=Viewer(bob), now=NOON + HOUR)
     assert now_of(table).game.deadline == NOON + 49 * HOUR  # the turn that was his since alice left
 
 
 def test_a_pause_that_nobody_ends_does_so_by_itself(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - 5 * HOUR)
     for user in (alice, bob):
-        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
+        pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
     by_staff = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
     paused(by_staff)
     end = NOON + Game.LONGEST_PAUSE
     assert queries.view_of(now_of(table), alice).pause_ends == end
     assert queries.view_of(now_of(by_staff), alice).pause_ends is None
-    assert agreements.end_old_pauses(now=end - SECOND) == 0
-    assert agreements.end_old_pauses(now=end) == 1
+    assert pauses.end_old_pauses(now=end - SECOND) == 0
+    assert pauses.end_old_pauses(now=end) == 1
     assert (now_of(table).game.deadline, now_of(by_staff).game.deadline) == (end + 5 * HOUR, None)
     told = Notice.objects.filter(user=alice, kind="turn", channel="email")
     assert [(row.game_id, row.created_at) for row in told] == [(table.game.pk, end)]
-    assert agreements.end_old_pauses(now=end) == 0
+    assert pauses.end_old_pauses(now=end) == 0
 
 
 def test_an_old_pause_that_cannot_be_ended_holds_up_no_other(
@@ -248,7 +246,7 @@ def test_an_old_pause_that_cannot_be_ended_holds_up_no_other(
     for table in (broken, whole):
         paused(table, "consent")
     Game.objects.filter(pk=broken.game.pk).update(preset="nonsense")
-    assert agreements.end_old_pauses(now=NOON + Game.LONGEST_PAUSE) == 1
+    assert pauses.end_old_pauses(now=NOON + Game.LONGEST_PAUSE) == 1
     assert now_of(whole).game.paused_at is None
     assert "an old pause was not ended" in caplog.text
 
@@ -258,7 +256,7 @@ def test_an_old_pause_that_cannot_be_ended_holds_up_no_other(
 
 def test_staff_give_a_turn_more_time(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, turn_since=NOON - 9 * HOUR)
-    locked(table, lambda here: stops.extend(here, seconds=36_000, now=NOON))
+    locked(table, lambda here: pausing.extend(here, seconds=36_000, now=NOON))
     game = now_of(table).game
     assert (game.deadline, game.remind_at) == (NOON + 11 * HOUR, NOON + 7 * HOUR)
 
@@ -266,21 +264,21 @@ def test_staff_give_a_turn_more_time(alice: User, bob: User) -> None:
 def test_a_turn_that_is_paused_gets_its_time_too(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
     paused(table)
-    locked(table, lambda here: stops.extend(here, seconds=3600, now=NOON))
+    locked(table, lambda here: pausing.extend(here, seconds=3600, now=NOON))
     assert now_of(table).game.time_left == 2 * HOUR
 
 
 @pytest.mark.parametrize(("seconds", "code"), [(0, "malformed"), (60 * 86_400 + 1, "malformed"), (60, "forbidden")])
 def test_an_extension_that_makes_no_sense_is_refused(alice: User, seconds: int, code: str) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, "careful"])
-    assert refused(lambda: locked(table, lambda here: stops.extend(here, seconds=seconds, now=NOON)))[0] == code
+    assert refused(lambda: locked(table, lambda here: pausing.extend(here, seconds=seconds, now=NOON)))[0] == code
 
 
 def test_misses_can_be_forgiven_and_the_bank_comes_back(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     Seat.objects.filter(game=table.game, index=0).update(misses=2, bank=7)
-    assert locked(table, lambda here: stops.forgive_misses(here, seat=0))
-    assert not locked(table, lambda here: stops.forgive_misses(here, seat=1))
+    assert locked(table, lambda here: pausing.forgive_misses(here, seat=0))
+    assert not locked(table, lambda here: pausing.forgive_misses(here, seat=1))
     assert [(seat.misses, seat.bank) for seat in now_of(table).seats] == [(0, 86_400), (0, 86_400)]
 
 
@@ -289,9 +287,9 @@ def test_a_game_that_is_over_has_no_clock_to_change(alice: User, bob: User, stat
     table = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=table.game.pk).update(status=status)
     for act in (
-        lambda here: stops.pause(here, reason="staff", now=NOON),
-        lambda here: stops.resume(here, reason="staff", now=NOON),
-        lambda here: stops.extend(here, seconds=60, now=NOON),
-        lambda here: handover.replace_by_bot(here, seat=0, now=NOON),
+        lambda here: pausing.pause(here, reason="staff", now=NOON),
+        lambda here: pausing.resume(here, reason="staff", now=NOON),
+        lambda here: pausing.extend(here, seconds=60, now=NOON),
+        lambda here: seating.replace_by_bot(here, seat=0, now=NOON),
     ):
         assert refused(lambda act=act: locked(table, act)) == ("over", 409)  # type: ignore[misc]  # a default for the loop

@@ -11,7 +11,7 @@ from accounts import actions
 from accounts.models import User
 from games.actions import lobby
 from games.actions.play import play_move
-from games.emails import one_line
+from games.notices.emails import one_line
 from games.queries import Viewer
 from games.render.direction import isolate
 from tests.conftest import logged_in

@@ -10,8 +10,9 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from games import emails, queries, rules
-from games.emails import News, Reader
+from games import queries, rules
+from games.notices import emails
+from games.notices.emails import News, Reader
 from games.notices.kinds import DEADLINE, GAME_OVER, KINDS, TURN
 from tests.support.mail import parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at

@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings
 from accounts.limits import REST_CHANGES, TooManyTries
 from accounts.models import CountedTry, User
 from games import announce, tasks
-from games.actions.clocks import rest, vacations
+from games.clocks import quiet_hours, vacations
 from games.models import Game, Notice
 from games.models.notices import EMAIL
 from games.notices.kinds import Reason
@@ -203,14 +203,14 @@ def test_a_day_taken_instead_of_a_miss_moves_its_own_table_at_once_and_others_by
 def test_one_task_moves_a_portion_and_asks_for_the_next(
     alice: User, bob: User, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest, "PORTION", 2)
+    monkeypatch.setattr(quiet_hours, "PORTION", 2)
     tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR) for _ in range(5)]
     worker.after(vacations.start, user=alice, days=1, now=NOON - HOUR)
-    moved = [worker.after(rest.follow_rest, user_id=alice.pk, now=NOON - HOUR)]
+    moved = [worker.after(quiet_hours.follow_rest, user_id=alice.pk, now=NOON - HOUR)]
     assert [now_of(table).game.deadline for table in tables] == [NOON + DAY] * 2 + [NOON] * 3
     while len(worker.asked) > 1:  # the first is what the vacation asked for
         _, (user_id, after) = worker.asked.pop()
-        moved.append(worker.after(rest.follow_rest, user_id=user_id, now=NOON - HOUR, after=after))
+        moved.append(worker.after(quiet_hours.follow_rest, user_id=user_id, now=NOON - HOUR, after=after))
     assert moved == [2, 2, 1]
     assert deadlines() == {NOON + DAY}
 
@@ -218,11 +218,11 @@ def test_one_task_moves_a_portion_and_asks_for_the_next(
 def test_a_task_that_moves_the_last_clocks_asks_for_no_other(
     alice: User, bob: User, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest, "PORTION", 2)
+    monkeypatch.setattr(quiet_hours, "PORTION", 2)
     for _ in range(2):
         table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON - HOUR, vacation_until=NOON + DAY)
-    assert worker.after(rest.follow_rest, user_id=alice.pk, now=NOON - HOUR) == 2
+    assert worker.after(quiet_hours.follow_rest, user_id=alice.pk, now=NOON - HOUR) == 2
     assert worker.asked == []
 
 
@@ -241,7 +241,7 @@ def test_a_request_is_answered_while_the_broker_is_away(
     assert deadline is not None
     with django_capture_on_commit_callbacks(execute=True):
         assert begin_vacation(as_alice).status_code == 303
-    assert rest.follow_everybody(now=timezone.now()) == 1
+    assert quiet_hours.follow_everybody(now=timezone.now()) == 1
     assert now_of(table).game.deadline == deadline + 3 * DAY
 
 

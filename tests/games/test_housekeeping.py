@@ -14,10 +14,10 @@ from django.test import Client
 from accounts.actions import create_guest
 from accounts.models import User
 from games.actions import housekeeping, lobby
-from games.actions.moderation import cases
-from games.actions.notices import outbox
 from games.models import Case, Game, Notice, Report, Seat
+from games.notices import outbox
 from games.queries import Table, Viewer, conduct
+from games.staff import cases
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of

@@ -22,14 +22,14 @@ from hypothesis import strategies as st
 from accounts.models import User
 from accounts.queries import standing_sessions
 from games import alarm, announce
-from games.actions.moderation import people, tables
-from games.actions.moderation.accounts import rename
 from games.actions.play import play_move
 from games.live import watch as watch_module
 from games.live.watch import watch
 from games.models import Game
 from games.queries import Viewer
 from games.queries.news import news_of
+from games.staff import people, tables
+from games.staff.accounts import rename
 from nomercy.launcher.embedded import ServerLoopLayer
 from tests.conftest import logged_in
 from tests.support.sockets import Socket, run, thread_of_channels

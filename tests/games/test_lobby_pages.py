@@ -14,10 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Session, User
 from games import queries
 from games.actions import housekeeping, lobby
-from games.actions.moderation import tables
 from games.models import Game, Invitation, Seat
 from games.queries import Viewer
 from games.refusals import Denied
+from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.pages import group, open_table, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import rules
-from games.actions.moderation import tables
 from games.actions.play import play_move
 from games.models import Move
 from games.queries import Table, Viewer
 from games.rules import TURN_MOVES
+from games.staff import tables
 from tests.conftest import api_token
 from tests.support.tables import TWO_HANDS, now_of, table_after, table_at
 

@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import presence
-from games.actions.notices import mailbox, outbox, tell
 from games.models import Invitation, Notice, NoticeSettings
+from games.notices import outbox, player_notices, preferences
 from games.notices.kinds import CHANNELS, KINDS
 from games.queries import Table
 from tests.conftest import logged_in
@@ -43,7 +43,7 @@ def table(alice: User, bob: User) -> Table:
 def news(table: Table, user: User, text: str = NEWS) -> None:
     """Something happens to this person, and is shown."""
     table.game.version += 1
-    tell.write(table.game, [tell.Intent(user.pk, "caught", text)], now=timezone.now())
+    player_notices.write(table.game, [player_notices.Intent(user.pk, "caught", text)], now=timezone.now())
     outbox.deliver(clock=timezone.now)
 
 
@@ -106,7 +106,7 @@ def test_the_page_says_what_was_sent_and_why_not(table: Table, alice: User, as_a
 
 
 def test_what_was_not_needed_is_shown_when_asked_for(table: Table, alice: User, as_alice: Client) -> None:
-    tell.deal(table, now=timezone.now())
+    player_notices.deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
 
     assert "1 more was not sent, because you had the game open" in text_of(as_alice.get("/notices/"))
@@ -130,7 +130,7 @@ def test_a_number_that_is_none_is_not_found(as_alice: Client, number: str) -> No
 
 
 def test_a_notice_that_is_not_shown_yet_cannot_be_opened(table: Table, alice: User, as_alice: Client) -> None:
-    tell.write(table.game, [tell.Intent(alice.pk, "turn")], now=timezone.now())
+    player_notices.write(table.game, [player_notices.Intent(alice.pk, "turn")], now=timezone.now())
     waiting = Notice.objects.get(channel="site", state="waiting")
     assert as_alice.post(f"/notices/{waiting.pk}/open/").status_code == 404
     waiting.refresh_from_db()
@@ -241,7 +241,7 @@ def test_the_page_says_why_no_mail_comes(alice: User, as_alice: Client, change: 
 
 def test_held_mail_is_said_on_both_pages(table: Table, alice: User, as_alice: Client) -> None:
     outbox.hold(why="restored", now=timezone.now())
-    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
+    player_notices.write(table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     for path in ("/notices/", "/notices/settings/"):
         assert "All mail is on hold" in text_of(as_alice.get(path))
@@ -312,7 +312,9 @@ def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
     out = io.StringIO()
     call_command("bounced", "alice@example.org", "nobody@example.org", stdout=out)
     assert out.getvalue().splitlines() == ["alice@example.org: 1 person", "nobody@example.org: 0 people"]
-    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
+    player_notices.write(
+        table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now()
+    )
     outbox.deliver(clock=timezone.now)
     assert mail.outbox == []
     assert "Emails to alice@example.org came back" in text_of(as_alice.get("/notices/settings/"))
@@ -329,18 +331,20 @@ def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
 
 
 def test_another_address_gets_mail_at_once(table: Table, alice: User) -> None:
-    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    preferences.mark_bounced(address=alice.email, now=timezone.now())
     EmailAddress.objects.create(user=alice, email="new@example.org", primary=True, verified=True)
-    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now())
+    player_notices.write(
+        table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now()
+    )
     outbox.deliver(clock=timezone.now)
 
     assert [message.to for message in mail.outbox] == [["new@example.org"]]
 
 
 def test_mail_waits_two_weeks_for_an_address_and_no_longer(table: Table, alice: User) -> None:
-    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    preferences.mark_bounced(address=alice.email, now=timezone.now())
     start = timezone.now()
-    tell.write(table.game, [tell.Intent(alice.pk, "game_over", "Bob wins the game.")], now=start)
+    player_notices.write(table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=start)
     for day in range(16):
         outbox.deliver(clock=lambda day=day: start + timedelta(days=day, seconds=day))  # type: ignore[misc]
 
@@ -350,7 +354,7 @@ def test_mail_waits_two_weeks_for_an_address_and_no_longer(table: Table, alice: 
 
 
 def test_a_mail_to_try_an_address_waits_for_a_mail_server_that_is_away(alice: User, as_alice: Client) -> None:
-    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    preferences.mark_bounced(address=alice.email, now=timezone.now())
     with override_settings(EMAIL_BACKEND="tests.support.mail.NoServer"):
         answer = as_alice.post("/notices/settings/works/", follow=True)
         assert "An email is on its way" in text_of(answer)
@@ -360,10 +364,10 @@ def test_a_mail_to_try_an_address_waits_for_a_mail_server_that_is_away(alice: Us
 
 
 def test_only_a_confirmed_address_can_be_tried(alice: User, as_alice: Client) -> None:
-    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    preferences.mark_bounced(address=alice.email, now=timezone.now())
     with override_settings(MAIL_NEEDS_VERIFIED=True):
         answer = as_alice.post("/notices/settings/works/", follow=True)
-        assert mailbox.UNCONFIRMED in text_of(answer)
+        assert preferences.UNCONFIRMED in text_of(answer)
         assert deliver_now() == []
         EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
         as_alice.post("/notices/settings/works/")
@@ -371,7 +375,7 @@ def test_only_a_confirmed_address_can_be_tried(alice: User, as_alice: Client) ->
 
 
 def test_an_address_can_be_tried_three_times_an_hour(alice: User, as_alice: Client) -> None:
-    mailbox.mark_bounced(address=alice.email, now=timezone.now())
+    preferences.mark_bounced(address=alice.email, now=timezone.now())
     with override_settings(RATE_LIMITS=100):
         for _ in range(3):
             assert as_alice.post("/notices/settings/works/").status_code == 303
@@ -386,5 +390,5 @@ def test_an_address_can_be_tried_three_times_an_hour(alice: User, as_alice: Clie
 def test_no_mail_tries_an_address_while_mail_is_held(alice: User, as_alice: Client) -> None:
     outbox.hold(why="a test", now=timezone.now())
     answer = as_alice.post("/notices/settings/works/", follow=True)
-    assert mailbox.HELD in text_of(answer)
+    assert preferences.HELD in text_of(answer)
     assert mail.outbox == []

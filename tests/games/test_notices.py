@@ -12,13 +12,13 @@ from django.db import connection, transaction
 
 from accounts.models import User
 from games import queries
-from games.actions import agreements, lobby
+from games.actions import lobby, pauses
 from games.actions.commit import commit
-from games.actions.locks import lock_game
-from games.actions.notices import by_staff, reminders, tell
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
+from games.locks import lock_game
 from games.models import Game, Notice, NoticeSettings, Seat
+from games.notices import player_notices, reminders, staff_notices
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.rules import Move
@@ -227,14 +227,14 @@ def test_a_game_that_cannot_be_reminded_of_does_not_hold_back_the_others(
     alice: User, bob: User, due: Table, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
-    write = tell.write
+    write = player_notices.write
 
     def fail(game: Game, *what: Any, **how: Any) -> None:
         write(game, *what, **how)
         if game.pk == due.game.pk:
             raise ValueError("r5 b1")
 
-    monkeypatch.setattr(tell, "write", fail)
+    monkeypatch.setattr(player_notices, "write", fail)
     assert reminders.remind(now=NOON + MINUTE) == 1
     assert told(channel="site") == [("bob", "deadline", "site")]
     assert "a reminder was not written" in caplog.text
@@ -298,11 +298,11 @@ def test_a_move_writes_them_in_one_statement(
     alice: User, bob: User, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    intents = [tell.Intent(user.pk, kind) for user in (alice, bob) for kind in ("turn", "out")]
+    intents = [player_notices.Intent(user.pk, kind) for user in (alice, bob) for kind in ("turn", "out")]
     with django_assert_num_queries(1):
-        tell.write(game, intents, now=NOON, mover=alice.pk, settled=("turn",))
+        player_notices.write(game, intents, now=NOON, mover=alice.pk, settled=("turn",))
     with django_assert_num_queries(0):
-        tell.write(game, [], now=NOON)
+        player_notices.write(game, [], now=NOON)
     assert Notice.objects.count() == 8
 
 
@@ -310,14 +310,14 @@ def test_long_names_do_not_keep_a_game_from_starting(alice: User, bob: User, cha
     table = table_at(THREE, [alice, bob, charlie])
     for seat in table.seats:
         seat.name = "N" * 150
-    tell.start(table, by=alice.pk, now=NOON)
+    player_notices.start(table, by=alice.pk, now=NOON)
 
     assert {len(text) for text in Notice.objects.filter(kind="table_full").values_list("text", flat=True)} == {300}
 
 
 def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    by_staff.called_off(table, now=NOON)
+    staff_notices.called_off(table, now=NOON)
 
     assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
 
@@ -325,7 +325,7 @@ def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
 def test_who_is_taken_out_is_told_and_keeps_all_other_news(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     for kind in ("turn", "caught"):
-        tell.write(table.game, [tell.Intent(alice.pk, kind)], now=NOON)
+        player_notices.write(table.game, [player_notices.Intent(alice.pk, kind)], now=NOON)
     Notice.objects.filter(channel="site", kind="caught").update(state="sent")
     commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
 
@@ -361,7 +361,7 @@ def test_who_left_long_before_the_end_is_not_told_of_it(alice: User, bob: User, 
 def test_a_bot_that_took_over_is_told_with_the_reason(alice: User, bob: User, misses: int, turns: str) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     for _ in range(2):
-        tell.bot_took_over(table, table.seats[0], misses=misses, now=NOON)
+        player_notices.bot_took_over(table, table.seats[0], misses=misses, now=NOON)
 
     assert told() == [("alice", "bot_took_over", "site"), ("alice", "bot_took_over", "email")]
     assert {row.text for row in Notice.objects.all()} == {f"You missed {turns}, so a bot took your seat over."}
@@ -371,9 +371,9 @@ def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) 
     table, other = (table_at(TWO_HANDS, [alice, bob]) for _ in range(2))
     Seat.objects.filter(user=alice).update(bot="careful")
     for here in (table, other):
-        tell.bot_took_over(here, here.seats[0], misses=3, now=NOON)
+        player_notices.bot_took_over(here, here.seats[0], misses=3, now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
-    agreements.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON + MINUTE)
+    pauses.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON + MINUTE)
 
     assert {(row.channel, row.state, row.reason, row.read_at) for row in Notice.objects.filter(game=table.game)} == {
         ("site", "sent", "", NOON + MINUTE),
@@ -386,7 +386,7 @@ def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) 
 def test_closing_a_callout_window_leaves_the_notice_of_a_turn_that_runs(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "exposed": [0]}
     table = table_at(position, [alice, bob])
-    tell.write(table.game, [tell.Intent(alice.pk, "turn")], now=NOON)
+    player_notices.write(table.game, [player_notices.Intent(alice.pk, "turn")], now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
     commit(queries.load(table.game), 0, [Move("uno", clock=True)], now=NOON)
 

@@ -17,8 +17,8 @@ from django.utils import timezone
 from accounts.actions import end_guesthood
 from accounts.models import User
 from games import queries
-from games.actions import guests, handover, lobby
-from games.actions.locks import lock_game
+from games.actions import guests, lobby, seating
+from games.locks import lock_game
 from games.models import Game
 from games.queries import Viewer
 from tests.conftest import logged_in
@@ -131,7 +131,7 @@ def give_seat_away(game: Game, victim: User) -> None:
     """Let staff give the seat of the guest who made the table, and with it the table, to the victim."""
     with transaction.atomic():
         table = queries.load(lock_game(pk=game.pk))
-        handover.change_owner(table, table.seats[0], person=victim, now=NOON)
+        seating.change_owner(table, table.seats[0], person=victim, now=NOON)
 
 
 def move_to_account(game: Game, victim: User) -> None:

@@ -12,7 +12,7 @@ from django.db import connection
 
 from accounts.models import User
 from games.actions import sweep
-from games.actions.clocks import stops
+from games.clocks import pausing
 from games.models import Game, Hand, Heartbeat, Seat, rows
 from games.queries import Table, backlog
 from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, locked, move, swept
@@ -186,11 +186,11 @@ def outage_table(alice: User, bob: User) -> Table:
 
 
 def paused(table: Table, at: datetime) -> None:
-    locked(table, lambda here: stops.pause(here, reason="staff", now=at))
+    locked(table, lambda here: pausing.pause(here, reason="staff", now=at))
 
 
 def resumed(table: Table, at: datetime) -> None:
-    locked(table, lambda here: stops.resume(here, reason="staff", now=at))
+    locked(table, lambda here: pausing.resume(here, reason="staff", now=at))
 
 
 def left(table: Table, at: datetime) -> tuple[timedelta, timedelta]:

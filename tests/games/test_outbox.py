@@ -17,9 +17,9 @@ from django.utils import timezone
 from accounts.models import User
 from games import presence
 from games.actions import lobby
-from games.actions.clocks import rest
-from games.actions.notices import mailbox, outbox, postman, reminders, tell
+from games.clocks import quiet_hours
 from games.models import Game, Notice, NoticeSettings, Seat
+from games.notices import outbox, player_notices, preferences, reminders, sending
 from games.queries import Table, Viewer
 from tests.conftest import logged_in
 from tests.support.mail import links_in, parsed, text_of
@@ -40,7 +40,7 @@ def nobody_looks() -> None:
 def table(alice: User, bob: User) -> Table:
     """Alice is on turn, and it has been told."""
     found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
-    tell.deal(found, now=NOON)
+    player_notices.deal(found, now=NOON)
     return found
 
 
@@ -86,7 +86,7 @@ def look(table: Table) -> None:
 @pytest.mark.parametrize(("bot", "reason"), [("careful", ""), ("", "back")])
 def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, reason: str) -> None:
     Notice.objects.all().delete()
-    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot=bot)
     mails = deliver(NOON)
 
@@ -102,7 +102,7 @@ def test_that_a_bot_took_over_is_told_though_the_mark_of_a_look_lasts(table: Tab
     """A look lasts longer than a turn of the Live pace."""
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
-    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     presence.look(game_id=table.game.pk, user_id=alice.pk)
 
     assert len(deliver(NOON)) == 1
@@ -112,7 +112,7 @@ def test_that_a_bot_took_over_is_told_though_the_mark_of_a_look_lasts(table: Tab
 @pytest.mark.parametrize("change", [{"user": None}, {"left": True}], ids=["given away", "out of the game"])
 def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, change: dict[str, object]) -> None:
     Notice.objects.all().delete()
-    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful", **change)
 
     assert deliver(NOON) == []
@@ -122,7 +122,7 @@ def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, 
 @pytest.mark.parametrize("owner", [True, False])
 def test_that_a_bot_took_over_is_told_also_if_it_ended_the_game_at_once(table: Table, owner: bool) -> None:
     Notice.objects.all().delete()
-    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful" if owner else "")
     Game.objects.filter(pk=table.game.pk).update(status="over", winner=1, deadline=None, finished_at=NOON)
     mails = deliver(NOON)
@@ -138,7 +138,7 @@ def test_that_a_bot_took_over_is_told_also_if_it_ended_the_game_at_once(table: T
 def test_that_a_bot_took_over_is_no_news_once_the_game_is_called_off(table: Table) -> None:
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
-    tell.bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     end(table)
 
     assert deliver(NOON) == []
@@ -174,7 +174,7 @@ def test_a_paused_turn_waits(table: Table) -> None:
 
 def test_several_games_become_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
     sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
-    tell.deal(sooner, now=NOON + 4 * MINUTE)  # this one's own wait is not over yet
+    player_notices.deal(sooner, now=NOON + 4 * MINUTE)  # this one's own wait is not over yet
     (sent,) = deliver()
 
     assert sent["Subject"] == "Your turn in 2 games, the first by 15:00 UTC."
@@ -186,7 +186,7 @@ def test_several_games_become_one_mail_with_the_most_urgent_first(table: Table, 
 
 def test_a_game_that_is_looked_at_takes_no_other_along_before_its_time(table: Table, alice: User, bob: User) -> None:
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
-    tell.deal(later, now=NOON + 4 * MINUTE)
+    player_notices.deal(later, now=NOON + 4 * MINUTE)
     look(table)
     assert deliver() == []
     assert len(deliver(DUE + 5 * MINUTE)) == 1
@@ -253,7 +253,7 @@ def test_what_waits_for_the_morning_goes_out_when_there_is_no_night_any_more(ali
     assert deliver() == []
     answer = logged_in(alice).post("/accounts/me/rest/", {"quiet_from": "", "quiet_to": ""}, follow=True)
     assert "Saved." in answer.content.decode()
-    rest.follow_rest(user_id=alice.pk, now=timezone.now())
+    quiet_hours.follow_rest(user_id=alice.pk, now=timezone.now())
     assert len(deliver(timezone.now() + MINUTE)) == 1
 
 
@@ -307,7 +307,7 @@ def test_on_vacation_a_turn_mail_waits_for_its_end(table: Table, alice: User) ->
 def test_mail_is_held_and_released_and_then_looked_at_again(table: Table, alice: User, bob: User) -> None:
     outbox.hold(why="restored from a backup", now=NOON)
     other = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
-    tell.deal(other, now=NOON)
+    player_notices.deal(other, now=NOON)
     assert deliver() == []
     assert states() == {"site": ("sent", ""), "email": ("waiting", "")}
     end(other)
@@ -321,11 +321,11 @@ def test_mail_is_held_and_released_and_then_looked_at_again(table: Table, alice:
 def test_the_summary_comes_at_its_hour_once_a_day(table: Table, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(time_zone="Europe/Helsinki")
     alice.refresh_from_db()
-    chosen = mailbox.choose(user=alice, choices={}, digest_hour=18, now=NOON)
+    chosen = preferences.choose(user=alice, choices={}, digest_hour=18, now=NOON)
     assert chosen.digest_at == NOON + 4 * HOUR
-    assert mailbox.write_digests(now=NOON + 4 * HOUR - MINUTE) == 0
-    assert mailbox.write_digests(now=NOON + 4 * HOUR) == 1
-    assert mailbox.write_digests(now=NOON + 4 * HOUR) == 0
+    assert preferences.write_digests(now=NOON + 4 * HOUR - MINUTE) == 0
+    assert preferences.write_digests(now=NOON + 4 * HOUR) == 1
+    assert preferences.write_digests(now=NOON + 4 * HOUR) == 0
     (sent,) = [found for found in deliver(NOON + 4 * HOUR) if "waiting" in found["Subject"]]
 
     assert sent["Subject"] == "1 game is waiting for you."
@@ -334,29 +334,31 @@ def test_the_summary_comes_at_its_hour_once_a_day(table: Table, alice: User) -> 
 
 
 def test_a_summary_of_nothing_is_not_sent(bob: User) -> None:
-    mailbox.choose(user=bob, choices={}, digest_hour=13, now=NOON)
-    mailbox.write_digests(now=NOON + HOUR)
+    preferences.choose(user=bob, choices={}, digest_hour=13, now=NOON)
+    preferences.write_digests(now=NOON + HOUR)
 
     assert deliver(NOON + HOUR) == []
     assert states() == {"email": ("dropped", "nothing")}
 
 
 def test_a_summary_tells_what_happened(table: Table, alice: User) -> None:
-    tell.write(table.game, [tell.Intent(alice.pk, "caught", "Bob catches you without UNO.")], now=NOON)
-    mailbox.choose(user=alice, choices={"turn.email": False}, digest_hour=13, now=NOON)
+    player_notices.write(
+        table.game, [player_notices.Intent(alice.pk, "caught", "Bob catches you without UNO.")], now=NOON
+    )
+    preferences.choose(user=alice, choices={"turn.email": False}, digest_hour=13, now=NOON)
     Notice.objects.filter(kind="turn", channel="email").delete()
     deliver()
-    mailbox.write_digests(now=NOON + HOUR)
+    preferences.write_digests(now=NOON + HOUR)
     (sent,) = deliver(NOON + HOUR)
 
     assert "- Bob catches you without UNO." in text_of(sent)
 
 
 def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:
-    mailbox.choose(user=bob, choices={}, digest_hour=13, now=NOON)
+    preferences.choose(user=bob, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=bob.pk).update(time_zone="America/New_York")
 
-    assert mailbox.write_digests(now=NOON + HOUR) == 0
+    assert preferences.write_digests(now=NOON + HOUR) == 0
     assert NoticeSettings.objects.get(user=bob).digest_at == NOON + 6 * HOUR
 
 
@@ -370,21 +372,21 @@ def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:
     ],
 )
 def test_the_next_hour_of_the_summary(now: str, hour: int, expected: str) -> None:
-    at = mailbox.next_digest("Europe/Helsinki", hour, datetime.fromisoformat(now))
+    at = preferences.next_digest("Europe/Helsinki", hour, datetime.fromisoformat(now))
 
     assert at == datetime.fromisoformat(expected)
-    assert mailbox.next_digest("Europe/Helsinki", hour, at - timedelta(seconds=1)) == at
+    assert preferences.next_digest("Europe/Helsinki", hour, at - timedelta(seconds=1)) == at
 
 
 def test_a_mail_that_cannot_be_made_is_tried_again_and_keeps_nobody_waiting(
     table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell.write(table.game, [tell.Intent(bob.pk, "game_over", "You win the game.")], now=NOON)
+    player_notices.write(table.game, [player_notices.Intent(bob.pk, "game_over", "You win the game.")], now=NOON)
 
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("games.emails.turn_mail", broken)
+    monkeypatch.setattr("games.notices.emails.turn_mail", broken)
     (sent,) = deliver()
     assert sent["To"] == "bob@example.org"
     row = Notice.objects.get(user=alice, channel="email")
@@ -392,9 +394,9 @@ def test_a_mail_that_cannot_be_made_is_tried_again_and_keeps_nobody_waiting(
 
 
 def test_the_tries_of_a_mail_end(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("games.actions.notices.letters._mail", lambda *args: 1 / 0)
+    monkeypatch.setattr("games.notices.notice_mails._mail", lambda *args: 1 / 0)
     now, waits = DUE, []
-    for _ in range(postman.MOST_TRIES):
+    for _ in range(sending.MOST_TRIES):
         deliver(now)
         row = Notice.objects.get(channel="email")
         waits.append((row.due_at - now) // MINUTE)
@@ -407,15 +409,15 @@ def test_the_tries_of_a_mail_end(table: Table, monkeypatch: pytest.MonkeyPatch) 
 def test_notices_of_two_months_ago_are_forgotten_but_not_those_that_wait(table: Table) -> None:
     Notice.objects.filter(channel="site").update(state="sent")
 
-    assert mailbox.forget_old(now=NOON + 59 * DAY) == 0
-    assert mailbox.forget_old(now=NOON + 61 * DAY) == 1
+    assert preferences.forget_old(now=NOON + 59 * DAY) == 0
+    assert preferences.forget_old(now=NOON + 61 * DAY) == 1
     assert states() == {"email": ("waiting", "")}
 
 
 @pytest.mark.parametrize(("answer", "reason"), [("sits down", "joined"), ("comes too late", "over"), ("waits", "")])
 def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, answer: str, reason: str) -> None:
     game = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON).game
-    tell.invited(game, [alice.pk], asker=bob, now=NOON)
+    player_notices.invited(game, [alice.pk], asker=bob, now=NOON)
     if answer == "sits down":
         lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)
     elif answer == "comes too late":

@@ -15,11 +15,11 @@ from django.utils import timezone
 from accounts.actions import create_guest
 from accounts.models import User
 from games import queries
-from games.actions.moderation.log import notes_of
 from games.actions.play import play_move
 from games.actions.sweep import sweep
 from games.models import Game, Move, Seat, TableEvent
 from games.queries import Viewer, lists
+from games.staff.log import notes_of
 from tests.support.copies import copy_table
 from tests.support.tables import TWO_HANDS, table_at
 

@@ -18,15 +18,15 @@ from accounts.actions import update_rest
 from accounts.models import User
 from games import queries
 from games.actions import lobby, timeouts
-from games.actions.locks import lock_game
-from games.actions.moderation import accounts, cases
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
+from games.locks import lock_game
 from games.models import Case, Game, Move, Notice, Report, Round, Seat
 from games.queries import Viewer
 from games.refusals import Denied, waited_too_long
 from games.rules import legal_moves
+from games.staff import accounts, cases
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 from tests.support.waiting import until
 

@@ -8,9 +8,9 @@ from datetime import datetime, time, timedelta
 import pytest
 
 from accounts.models import User
-from games.actions.clocks import rest, stops
-from games.actions.notices import outbox, reminders
+from games.clocks import pausing, quiet_hours
 from games.models import Game, Notice
+from games.notices import outbox, reminders
 from games.queries import Table
 from tests.support.clocks import HOUR, MINUTE, locked, move, start_vacation, swept
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -36,18 +36,18 @@ def reminded(alice: User, bob: User) -> Table:
 
 
 def paused_for_a_week(table: Table, bob: User) -> datetime:
-    locked(table, lambda here: stops.pause(here, reason="staff", now=LATE))
-    locked(table, lambda here: stops.resume(here, reason="staff", now=LATE + 7 * DAY))
+    locked(table, lambda here: pausing.pause(here, reason="staff", now=LATE))
+    locked(table, lambda here: pausing.resume(here, reason="staff", now=LATE + 7 * DAY))
     return LATE + 7 * DAY
 
 
 def extended(table: Table, bob: User) -> datetime:
-    locked(table, lambda here: stops.extend(here, seconds=int(TURN.total_seconds()), now=LATE))
+    locked(table, lambda here: pausing.extend(here, seconds=int(TURN.total_seconds()), now=LATE))
     return NOON + 0.8 * 2 * TURN
 
 
 def extended_a_little(table: Table, bob: User) -> datetime:
-    locked(table, lambda here: stops.extend(here, seconds=60, now=LATE))
+    locked(table, lambda here: pausing.extend(here, seconds=60, now=LATE))
     return LATE
 
 
@@ -63,7 +63,7 @@ def on_vacation(table: Table, bob: User) -> datetime:
 
 def out_of_the_night(table: Table, bob: User) -> datetime:
     User.objects.filter(pk=bob.pk).update(quiet_from=time(11), quiet_to=time(22))
-    assert rest.follow_rest(user_id=bob.pk, now=LATE) == 1
+    assert quiet_hours.follow_rest(user_id=bob.pk, now=LATE) == 1
     return NOON + 0.8 * (TURN + 10 * HOUR)
 
 
@@ -97,7 +97,7 @@ def test_a_reminder_that_was_not_sent_when_the_deadline_moved_comes_later(remind
 
 def test_a_deadline_that_stays_is_not_reminded_of_again(reminded: Table, alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(quiet_from=time(2), quiet_to=time(3))
-    assert rest.follow_rest(user_id=bob.pk, now=LATE) == 0
+    assert quiet_hours.follow_rest(user_id=bob.pk, now=LATE) == 0
     swept(LATE)
     assert Game.objects.get().remind_at is None
 

@@ -12,11 +12,11 @@ from django.utils import timezone
 from accounts.models import User
 from games import announce, queries
 from games.actions import lobby
-from games.actions.moderation import tables
 from games.actions.rematch import ask_rematch
 from games.live.watch import watch
 from games.models import Game, Invitation
 from games.queries import Table, Viewer, lists
+from games.staff import tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.sockets import Socket, run, thread_of_channels
 from tests.support.staff import act, dealt

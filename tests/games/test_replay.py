@@ -15,11 +15,11 @@ from django.utils import timezone
 from accounts.models import User
 from games import rules
 from games.actions import lobby
-from games.actions.moderation import tables
 from games.actions.play import play_move
 from games.models import Game, Move, Seat
 from games.queries import Table, Viewer, replays
 from games.refusals import Denied
+from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.pages import open_table, text_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at

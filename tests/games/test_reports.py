@@ -14,14 +14,13 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games import emails
 from games.actions import lobby
-from games.actions.moderation import cases, people
-from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import Appeal, AuditEntry, Case, Notice, Report, Suspension
+from games.notices import emails, outbox
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
+from games.staff import cases, people
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.mail import parsed, text_of

@@ -14,7 +14,7 @@ from django.db import OperationalError
 from accounts import actions
 from accounts.models import User
 from games.actions import sweep
-from games.actions.clocks import rest, stops
+from games.clocks import pausing, quiet_hours
 from games.models import Game, Heartbeat, Seat
 from games.queries import Table
 from tests.support.clocks import HOUR, MINUTE, SECOND, locked, move, start_vacation, swept
@@ -33,7 +33,7 @@ def running(alice: User, bob: User, left: timedelta = 3 * DAY) -> Table:
 @contextmanager
 def missing(table: Table) -> Iterator[None]:
     """The clock of this table cannot be moved, as if its row were locked for too long."""
-    follow_one = rest._follow_one
+    follow_one = quiet_hours._follow_one
 
     def follow(game_id: int, now: datetime) -> bool:
         if game_id == table.game.pk:
@@ -41,7 +41,7 @@ def missing(table: Table) -> Iterator[None]:
         return follow_one(game_id, now)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(rest, "_follow_one", follow)
+        patched.setattr(quiet_hours, "_follow_one", follow)
         yield
 
 
@@ -69,7 +69,7 @@ def test_or_within_the_hour(alice: User, bob: User) -> None:
     missed, other = running(alice, bob), running(alice, bob)
     with missing(missed):
         start_vacation(user=alice, days=1, now=NOON)
-    assert [rest.follow_everybody(now=NOON + HOUR) for _ in range(2)] == [1, 0]
+    assert [quiet_hours.follow_everybody(now=NOON + HOUR) for _ in range(2)] == [1, 0]
     for table in (missed, other):
         game = now_of(table).game
         assert (game.deadline, game.turn_since) == (NOON + 4 * DAY, NOON + DAY - 5 * HOUR)
@@ -79,7 +79,7 @@ def test_an_early_end_that_did_not_reach_a_game_is_made_good_too(alice: User, bo
     table = running(alice, bob)
     start_vacation(user=alice, days=7, now=NOON)
     User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 2 * DAY)
-    assert rest.follow_everybody(now=NOON + 2 * DAY + HOUR) == 1
+    assert quiet_hours.follow_everybody(now=NOON + 2 * DAY + HOUR) == 1
     assert now_of(table).game.deadline == NOON + 5 * DAY
 
 
@@ -87,8 +87,8 @@ def test_days_count_once_whoever_looks(alice: User, bob: User) -> None:
     table = running(alice, bob)
     start_vacation(user=alice, days=1, now=NOON)
     for at in (NOON + HOUR, NOON + DAY, NOON + 2 * DAY):
-        assert rest.follow_everybody(now=at) == 0
-        assert rest.follow_rest(user_id=alice.pk, now=at) == 0
+        assert quiet_hours.follow_everybody(now=at) == 0
+        assert quiet_hours.follow_rest(user_id=alice.pk, now=at) == 0
     swept(NOON + 4 * DAY - SECOND)
     assert log_of(table) == []
     swept(NOON + 4 * DAY)
@@ -99,7 +99,7 @@ def test_a_turn_that_begins_after_a_vacation_gets_none_of_it(alice: User, bob: U
     User.objects.filter(pk=bob.pk).update(vacation_from=NOON - 5 * DAY, vacation_until=NOON - 2 * DAY)
     table = running(alice, bob)
     move(table, alice, "play r5")
-    assert rest.follow_everybody(now=NOON + HOUR) == 0
+    assert quiet_hours.follow_everybody(now=NOON + HOUR) == 0
     assert now_of(table).game.deadline == NOON + 2 * DAY
 
 
@@ -110,10 +110,10 @@ def test_who_moves_or_pauses_has_what_was_left_though_the_vacation_did_not_reach
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON, vacation_until=NOON + 7 * DAY)
     move(tables[0], alice, "play r5", at=NOON + HOUR)
     assert now_of(tables[0]).seats[0].bank == 5 * 3600
-    locked(tables[1], lambda here: stops.pause(here, reason="staff", now=NOON + HOUR))
-    locked(tables[1], lambda here: stops.resume(here, reason="staff", now=NOON + 8 * DAY))
+    locked(tables[1], lambda here: pausing.pause(here, reason="staff", now=NOON + HOUR))
+    locked(tables[1], lambda here: pausing.resume(here, reason="staff", now=NOON + 8 * DAY))
     assert now_of(tables[1]).game.deadline == NOON + 8 * DAY + 5 * HOUR
-    assert rest.follow_everybody(now=NOON + 8 * DAY) == 0
+    assert quiet_hours.follow_everybody(now=NOON + 8 * DAY) == 0
 
 
 def test_a_vacation_that_begins_in_an_outage_keeps_what_was_left_before_it(alice: User, bob: User) -> None:
@@ -140,7 +140,7 @@ def test_a_game_that_ran_before_clocks_knew_of_vacations_gets_no_day_twice(alice
     moved = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 9 * DAY, turn_since=NOON + 6 * DAY)
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON - HOUR, vacation_until=NOON + 7 * DAY)
     import_module("games.migrations.0018_rested_until").name_vacations(apps, None)
-    assert rest.follow_everybody(now=NOON) == 0
+    assert quiet_hours.follow_everybody(now=NOON) == 0
     assert now_of(moved).game.deadline == NOON + 9 * DAY
 
 
@@ -165,7 +165,7 @@ def test_new_quiet_hours_move_the_deadlines_that_run(alice: User, bob: User) -> 
     tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON) for _ in range(2)]
     his = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
     nights(alice)
-    assert [rest.follow_rest(user_id=alice.pk, now=NOON) for _ in range(2)] == [2, 0]
+    assert [quiet_hours.follow_rest(user_id=alice.pk, now=NOON) for _ in range(2)] == [2, 0]
     assert {now_of(table).game.deadline for table in tables} == {NOON + 4 * HOUR}
     assert now_of(his).game.deadline == NOON + 2 * HOUR
 
@@ -196,8 +196,8 @@ def test_hours_that_change_shortly_before_a_deadline_do_not_put_it_off(
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON - HOUR)
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 26 * HOUR, turn_since=NOON - HOUR)
     change(alice)
-    assert rest.follow_rest(user_id=alice.pk, now=NOON) == 1
-    assert rest.follow_everybody(now=NOON + HOUR) == 0
+    assert quiet_hours.follow_rest(user_id=alice.pk, now=NOON) == 1
+    assert quiet_hours.follow_everybody(now=NOON + HOUR) == 0
     assert now_of(later).game.deadline == NOON + 28 * HOUR
     assert swept(NOON + 2 * HOUR) == sweep.Swept(acted=1)
     assert log_of(table) != []
@@ -218,7 +218,7 @@ def test_saving_the_same_hours_again_changes_nothing(alice: User, bob: User) -> 
     sleep(alice)
     alice.refresh_from_db()
     actions.update_profile(user=alice, display_name="", time_zone=alice.time_zone, now=NOON)
-    assert rest.follow_everybody(now=NOON) == 1
+    assert quiet_hours.follow_everybody(now=NOON) == 1
     assert now_of(table).game.deadline == NOON + 4 * HOUR
 
 
@@ -243,7 +243,7 @@ def test_a_zone_that_is_none_any_more_keeps_nobody_else_s_clock_where_it_is(
     for user in (alice, bob):
         nights(user)
     User.objects.filter(pk=bob.pk).update(time_zone="Nowhere/At_All")
-    assert rest.follow_everybody(now=NOON - HOUR) == 1
+    assert quiet_hours.follow_everybody(now=NOON - HOUR) == 1
     assert now_of(table).game.deadline == NOON + 4 * HOUR
     assert "a clock did not follow its player's rest" in caplog.text
 
@@ -251,16 +251,16 @@ def test_a_zone_that_is_none_any_more_keeps_nobody_else_s_clock_where_it_is(
 def test_a_time_zone_that_changed_otherwise_moves_them_within_the_hour(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
     nights(alice)
-    assert rest.follow_everybody(now=NOON - HOUR) == 0
+    assert quiet_hours.follow_everybody(now=NOON - HOUR) == 0
     nights(alice, zone="Europe/Helsinki")  # two hours ahead of UTC
-    assert rest.follow_everybody(now=NOON - HOUR) == 1
+    assert quiet_hours.follow_everybody(now=NOON - HOUR) == 1
     assert now_of(table).game.deadline == NOON + 2 * HOUR
-    assert rest.follow_everybody(now=NOON - HOUR) == 0
+    assert quiet_hours.follow_everybody(now=NOON - HOUR) == 0
 
 
 def test_nights_move_no_clock_that_stands_still(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
-    locked(table, lambda here: stops.pause(here, reason="staff", now=NOON))
+    locked(table, lambda here: pausing.pause(here, reason="staff", now=NOON))
     nights(alice)
-    assert rest.follow_rest(user_id=alice.pk, now=NOON) == 0
+    assert quiet_hours.follow_rest(user_id=alice.pk, now=NOON) == 0
     assert Game.objects.get(pk=table.game.pk).time_left == 2 * HOUR

@@ -14,8 +14,8 @@ from django.utils import timezone
 from accounts.models import User
 from games import announce
 from games.actions import bot_turn, lobby, sweep
-from games.actions.clocks import stops
 from games.actions.play import play_move
+from games.clocks import pausing
 from games.models import Hand, Heartbeat, rows
 from games.queries import Viewer
 from tests.support.clocks import HOUR, MINUTE, SECOND, THREE_HANDS, due_table, locked
@@ -61,9 +61,9 @@ def test_callout_windows_and_saved_time_too(alice: User, bob: User) -> None:
 @pytest.mark.usefixtures("slow")
 def test_a_pause_keeps_what_is_left_by_the_database_s_clock(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
-    locked(table, lambda here: stops.pause(here, reason="staff", now=NOON))
+    locked(table, lambda here: pausing.pause(here, reason="staff", now=NOON))
     assert (now_of(table).game.time_left, now_of(table).game.paused_at) == (59 * MINUTE, NOON + MINUTE)
-    locked(table, lambda here: stops.resume(here, reason="staff", now=NOON + HOUR))
+    locked(table, lambda here: pausing.resume(here, reason="staff", now=NOON + HOUR))
     assert now_of(table).game.deadline == NOON + HOUR + MINUTE + 59 * MINUTE
 
 

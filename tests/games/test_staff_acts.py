@@ -11,13 +11,13 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from accounts.models import User
-from games.actions.moderation import accounts, cases, people, roles, tables
-from games.actions.moderation.acts import ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct, title_of
 from games.models import AuditEntry
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
 from games.queries import conduct
 from games.queries.conduct import DoneAct
 from games.refusals import Denied
+from games.staff import accounts, cases, people, roles, tables
+from games.staff.acts import ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct, title_of
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
 from tests.support.staff import REASON

@@ -15,11 +15,11 @@ from django.test import Client, RequestFactory
 
 from accounts import actions as account_actions
 from accounts.models import User
-from games.actions.moderation import accounts, cases, people, tables
-from games.actions.notices import outbox
 from games.models import AuditEntry, Case
+from games.notices import outbox
 from games.queries import Viewer
 from games.refusals import Denied
+from games.staff import accounts, cases, people, tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON, TWO_HANDS, table_at

@@ -20,11 +20,11 @@ from psycopg import sql
 from accounts import actions as account_actions
 from accounts.models import FOR_GOOD, User
 from games.actions import lobby
-from games.actions.moderation import accounts, cases, people, tables
-from games.actions.moderation.roles import ROLES
 from games.models import AuditEntry, Seat, Suspension, Warned
 from games.queries import conduct
 from games.refusals import Denied
+from games.staff import accounts, cases, people, tables
+from games.staff.roles import ROLES
 from tests.conftest import api_token, logged_in
 from tests.support.pages import text_of
 from tests.support.stack import database_url

@@ -10,12 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games.actions.moderation import tables
-from games.actions.moderation.acts import TABLE_ACTS
 from games.actions.play import play_move
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
+from games.staff import tables
+from games.staff.acts import TABLE_ACTS
 from tests.support.codes import staff_browser
 from tests.support.staff import REASON, act, dealt, entry_of, refused
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at

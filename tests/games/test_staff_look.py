@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.moderation import tables
 from games.models import AuditEntry, Game
 from games.queries import Table, Viewer
+from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.staff import REASON, act, dealt, refused
 from tests.support.tables import NOON

@@ -10,11 +10,11 @@ from django.core import mail
 from accounts.models import User
 from games import presence, queries
 from games.actions import lobby
-from games.actions.moderation import people, tables
-from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import AuditEntry, Notice, Seat
+from games.notices import outbox
 from games.queries import Table, Viewer
+from games.staff import people, tables
 from tests.conftest import logged_in, person
 from tests.support.staff import REASON, act, dealt, entry_of, refused
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at

@@ -8,12 +8,12 @@ import pytest
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.clocks import stops
-from games.actions.moderation import tables
 from games.actions.play import play_move
+from games.clocks import pausing
 from games.models import AuditEntry, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.staff import tables
 from tests.support.clocks import THREE_HANDS
 from tests.support.codes import staff_browser
 from tests.support.staff import REASON, act, dealt, entry_of, refused
@@ -36,7 +36,7 @@ def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
 
 
 def test_staff_end_their_own_pause_first_and_then_one_of_the_players(dealt: Table, mo: User) -> None:
-    stops.pause(dealt, reason="consent", now=NOON)
+    pausing.pause(dealt, reason="consent", now=NOON)
     tables.pause(**act(dealt, mo))
     tables.resume(**act(dealt, mo))
     assert now_of(dealt).game.paused_reasons == ["consent"]
@@ -50,7 +50,7 @@ def test_staff_end_their_own_pause_first_and_then_one_of_the_players(dealt: Tabl
 @pytest.mark.parametrize("bot", [True, False])
 def test_a_pause_ends_as_staff_remove_the_last_person_who_could_end_it(mo: User, alice: User, bot: bool) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + timedelta(hours=1))
-    stops.pause(table, reason="consent", now=NOON)
+    pausing.pause(table, reason="consent", now=NOON)
     tables.remove(**act(table, mo, seat=0, bot=bot))
     game = now_of(table).game
     assert (game.status, game.paused_reasons, game.wake_at) == ("playing", [], NOON)

@@ -7,15 +7,15 @@ import pytest
 from accounts.models import User
 from games import queries
 from games.actions import lobby
-from games.actions.handover import give_back
-from games.actions.locks import lock_game
-from games.actions.moderation import tables
-from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
+from games.actions.seating import give_back
+from games.locks import lock_game
 from games.models import Game, Notice, Seat
+from games.notices import outbox
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
+from games.staff import tables
 from tests.conftest import logged_in, person
 from tests.support.staff import act, dealt, entry_of, refused
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at

@@ -11,12 +11,12 @@ from django.core import mail
 from accounts.models import User
 from games import queries, rules
 from games.actions import lobby
-from games.actions.moderation import tables
-from games.actions.notices import outbox
 from games.actions.play import play_move
 from games.models import Game, Round
+from games.notices import outbox
 from games.queries import Table, Viewer, records
 from games.refusals import Denied
+from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.staff import act, dealt, entry_of, refused
 from tests.support.tables import NOON, now_of

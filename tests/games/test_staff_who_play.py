@@ -12,11 +12,11 @@ from django.utils import timezone
 from accounts import actions as account_actions
 from accounts.models import User
 from games.actions import guests, lobby
-from games.actions.moderation import accounts, cases, people, tables
-from games.actions.moderation.acts import PERSON_ACTS
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.staff import accounts, cases, people, tables
+from games.staff.acts import PERSON_ACTS
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 

@@ -13,15 +13,15 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from games import queries, rules
-from games.actions import agreements
-from games.actions.clocks import stops
-from games.actions.moderation import people, tables
-from games.actions.moderation.log import notes_of
-from games.actions.notices import tell
+from games.actions import pauses
 from games.actions.table_events import KINDS, MOST_PER_VERSION
+from games.clocks import pausing
 from games.models import Game, Seat, TableEvent
+from games.notices import player_notices
 from games.queries import Table, Viewer
 from games.queries.records import record_of
+from games.staff import people, tables
+from games.staff.log import notes_of
 from tests.conftest import logged_in
 from tests.support.clocks import HOUR, MINUTE, THREE_HANDS, due_table, locked, move, swept
 from tests.support.codes import staff_browser
@@ -49,11 +49,11 @@ def told(table: Table, reader: User | None = None) -> list[str]:
 
 def pause(table: Table, *users: User, at: datetime = NOON) -> None:
     for user in users:
-        agreements.ask_pause(code=table.game.code, viewer=Viewer(user), now=at)
+        pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=at)
 
 
 def go_on(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
-    agreements.go_on(code=table.game.code, viewer=Viewer(user), now=at)
+    pauses.go_on(code=table.game.code, viewer=Viewer(user), now=at)
 
 
 def test_the_names_that_are_stored_stay_as_they_are() -> None:
@@ -88,7 +88,7 @@ def test_a_wish_for_a_pause_that_is_taken_back_is_not_in_the_log(table: Table, a
 
 def test_a_pause_that_ends_by_itself_says_so(table: Table, alice: User, bob: User) -> None:
     pause(table, alice, bob)
-    agreements.end_old_pauses(now=NOON + Game.LONGEST_PAUSE)
+    pauses.end_old_pauses(now=NOON + Game.LONGEST_PAUSE)
     assert told(table) == [AGREED, "The pause that the players had agreed on ended after 30 days."]
 
 
@@ -110,8 +110,8 @@ def test_what_an_act_of_staff_brought_about_comes_after_it(alice: User, ann: Use
 def test_pauses_of_staff_and_of_a_restore_are_not_told_as_the_players_own(table: Table, ann: User) -> None:
     for act in (tables.pause, tables.resume):
         act(game_id=table.game.pk, by=ann, reason=REASON, now=NOON)
-    locked(table, lambda here: stops.pause(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
-    locked(table, lambda here: stops.resume(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
+    locked(table, lambda here: pausing.pause(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
+    locked(table, lambda here: pausing.resume(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
     assert told(table) == ["Staff paused the game.", "Staff let the game go on."]
     assert not TableEvent.objects.exists()
 
@@ -133,7 +133,7 @@ def test_a_bot_that_takes_a_seat_after_missed_turns_and_its_owner_who_comes_back
     swept()
     assert told(table, alice) == [BOT.format("you")]
     for at in (NOON + MINUTE, NOON + 2 * MINUTE):
-        agreements.take_back(code=table.game.code, viewer=Viewer(alice), now=at)
+        pauses.take_back(code=table.game.code, viewer=Viewer(alice), now=at)
     assert [event.version for event in TableEvent.objects.all()] == [2, 2]
     assert log_lines(as_alice, table.game)[:2] == ["You took your seat back from the bot.", BOT.format("you")]
     for browser in (as_bob, Client()):
@@ -199,7 +199,7 @@ def test_it_is_saved_with_what_happened_or_not_at_all(
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("after the event")
 
-    monkeypatch.setattr(tell, "bot_took_over", fail)
+    monkeypatch.setattr(player_notices, "bot_took_over", fail)
     assert swept().failed == 1
     assert (now_of(table).seats[0].bot, TableEvent.objects.count()) == ("", 0)
 

@@ -12,13 +12,13 @@ from pytest_django.fixtures import Settings
 
 from accounts.models import User
 from games.actions import guests, lobby, once
-from games.actions.moderation import tables as staff_tables
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.table_limits import TABLES
 from games.models import Game, Invitation, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.staff import tables as staff_tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.pages import CHOICES
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at

@@ -8,25 +8,25 @@ import pytest
 
 from accounts import mails
 from games import tasks
-from games.actions import abandoned, agreements, housekeeping
-from games.actions.clocks import rest
-from games.actions.moderation import watch
-from games.actions.notices import mailbox, outbox, reminders
-from games.actions.steps import run_all
+from games.actions import abandoned, housekeeping, pauses
+from games.batch import run_all
+from games.clocks import quiet_hours
+from games.notices import outbox, preferences, reminders
+from games.staff import auto_reports
 
 TIDY = [
-    (agreements, "end_old_pauses"),
+    (pauses, "end_old_pauses"),
     (housekeeping, "close_old_tables"),
     (abandoned, "call_off_left_games"),
     (abandoned, "delete_unplayed_games"),
-    (rest, "follow_everybody"),
+    (quiet_hours, "follow_everybody"),
     (housekeeping, "forget_guests"),
-    (mailbox, "forget_old"),
+    (preferences, "forget_old"),
     (mails, "forget_old"),
-    (watch, "forget_marks"),
-    (watch, "watch"),
+    (auto_reports, "forget_marks"),
+    (auto_reports, "watch"),
 ]
-NOTICES = [(reminders, "remind"), (mailbox, "write_digests"), (outbox, "deliver")]
+NOTICES = [(reminders, "remind"), (preferences, "write_digests"), (outbox, "deliver")]
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from accounts.actions import choose_time_zone
 from accounts.models import User
 from accounts.queries import vacation_days_left
 from games.actions import sweep
-from games.actions.clocks import rest, stops
-from games.actions.locks import lock_game
-from games.actions.notices import outbox
 from games.actions.play import play_move
+from games.clocks import pausing, quiet_hours
+from games.locks import lock_game
 from games.models import Heartbeat, Notice
+from games.notices import outbox
 from games.queries import Table, Viewer, load
 from games.refusals import Denied
 from tests.conftest import logged_in
@@ -84,9 +84,9 @@ def test_a_turn_that_came_in_the_vacation_begins_at_its_end(alice: User, bob: Us
 
 def test_a_paused_turn_resumes_after_the_vacation(alice: User, bob: User) -> None:
     table = running(alice, bob)
-    stops.pause(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
+    pausing.pause(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
     start_vacation(user=alice, days=2, now=NOON)
-    stops.resume(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON + DAY)
+    pausing.resume(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON + DAY)
     game = now_of(table).game
     assert (game.deadline, game.turn_since) == (NOON + 2 * DAY + 5 * HOUR, NOON + 2 * DAY - 5 * HOUR)
 
@@ -166,7 +166,7 @@ def test_a_day_is_taken_instead_of_a_miss_if_one_wants_that(alice: User, bob: Us
     assert log_of(table) == []
     after = now_of(table)
     assert (after.game.deadline, after.seats[0].misses, left(alice)) == (NOON + DAY, 0, 27)
-    rest.follow_rest(user_id=alice.pk, now=NOON)
+    quiet_hours.follow_rest(user_id=alice.pk, now=NOON)
     assert now_of(other).game.deadline == NOON + DAY + 5 * HOUR
     swept(NOON + DAY)
     assert left(alice) == 26

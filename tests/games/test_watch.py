@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.moderation import accounts, cases, people, tables, watch
 from games.actions.play import play_move
 from games.models import BrowserMark, Case, Game, Move, Report, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.staff import accounts, auto_reports, cases, people, tables
 from games.web.forms import NewTableForm
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -39,15 +39,15 @@ def lines(table: Table, text: str, count: int, *, seat: int = 1, at: datetime = 
 def test_many_timeouts_open_a_case_once(table: Table, bob: User) -> None:
     lines(table, "clock draw", 11)
     lines(table, "clock uno", 5)
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
     lines(table, "clock take", 1)
-    assert watch.watch(now=NOON) == 1
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 0
     case = Case.objects.get()
     assert (case.person, case.kind, case.reports.get().reporter) == (bob, "abandon", None)
     assert "12 of this person's turns in 1 game within" in case.reports.get().text
     Case.objects.update(closed_at=NOON + timedelta(hours=1))
-    assert watch.watch(now=NOON + timedelta(hours=2)) == 0
+    assert auto_reports.watch(now=NOON + timedelta(hours=2)) == 0
 
 
 def given_away(table: Table, by: User, username: str, *, seat: int = 1) -> None:
@@ -61,13 +61,13 @@ def test_what_the_clock_played_is_charged_to_whom_the_seat_belonged_then(table: 
     lines(table, "clock draw", 8)
     given_away(table, ann, "dora")
     lines(table, "clock draw", 11)
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
     lines(table, "clock draw", 1)
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     assert Case.objects.get().person == dora
     other = table_at(TWO_HANDS, [ann, bob])
     lines(other, "clock take", 4)
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
 
 
@@ -77,7 +77,7 @@ def test_what_the_clock_played_of_somebody_removed_stays_theirs(table: Table, mo
     Game.objects.filter(pk=table.game.pk).update(version=12)
     tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=True, reason=REASON, now=NOON)
     given_away(table, ann, "dora")
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     assert Case.objects.get().person == bob
     assert not Case.objects.filter(person=dora).exists()
 
@@ -97,9 +97,9 @@ def test_every_turn_that_the_clock_played_counts_once(table: Table, bob: User) -
             case 3:
                 lines(table, "clock take", 1, at=at)
         lines(table, "clock uno", 1, at=at)
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
     lines(table, "clock color b", 1, at=NOON - timedelta(days=1))
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     assert "12 of this person's turns in 1 game within" in Report.objects.get(case__person=bob).text
 
 
@@ -112,15 +112,15 @@ def test_resignations_are_charged_to_who_resigned(ann: User, alice: User, bob: U
         if n == 2:
             tables.remove(game_id=table.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=NOON)
             given_away(table, ann, "dora")
-        assert watch.watch(now=NOON) == 0
+        assert auto_reports.watch(now=NOON) == 0
         play_move(code=table.game.code, viewer=Viewer(dora), text="leave", version=None, now=NOON)
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     assert Case.objects.get().person == dora
 
 
 def test_old_timeouts_are_forgotten(table: Table) -> None:
     lines(table, "clock draw", 20, at=NOON - timedelta(days=8))
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
 
 
 def test_resigning_at_once_again_and_again_opens_a_case(alice: User, bob: User, mo: User) -> None:
@@ -133,10 +133,10 @@ def test_resigning_at_once_again_and_again_opens_a_case(alice: User, bob: User, 
             tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=False, reason=REASON, now=NOON)
         else:
             play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
     table = table_at(TWO_HANDS, [alice, bob])
     play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     assert Case.objects.get().person == bob
 
 
@@ -146,15 +146,15 @@ def test_nothing_is_said_of_who_lets_only_bots_wait(alice: User, bob: User) -> N
         game = table_at(TWO_HANDS, [bob, "careful"]).game
         play_move(code=game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     lines(table_at(TWO_HANDS, [bob, "careful"]), "clock draw", 20, seat=0)
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
     three = {**TWO_HANDS, "hands": [*TWO_HANDS["hands"], ["y9", "g3"]]}
     table = table_at(three, [alice, bob, "careful"])
     lines(table, "clock draw", 11)
     lines(table, "leave", 1, seat=0)
     lines(table, "clock draw", 11)  # nobody is left to wait
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
     lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 1)
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
 
 
 def test_who_waited_is_who_sat_there_then(ann: User, mo: User, bob: User) -> None:
@@ -167,9 +167,9 @@ def test_who_waited_is_who_sat_there_then(ann: User, mo: User, bob: User) -> Non
     given_away(second, ann, "dora", seat=0)
     lines(first, "clock draw", 5)
     lines(second, "clock draw", 5)
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
     lines(second, "clock draw", 1)
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
 
 
@@ -186,28 +186,28 @@ def test_what_the_clock_plays_while_staff_keep_somebody_out_is_not_held_against_
     lines(table, "clock draw", 20, at=NOON - timedelta(days=2))
     lines(table, "clock draw", 11, at=NOON - timedelta(days=4))
     (people.lift if way == "suspended" else accounts.reopen_account)(now=ended, **out)
-    assert watch.watch(now=NOON) == 0
+    assert auto_reports.watch(now=NOON) == 0
     lines(table, "clock draw", 1, at=NOON - timedelta(hours=1))
     if way == "suspended":
         people.suspend(days=9, now=NOON, **out)
     else:
         accounts.close_account(now=NOON, **out)
-    assert watch.watch(now=NOON) == 0  # the staff have seen to it
+    assert auto_reports.watch(now=NOON) == 0  # the staff have seen to it
     (people.lift if way == "suspended" else accounts.reopen_account)(now=NOON, **out)
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     assert "12 of" in Report.objects.get(case__person=bob).text
 
 
 def test_what_the_site_saw_is_said_once_a_case(table: Table, bob: User, alice: User) -> None:
     lines(table, "clock draw", 12)
-    assert watch.watch(now=NOON) == 1
+    assert auto_reports.watch(now=NOON) == 1
     later = table_at(TWO_HANDS, [alice, bob])
     lines(later, "clock draw", 9)
-    assert watch.watch(now=NOON + timedelta(hours=1)) == 0
+    assert auto_reports.watch(now=NOON + timedelta(hours=1)) == 0
     for _ in range(3):
         game = table_at(TWO_HANDS, [alice, bob]).game
         play_move(code=game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
-    assert watch.watch(now=NOON + timedelta(hours=2)) == 1
+    assert auto_reports.watch(now=NOON + timedelta(hours=2)) == 1
     assert set(Report.objects.values_list("sign", flat=True)) == {"timeouts", "resignations"}
 
 
@@ -218,34 +218,34 @@ def test_two_accounts_at_one_table_in_one_browser_open_a_case_about_each(alice: 
     again = logged_in(bob)
     again.cookies["browser"] = browser.cookies["browser"].value
     again.post(f"/games/{code}/join/")
-    assert watch.watch(now=timezone.now()) == 2
+    assert auto_reports.watch(now=timezone.now()) == 2
     found = {case.about: case.reports.get().text for case in Case.objects.filter(kind="teaming")}
     assert set(found) == {"alice", "bob"}
     assert all("as alice and as bob." in text for text in found.values())
-    assert watch.watch(now=timezone.now()) == 0
+    assert auto_reports.watch(now=timezone.now()) == 0
     Case.objects.update(closed_at=timezone.now())
-    assert watch.watch(now=timezone.now()) == 0
+    assert auto_reports.watch(now=timezone.now()) == 0
 
 
 def shared_browser(alice: User, bob: User, *, at: datetime, mark: str = "one") -> Game:
     game = table_at(TWO_HANDS, [alice, bob]).game
     for user in (alice, bob):
-        watch.mark_browser(code=game.code, user_id=user.pk, mark=mark, now=at)
+        auto_reports.mark_browser(code=game.code, user_id=user.pk, mark=mark, now=at)
     return game
 
 
 def test_marks_that_are_made_anew_open_no_settled_case_again(alice: User, bob: User) -> None:
     """They are forgotten after a month; the next move in a long game makes them anew."""
     game = shared_browser(alice, bob, at=NOON)
-    assert watch.watch(now=NOON) == 2
+    assert auto_reports.watch(now=NOON) == 2
     Case.objects.update(closed_at=NOON + timedelta(days=1))
     later = NOON + timedelta(days=31)
-    assert watch.forget_marks(now=later) == 2
+    assert auto_reports.forget_marks(now=later) == 2
     for user in (alice, bob):
-        watch.mark_browser(code=game.code, user_id=user.pk, mark="one", now=later)
-    assert watch.watch(now=later) == 0
+        auto_reports.mark_browser(code=game.code, user_id=user.pk, mark="one", now=later)
+    assert auto_reports.watch(now=later) == 0
     shared_browser(alice, bob, at=later)
-    assert watch.watch(now=later) == 2  # another table is something new
+    assert auto_reports.watch(now=later) == 2  # another table is something new
 
 
 @pytest.mark.parametrize("fault", [Denied("malformed", "This guest is gone."), IntegrityError("no such game")])
@@ -263,11 +263,11 @@ def test_a_finding_that_cannot_be_reported_holds_up_no_other(
         return real(**given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(watch, "report_sign", report_sign)
-        assert watch.watch(now=NOON) == 1
+        patched.setattr(auto_reports, "report_sign", report_sign)
+        assert auto_reports.watch(now=NOON) == 1
     assert Case.objects.get().person == bob
     assert ("a finding was not reported" in caplog.text) == isinstance(fault, IntegrityError)
-    assert watch.watch(now=NOON) == 2
+    assert auto_reports.watch(now=NOON) == 2
 
 
 @pytest.mark.parametrize("fragment", [True, False])
@@ -279,9 +279,9 @@ def test_two_seats_that_are_played_in_one_browser_are_seen_too(alice: User, bob:
     assert browser.post(f"/games/{code}/move/", played, headers=headers).status_code in (200, 303)
     again.cookies["browser"] = browser.cookies["browser"].value
     assert again.post(f"/games/{code}/move/", {"move": "play zz", "version": 1}).status_code == 400  # no move, no mark
-    assert watch.watch(now=timezone.now()) == 0
+    assert auto_reports.watch(now=timezone.now()) == 0
     assert again.post(f"/games/{code}/move/", {"move": "play r4", "version": 1}, headers=headers).status_code < 400
-    assert watch.watch(now=timezone.now()) == 2
+    assert auto_reports.watch(now=timezone.now()) == 2
     assert {case.person for case in Case.objects.filter(kind="teaming")} == {alice, bob}
 
 
@@ -306,7 +306,7 @@ def test_who_has_got_up_again_does_not_sit_there(alice: User, bob: User) -> None
     again.post(f"/games/{code}/join/")
     again.post(f"/games/{code}/leave/")
     assert BrowserMark.objects.count() == 2
-    assert watch.watch(now=timezone.now()) == 0
+    assert auto_reports.watch(now=timezone.now()) == 0
 
 
 def new_table() -> dict[str, Any]:
@@ -323,7 +323,7 @@ def test_two_accounts_in_two_browsers_are_nobodys_business(alice: User, bob: Use
     logged_in(bob).post(f"/games/{code}/join/")
     assert Seat.objects.filter(user=bob).exists()
     assert BrowserMark.objects.count() == 2
-    assert watch.watch(now=timezone.now()) == 0
+    assert auto_reports.watch(now=timezone.now()) == 0
     assert not Case.objects.exists()
 
 
@@ -339,5 +339,5 @@ def test_marks_are_forgotten_after_30_days(alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
     for days in (29, 31):
         BrowserMark.objects.create(game=table.game, user=alice, mark=f"{days}", at=NOON - timedelta(days=days))
-    assert watch.forget_marks(now=NOON) == 1
+    assert auto_reports.forget_marks(now=NOON) == 1
     assert BrowserMark.objects.get().mark == "29"

@@ -13,14 +13,14 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from games import queries
-from games.actions import agreements, lobby
-from games.actions.moderation import people, tables
-from games.actions.moderation.acts import ACTS, TABLE_ACTS
-from games.actions.moderation.log import notes_of
+from games.actions import lobby, pauses
 from games.actions.play import play_move
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
 from games.render import LOG_LINES
+from games.staff import people, tables
+from games.staff.acts import ACTS, TABLE_ACTS
+from games.staff.log import notes_of
 from tests.support.pages import log_lines
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
@@ -116,7 +116,7 @@ def test_before_the_start_a_seat_is_free_again_and_a_table_closed(ann: User, ali
 def test_a_pause_of_the_players_that_staff_ended_is_told_as_theirs(dealt: Table, ann: User) -> None:
     for seat in dealt.seats:
         assert seat.user is not None
-        agreements.ask_pause(code=dealt.game.code, viewer=Viewer(seat.user), now=NOON)
+        pauses.ask_pause(code=dealt.game.code, viewer=Viewer(seat.user), now=NOON)
     tables.resume(**{**on(dealt.game, ann), "now": NOON + timedelta(minutes=1)})
     expected = ["The players agreed on a pause.", "Staff ended the pause that the players had agreed on."]
     assert told(dealt.game) == expected

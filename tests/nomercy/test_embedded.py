@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from celery.beat import Scheduler, Service
 
-from games.actions.notices import postman
+from games.notices import sending
 from nomercy.celery import BEAT, SWEEP, app
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
 from nomercy.launcher.place import CHECKOUT, Place, place_for
@@ -184,10 +184,10 @@ TELL = """
 from allauth.account.models import EmailAddress
 from django.utils import timezone
 from accounts.models import User
-from games.actions.notices import reminders, tell
+from games.notices import player_notices, reminders
 user = User.objects.create_user("tess", "tess@example.org")
 EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
-tell.day_taken(user, left=3, now=timezone.now())
+player_notices.day_taken(user, left=3, now=timezone.now())
 """
 
 
@@ -207,7 +207,7 @@ def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
             assert time.monotonic() < until
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=postman.PATIENCE / 2)
+        process.communicate(timeout=sending.PATIENCE / 2)
     finally:
         controller.stop()
     assert process.returncode == 0
@@ -345,9 +345,9 @@ def test_neither_mail_nor_bots_keep_the_clocks_from_acting(monkeypatch: pytest.M
         assert go_on.wait(20)
         done.release()
 
-    monkeypatch.setattr("games.actions.notices.reminders.remind", lambda **_: 0)
-    monkeypatch.setattr("games.actions.notices.mailbox.write_digests", lambda **_: 0)
-    monkeypatch.setattr("games.actions.notices.outbox.deliver", lambda **_: hang("mail"))
+    monkeypatch.setattr("games.notices.reminders.remind", lambda **_: 0)
+    monkeypatch.setattr("games.notices.preferences.write_digests", lambda **_: 0)
+    monkeypatch.setattr("games.notices.outbox.deliver", lambda **_: hang("mail"))
     monkeypatch.setattr("games.actions.bot_turn.play_some", lambda **_: hang("bots"))
     monkeypatch.setattr("games.actions.sweep.sweep", lambda **_: swept.release())
     with workers():

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from games.actions.moderation.accounts import drop_factor
+from games.staff.accounts import drop_factor
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser, totp
 

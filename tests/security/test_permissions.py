@@ -19,7 +19,7 @@ from django.db import transaction
 from django.http import HttpResponseBase
 from pytest_django import DjangoDbBlocker
 
-from games.actions.moderation.acts import APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_ACTS
+from games.staff.acts import APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_ACTS
 from tests.security.headers import faults
 from tests.security.urls import Address, addresses
 from tests.security.world import ROLES, World

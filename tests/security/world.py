@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.moderation import cases, people
-from games.actions.notices import tell
 from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
 from games.models.notices import SITE
+from games.notices import player_notices
 from games.queries import Table, Viewer
+from games.staff import cases, people
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
@@ -54,7 +54,7 @@ class World:
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
         appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
-        tell.write(game, [tell.Intent(bob.pk, "out", WHY)], now=now)
+        player_notices.write(game, [player_notices.Intent(bob.pk, "out", WHY)], now=now)
         shown = Notice.objects.get(user=bob, kind="out", channel=SITE)
         Notice.objects.filter(pk=shown.pk).update(state=Notice.State.SENT)
         api_token(alice)

@@ -12,9 +12,9 @@ from django.db import transaction
 from accounts.models import User
 from games import queries
 from games.actions import sweep
-from games.actions.clocks import rest, vacations
-from games.actions.locks import lock_game
 from games.actions.play import play_move
+from games.clocks import quiet_hours, vacations
+from games.locks import lock_game
 from games.models import Heartbeat
 from games.queries import Table, Viewer
 from games.refusals import Denied
@@ -47,14 +47,14 @@ def move(table: Table, user: User, text: str, *, at: datetime = NOON, version: i
 def start_vacation(*, user: User, days: int, now: datetime) -> datetime:
     """Begin a vacation, let the worker do its part, and return the end."""
     until = vacations.start(user=user, days=days, now=now)
-    rest.follow_rest(user_id=user.pk, now=now)
+    quiet_hours.follow_rest(user_id=user.pk, now=now)
     return until
 
 
 def end_vacation(*, user: User, now: datetime) -> int:
     """End a vacation, let the worker do its part, and return the number of days that come back."""
     back = vacations.end(user=user, now=now)
-    rest.follow_rest(user_id=user.pk, now=now)
+    quiet_hours.follow_rest(user_id=user.pk, now=now)
     return back
 
 

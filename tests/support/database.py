@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 from psycopg import sql
 
-from games.actions.moderation import acts, roles
+from games.staff import acts, roles
 from nomercy.launcher.place import CHECKOUT, DATABASE, PORT, ROLE, Place
 from tests.support.stack import database_url
 

@@ -18,7 +18,7 @@ from django.core import mail as django_mail
 from django.core.mail.backends.smtp import EmailBackend
 from django.utils import timezone
 
-from games.actions.notices import outbox
+from games.notices import outbox
 
 TAKEN = "250 OK"
 

@@ -19,10 +19,10 @@ from django.urls import reverse
 
 from accounts.models import User
 from games import queries, rules
-from games.actions.notices import letters
 from games.api.views import game_json, line_json
 from games.models import Notice
 from games.models.notices import EMAIL
+from games.notices import notice_mails
 from games.notices.kinds import KINDS
 from games.queries import Table
 from games.rules.cards import card_name
@@ -182,7 +182,7 @@ class Postbox(Reader):
             for number, (kind, one) in enumerate(KINDS.items(), 1)
         ]  # fmt: skip
         read: Transcript = {}
-        for group, mail in letters.compose(rows, now=NOON):
+        for group, mail in notice_mails.compose(rows, now=NOON):
             assert mail is not None, group[0].kind
             parts = [str(mail.subject), str(sorted(mail.extra_headers.items())), str(mail.body), str(mail.alternatives)]
             read[f"mail: {group[0].kind}"] = SIGNED.sub(r"/mail/\1/", "\n".join(parts)).encode()

@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from games.actions.notices import mailbox
+from games.notices import preferences
 from games.render.words import counted
 
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         if not found:
             raise CommandError("This is no report of a mail that failed for good: nothing was changed.")
         for address in found:
-            people = mailbox.mark_bounced(address=address, now=timezone.now())
+            people = preferences.mark_bounced(address=address, now=timezone.now())
             self.stdout.write(f"{address}: {counted(people, 'person', 'people')}")
 
 

@@ -10,7 +10,7 @@ from django.db import Error
 from django.utils import timezone
 
 from games.actions import restore
-from games.actions.steps import Done
+from games.batch import Done
 from games.render.words import counted
 
 SHOWN: Final = 20

@@ -17,12 +17,11 @@ from accounts import mails
 from accounts.addresses import spellings
 from accounts.models import User
 from accounts.queries import mail_addresses
-from games import mail_links
-from games.mail_links import BadLink, Link
 from games.models import Game
 from games.models.notices import EMAIL, SITE, Notice, NoticeSettings, new_mail_key
+from games.notices import inbox, mail_links
 from games.notices.kinds import CHANNELS, DIGEST, KINDS, SWITCHED, Reason, wants
-from games.queries import inbox
+from games.notices.mail_links import BadLink, Link
 from games.refusals import Denied
 
 log = structlog.get_logger(__name__)

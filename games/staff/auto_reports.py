@@ -8,10 +8,10 @@ from typing import Any, Final
 import structlog
 from django.db import connection
 
-from games.actions.moderation.cases import report_sign
 from games.models import BrowserMark, Case, Report
 from games.refusals import Denied
 from games.render.words import counted
+from games.staff.cases import report_sign
 
 log = structlog.get_logger(__name__)
 

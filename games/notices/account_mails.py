@@ -17,11 +17,10 @@ from accounts import mails, queries
 from accounts.addresses import canonical
 from accounts.limits import MAILS_TO_MAILBOX, scaled
 from accounts.models import AccountMail
-from games import emails
-from games.actions.notices import letters
-from games.actions.notices.queue import Letter, judged
-from games.emails import Reader
+from games.notices import emails, notice_mails
+from games.notices.emails import Reader
 from games.notices.kinds import Verdict
+from games.notices.queue import Letter, judged
 
 log = structlog.get_logger(__name__)
 
@@ -150,5 +149,5 @@ def _reader(row: AccountMail) -> Reader | None:
     """The person that a mail about their address is for, if it is still theirs."""
     if row.user is None:
         return None
-    reader = letters.readers_of({row.user}).get(row.user.pk)
+    reader = notice_mails.readers_of({row.user}).get(row.user.pk)
     return reader if reader is not None and canonical(reader.address) == row.address else None

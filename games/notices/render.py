@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 from django.urls import reverse
 
 from games.models.notices import SITE, Notice
+from games.notices.inbox import Told
 from games.notices.kinds import CHANNELS, KINDS, Reason, sentence_of
 from games.queries import GameView
-from games.queries.inbox import Told
 from games.render import words
 
 HELD: Final = "All mail is on hold until those who run this site release it."

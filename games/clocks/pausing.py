@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from games import announce
-from games.actions.clocks.timing import (
+from games.clocks.turn_clock import (
     CLOCK_FIELDS,
     TurnClock,
     aimed,

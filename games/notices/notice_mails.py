@@ -10,12 +10,13 @@ from django.core.mail import EmailMultiAlternatives
 
 from accounts.models import User
 from accounts.queries import mail_addresses
-from games import emails, queries
-from games.actions.notices.queue import Letter
-from games.emails import News, Reader
+from games import queries
 from games.models.notices import Notice, NoticeSettings
+from games.notices import emails, inbox
+from games.notices.emails import News, Reader
 from games.notices.kinds import DIGEST, KINDS
-from games.queries import GameView, Table, inbox, lists
+from games.notices.queue import Letter
+from games.queries import GameView, Table, lists
 
 log = structlog.get_logger(__name__)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from accounts.models import User
 from games import queries
-from games.actions.moderation.acts import SUSPEND_FOR_GOOD, StaffAct
 from games.models import AuditEntry
 from games.models.moderation import REASON_LENGTH, SHORTEST_REASON
 from games.queries import Table, conduct
 from games.refusals import Denied
+from games.staff.acts import SUSPEND_FOR_GOOD, StaffAct
 
 
 def check(act: StaffAct[Any], *, by: User, reason: str, now: datetime) -> str:

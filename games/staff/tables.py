@@ -11,19 +11,19 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries, rules
-from games.actions import handover, lobby, rounds
-from games.actions.clocks import stops
+from games.actions import lobby, rounds, seating
 from games.actions.commit import commit
-from games.actions.locks import lock_game
-from games.actions.moderation import acts
-from games.actions.moderation.acts import STAFF, StaffAct
-from games.actions.moderation.audit import check, check_outside, record
 from games.actions.next_round import deal_again, deal_next
-from games.actions.notices import by_staff
+from games.clocks import pausing
+from games.locks import lock_game
 from games.models import AuditEntry, Game, Invitation, Seat
 from games.models.tables import new_invite_key
+from games.notices import staff_notices
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied, over
+from games.staff import acts
+from games.staff.acts import STAFF, StaffAct
+from games.staff.audit import check, check_outside, record
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def pause(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` if it is paused so.
     """
     with _table(acts.PAUSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        if not stops.pause(table, reason=STAFF, now=now):
+        if not pausing.pause(table, reason=STAFF, now=now):
             raise Denied("forbidden", "Staff have paused this game already.", version=table.game.version)
         return record(acts.PAUSE, by=by, reason=why, now=now, table=table)
 
@@ -63,7 +63,7 @@ def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without such a pause.
     """
     with _table(acts.RESUME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        ended = next((one for one in (STAFF, Game.PAUSED_BY_CONSENT) if stops.resume(table, reason=one, now=now)), "")
+        ended = next((one for one in (STAFF, Game.PAUSED_BY_CONSENT) if pausing.resume(table, reason=one, now=now)), "")
         if not ended:
             raise Denied(
                 "forbidden", "Neither staff nor the players have paused this game.", version=table.game.version
@@ -77,7 +77,7 @@ def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
     with _table(acts.EXTEND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        stops.extend(table, seconds=minutes * 60, now=now)
+        pausing.extend(table, seconds=minutes * 60, now=now)
         seat = table.started.position.turn
         person = _row(table, seat).user
         return record(acts.EXTEND, by=by, reason=why, now=now, table=table, seat=seat, person=person, minutes=minutes)
@@ -89,10 +89,10 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) ->
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without a miss.
     """
     with _table(acts.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        stops.require_playing(table)
+        pausing.require_playing(table)
         row = _row(table, seat)
         misses, bank = row.misses, row.bank
-        if not stops.forgive_misses(table, seat=seat):
+        if not pausing.forgive_misses(table, seat=seat):
             raise Denied("forbidden", "This seat has missed no turn.", version=table.game.version)
         given = row.bank - bank
         person = row.user
@@ -116,7 +116,7 @@ def void_round(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEn
         two rounds.
     """
     with _table(acts.VOID_ROUND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        stops.require_playing(table)
+        pausing.require_playing(table)
         if table.game.paused_at is not None:
             raise Denied("forbidden", "The game is paused: resume it first.", version=table.game.version)
         number = table.started.round.number
@@ -130,9 +130,9 @@ def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEnt
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
     with _table(acts.VOID_GAME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        stops.require_playing(table)
+        pausing.require_playing(table)
         rounds.call_off(table.game, now=now)
-        by_staff.called_off(table, now=now)
+        staff_notices.called_off(table, now=now)
         return record(acts.VOID_GAME, by=by, reason=why, now=now, table=table)
 
 
@@ -147,7 +147,7 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         if table.game.status != Game.Status.OPEN:
             raise over(table.game.version, begun=table.game.started_at is not None)
         rounds.call_off(table.game, now=now)
-        by_staff.called_off(table, now=now)
+        staff_notices.called_off(table, now=now)
         return record(acts.CLOSE, by=by, reason=why, now=now, table=table)
 
 
@@ -169,19 +169,19 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
         _close_to(game, person)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, viewer=Viewer(person), now=now)
-            text = f"Staff took you off the table {by_staff.with_others(table, row)}."
-            by_staff.unseated(game, person, text, mark=entry.pk, now=now)
+            text = f"Staff took you off the table {staff_notices.with_others(table, row)}."
+            staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
             return entry
-        stops.require_playing(table)
+        pausing.require_playing(table)
         if bot:
             _give_to_bot(table, row, now)
-            text = f"Staff gave your seat to a bot for good, in the game {by_staff.with_others(table, row)}."
-            by_staff.unseated(game, person, text, mark=entry.pk, now=now)
+            text = f"Staff gave your seat to a bot for good, in the game {staff_notices.with_others(table, row)}."
+            staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
             _take_seat_from_its_person(row)
-            text = f"Staff took you out of the game {by_staff.with_others(table, row)}."
-            by_staff.unseated(game, person, text, mark=entry.pk, now=now)
+            text = f"Staff took you out of the game {staff_notices.with_others(table, row)}."
+            staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
@@ -201,7 +201,7 @@ def _close_to(game: Game, person: User) -> None:
 def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
     """A bot has the seat from now on, and nobody can take it back."""
     if not row.bot:
-        handover.replace_by_bot(table, seat=row.index, now=now)
+        seating.replace_by_bot(table, seat=row.index, now=now)
     _take_seat_from_its_person(row)
     announce.after_commit(table.game)
 
@@ -224,11 +224,11 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
         row = _row(table, seat)
         person = _new_owner(table, username, by, now)
         before, name = row.user, row.name
-        handover.change_owner(table, row, person=person, now=now)
+        seating.change_owner(table, row, person=person, now=now)
         announce.access_changed(table.game.code)
         details = {"before": name, "before_id": before.pk if before else None}
         entry = record(acts.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
-        by_staff.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
+        staff_notices.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
         return entry
 
 
@@ -264,7 +264,7 @@ def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEn
         `not_started`, `over`.
     """
     with _table(acts.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        stops.require_playing(table)
+        pausing.require_playing(table)
         check_look(table, by=by)
         table.game.looked_at = now
         table.game.save(update_fields=["looked_at"])

@@ -10,8 +10,8 @@ import structlog
 from django.db import connection, transaction
 from django.db.models import F, Q
 
-from games.actions.clocks.timing import aimed, clock_of, set_clock
-from games.actions.steps import for_each_game
+from games.batch import for_each_game
+from games.clocks.turn_clock import aimed, clock_of, set_clock
 from games.models import Game, Heartbeat, Seat, rows
 from games.models.paces import LIMITS, PACES
 
@@ -21,9 +21,9 @@ PULSE: Final = timedelta(seconds=5)
 """The pulse is written no more often: an idle sweep commits nothing."""
 
 # Each clock gets what it ran of the outage: not what lay before its turn, or in a vacation (`GREATEST` passes nulls
-# over). So does each callout window, for moves go on, and one can open then (`timing.opened`); a length of it that no
-# table can have must keep nobody's time from being given. Rows are locked in the order of their numbers: nobody waits
-# in a ring.
+# over). So does each callout window, because moves go on and one can open then (`turn_clock.opened`). A length of it
+# that no table can have must keep nobody's time from being given. Rows are locked in the order of their numbers, so
+# that no two transactions wait for each other.
 _GIVE: Final = """
 WITH part AS (
     SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE

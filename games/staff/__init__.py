@@ -4,5 +4,5 @@
 mute, suspend); `accounts` (names, roles, closing); and `cases` (reports and appeals, from both sides).
 
 `audit` checks who may act and writes the entry. `roles` gives the groups their rights, `log` has what players
-read between the moves, and `watch` opens cases for what the site itself saw.
+read between the moves, `queue` what waits for staff, and `auto_reports` opens cases for what the site itself saw.
 """

@@ -1,6 +1,6 @@
 """From a row that is due to one that is shown or in the postman's hands: look again, claim, settle.
 
-Claiming is one transaction (`SKIP LOCKED`, so any number of senders can work); `postman` sends outside of it
+Claiming is one transaction (`SKIP LOCKED`, so any number of senders can work); `sending` sends outside of it
 and writes down what became of each mail (docs/decisions/0040-one-mail-per-notice.md).
 """
 
@@ -14,10 +14,10 @@ from typing import Any, Final
 from django.db import transaction
 
 from accounts.models import AccountMail, Delivery
-from games.actions.notices import account_mails, judgement, letters, postman
-from games.actions.notices.queue import Queue, Row
 from games.models.notices import EMAIL, SITE, Notice, Outbox
+from games.notices import account_mails, notice_mails, recheck, sending
 from games.notices.kinds import Reason, Verdict
+from games.notices.queue import Queue, Row
 
 BATCH: Final = 100
 """So many rows are claimed at once: the mails of one claim are out, or given back, long before it is stale."""
@@ -26,7 +26,7 @@ STALE: Final = timedelta(minutes=5)
 BUDGET: Final = timedelta(seconds=20)
 """After so long no further mail is begun: a slow server must not keep a worker from all else."""
 
-SHOWN: Final = Queue(Notice, look=lambda now: judgement.look(SITE, now=now, most=BATCH))
+SHOWN: Final = Queue(Notice, look=lambda now: recheck.look(SITE, now=now, most=BATCH))
 ACCOUNT_MAILS: Final = Queue(
     AccountMail,
     look=lambda now: account_mails.look(now=now, most=BATCH),
@@ -34,8 +34,8 @@ ACCOUNT_MAILS: Final = Queue(
 )
 NOTICE_MAILS: Final = Queue(
     Notice,
-    look=lambda now: judgement.look(EMAIL, now=now, most=BATCH),
-    compose=lambda rows, now: letters.compose(rows, now=now),
+    look=lambda now: recheck.look(EMAIL, now=now, most=BATCH),
+    compose=lambda rows, now: notice_mails.compose(rows, now=now),
 )
 
 
@@ -56,7 +56,7 @@ def _deliver(queue: Queue[Row], clock: Callable[[], datetime], until: datetime, 
     while done < most and (now := clock()) < until:
         claimed, settled = claim(queue, now=now)
         if claimed and queue.compose is not None:
-            postman.send(queue.compose(claimed, now), clock=clock, until=until)
+            sending.send(queue.compose(claimed, now), clock=clock, until=until)
         done += settled + len(claimed)
         if settled + len(claimed) < BATCH:
             break
@@ -80,7 +80,7 @@ def claim(queue: Queue[Row], *, now: datetime) -> tuple[list[Row], int]:
         queue.model._default_manager.bulk_update(rows, fields)
         claimed = [row for row in rows if row.state == Delivery.State.SENDING]
         if claimed and box is not None and box.failures:
-            box.retry_at = now + postman.LONGEST_SERVER_WAIT  # if its one sender dies
+            box.retry_at = now + sending.LONGEST_SERVER_WAIT  # if its one sender dies
             box.save(update_fields=["retry_at"])
     return claimed, len(rows) - len(claimed)
 

@@ -19,8 +19,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.mails import headers, host
-from games import mail_links
 from games.models import Game
+from games.notices import mail_links
 from games.notices.kinds import DIGEST, KINDS, NoticeKind
 from games.queries import GameView
 from games.render import words

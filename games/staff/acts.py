@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 from allauth.mfa.utils import is_mfa_enabled
 
 from accounts.models import User
-from games.actions.moderation import forms
-from games.actions.moderation.forms import ReasonForm
 from games.models import Appeal, Case, Game
 from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
 from games.queries.conduct import DoneAct, You
 from games.render.words import counted, whose
+from games.staff import forms
+from games.staff.forms import ReasonForm
 
 if TYPE_CHECKING:
     from games.queries import Table

@@ -22,11 +22,11 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from accounts.models import Delivery
-from games.actions.notices.mailbox import mark_bounced
-from games.actions.notices.queue import Letter
-from games.actions.notices.smtp_replies import is_about_the_address
 from games.models.notices import Outbox
 from games.notices.kinds import Reason
+from games.notices.preferences import mark_bounced
+from games.notices.queue import Letter
+from games.notices.smtp_replies import is_about_the_address
 
 log = structlog.get_logger(__name__)
 

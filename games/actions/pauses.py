@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from games import announce, queries
-from games.actions import handover, table_events
-from games.actions.clocks import stops
-from games.actions.locks import lock_game
-from games.actions.notices import mailbox, tell
-from games.actions.steps import for_each_game
+from games.actions import seating, table_events
+from games.batch import for_each_game
+from games.clocks import pausing
+from games.locks import lock_game
 from games.models import Game
+from games.notices import player_notices, preferences
 from games.notices.kinds import BOT_TOOK_OVER, Reason
 from games.queries import Table, Viewer
 from games.refusals import Denied, not_found
@@ -34,7 +34,7 @@ def ask_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
             raise Denied("paused", "The game is paused already.", version=game.version)
         votes = {*game.pause_votes, seat}
         if votes >= set(queries.pause_voters(table)):
-            stops.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+            pausing.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
             table_events.record(table_events.PAUSE_BEGAN, game=game, now=now)
         else:
             _save_votes(game, votes)
@@ -51,7 +51,7 @@ def go_on(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         game = table.game
         if game.paused_reasons and Game.PAUSED_BY_CONSENT not in game.paused_reasons:
             raise Denied("forbidden", "Staff have paused this game, and only they end that.", version=game.version)
-        if stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
+        if pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
             table_events.record(table_events.PAUSE_ENDED, game=game, seat=seat, now=now)
         if seat in game.pause_votes:
             _save_votes(game, set(game.pause_votes) - {seat})
@@ -76,11 +76,11 @@ def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:
         game = table.game
         if game.status != Game.Status.PLAYING or game.paused_at is None or game.paused_at > begun:
             return False
-        ended = stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
+        ended = pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
         if ended:
             table_events.record(table_events.PAUSE_RAN_OUT, game=game, now=now)
         if not game.paused_reasons:
-            tell.goes_on(table, now=now)
+            player_notices.goes_on(table, now=now)
         return ended
 
 
@@ -92,9 +92,11 @@ def take_back(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     with transaction.atomic():
         table, seat = _players_table(code, viewer)
         if table.seats[seat].bot:
-            handover.give_back(table, seat=seat, now=now)
+            seating.give_back(table, seat=seat, now=now)
             table_events.record(table_events.SEAT_TAKEN_BACK, game=table.game, seat=seat, now=now)
-            mailbox.read_kind(user_id=viewer.user.pk, kind=BOT_TOOK_OVER, game=table.game, reason=Reason.BACK, now=now)
+            preferences.read_kind(
+                user_id=viewer.user.pk, kind=BOT_TOOK_OVER, game=table.game, reason=Reason.BACK, now=now
+            )
         return table
 
 
@@ -104,7 +106,7 @@ def _players_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
     if not queries.may_see(table, viewer):
         raise not_found()
     seat = queries.require_seat(table, viewer.user)
-    stops.require_playing(table)
+    pausing.require_playing(table)
     if table.seats[seat].left:
         raise Denied("forbidden", "You have left this game.", version=table.game.version)
     return table, seat
@@ -112,7 +114,7 @@ def _players_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
 
 def _voters_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
     table, seat = _players_table(code, viewer)
-    handover.require_no_bot(table, seat=seat)
+    seating.require_no_bot(table, seat=seat)
     return table, seat
 
 

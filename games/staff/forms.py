@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django import forms
 
 from accounts.names import DISPLAY_NAME_LENGTH
-from games.actions.clocks.stops import LONGEST_EXTENSION
+from games.clocks.pausing import LONGEST_EXTENSION
 from games.models import Appeal, Case
 from games.models.moderation import (
     ADMIN,

@@ -12,7 +12,7 @@ from accounts.actions import count_rest_change, lock_person
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
 from games import announce
-from games.actions.notices import tell
+from games.notices import player_notices
 from games.queries import lists
 from games.refusals import Denied
 
@@ -69,7 +69,7 @@ def take_a_day(*, user_id: int, now: datetime) -> None:
         if person.rest.away(now) or not person.auto_vacation or vacation_days_left(person, now) < 1:
             return
         _begin(person, 1, now)
-        tell.day_taken(person, left=vacation_days_left(person, now), now=now)
+        player_notices.day_taken(person, left=vacation_days_left(person, now), now=now)
 
 
 def _begin(person: User, days: int, now: datetime) -> datetime:

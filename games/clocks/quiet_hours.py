@@ -12,12 +12,12 @@ from django.db.models import F, Q, QuerySet
 
 from accounts.rest import Rest
 from games import announce, queries
-from games.actions.clocks import stops
-from games.actions.clocks.timing import moved
-from games.actions.locks import lock_game
-from games.actions.notices import mailbox
-from games.actions.steps import for_each_game
+from games.batch import for_each_game
+from games.clocks import pausing
+from games.clocks.turn_clock import moved
+from games.locks import lock_game
 from games.models import Game, Seat
+from games.notices import preferences
 
 PORTION: Final = 25
 """The most clocks that one call of `follow_rest` moves, so that nobody keeps the worker from other people's bots."""
@@ -31,7 +31,7 @@ def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
     by `follow_everybody`, or by the clock if the deadline comes first.
     """
     if not after:
-        mailbox.look_again_at_night(user_id=user_id, now=now)
+        preferences.look_again_at_night(user_id=user_id, now=now)
     games = _not_following(_running().filter(user_id=user_id, game_id__gt=after))
     portion = games[:PORTION]
     moved = _follow(portion, now)
@@ -97,5 +97,5 @@ def _follow_one(game_id: int, now: datetime) -> bool:
         clock = moved(table.game, table.on_turn, now)
         if clock is None:
             return False
-        stops.save_clock(table, clock)
+        pausing.save_clock(table, clock)
         return True

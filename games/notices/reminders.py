@@ -7,10 +7,10 @@ from typing import Final
 
 from django.db import transaction
 
-from games.actions.notices import tell
-from games.actions.steps import for_each_game
+from games.batch import for_each_game
 from games.models import Game, Seat
 from games.models.rows import ask_ahead
+from games.notices import player_notices
 from games.notices.kinds import DEADLINE
 
 AGAIN: Final = timedelta(minutes=10)
@@ -56,4 +56,6 @@ def _remind(game: Game, now: datetime) -> None:
         return
     seat = Seat.objects.get(game=game, index=round_.turn)
     if seat.user_id is not None and not seat.bot and deadline is not None and deadline > now:
-        tell.write(game, [tell.Intent(seat.user_id, DEADLINE)], now=now, mark=int(deadline.timestamp()))
+        player_notices.write(
+            game, [player_notices.Intent(seat.user_id, DEADLINE)], now=now, mark=int(deadline.timestamp())
+        )

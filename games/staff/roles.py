@@ -13,9 +13,9 @@ from django.contrib.auth.models import Group, Permission
 from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 
-from games.actions.moderation.acts import ACTS
 from games.models import AuditEntry
 from games.models.moderation import ADMIN, MODERATOR
+from games.staff.acts import ACTS
 
 OURS: Final = ("accounts", "games")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from games.actions.notices.tell import Intent, closed, of_turn, write
 from games.models import Case, Game, Report, Seat
 from games.notices.kinds import FACTOR_DROPPED, OF_A_TURN, REPORT_SETTLED, SEAT_MOVED, Reason
+from games.notices.player_notices import Intent, closed, of_turn, write
 from games.queries import Table
 from games.render.words import listed
 

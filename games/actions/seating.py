@@ -12,8 +12,8 @@ from typing import Final
 from accounts.models import User
 from games import announce, queries
 from games.actions import table_events, table_limits
-from games.actions.clocks import stops
-from games.actions.clocks.timing import CLOCK_FIELDS, first_wake, set_clock, turn_clock
+from games.clocks import pausing
+from games.clocks.turn_clock import CLOCK_FIELDS, first_wake, set_clock, turn_clock
 from games.models import Game, Seat
 from games.queries import Table
 from games.refusals import Denied, over
@@ -26,7 +26,7 @@ def replace_by_bot(table: Table, *, seat: int, now: datetime, bot: str = STAND_I
 
     :raises Denied: `over`, `bot_plays` if a bot has it already, `forbidden` if its player has left.
     """
-    stops.require_playing(table)
+    pausing.require_playing(table)
     row, version = table.seats[seat], table.game.version
     if row.bot:
         raise Denied("bot_plays", "A bot plays this seat already.", version=version)
@@ -42,7 +42,7 @@ def give_back(table: Table, *, seat: int, now: datetime) -> None:
 
     :raises Denied: `over`, `forbidden` if no bot plays for an owner there.
     """
-    stops.require_playing(table)
+    pausing.require_playing(table)
     row = table.seats[seat]
     if not row.held_for_owner:
         raise Denied("forbidden", "No bot plays for the owner of this seat.", version=table.game.version)
@@ -118,5 +118,5 @@ def voters_changed(table: Table, *, now: datetime) -> None:
     if game.pause_votes:
         game.pause_votes = []
         game.save(update_fields=["pause_votes"])
-    if not queries.pause_voters(table) and stops.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
+    if not queries.pause_voters(table) and pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
         table_events.record(table_events.PAUSE_ABANDONED, game=game, now=now)

@@ -13,10 +13,11 @@ from django.db.models import QuerySet
 
 from accounts.queries import MailAddress, mail_addresses
 from games import presence
-from games.actions.notices.queue import judged
 from games.models.notices import EMAIL, Notice
+from games.notices import inbox
 from games.notices.kinds import KINDS, SEND, Reason, Verdict
-from games.queries import Table, inbox
+from games.notices.queue import judged
+from games.queries import Table
 
 BOUNCE_WAIT: Final = timedelta(days=1)
 BOUNCE_PATIENCE: Final = timedelta(days=14)

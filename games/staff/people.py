@@ -13,13 +13,13 @@ from django.db.models import OuterRef, Subquery
 from accounts.actions import lock_person
 from accounts.models import FOR_GOOD, User
 from games import announce
-from games.actions.moderation import acts
-from games.actions.moderation.acts import StaffAct
-from games.actions.moderation.audit import check, check_person, record
 from games.models import AuditEntry, Seat, Suspension, Warned
 from games.models.moderation import LONGEST_DAYS, REMOVE
 from games.queries import lists
 from games.refusals import Denied
+from games.staff import acts
+from games.staff.acts import StaffAct
+from games.staff.audit import check, check_person, record
 
 
 def locked(person_id: int) -> User:

@@ -7,11 +7,11 @@ from operator import attrgetter
 
 from accounts.models import User
 from games.actions import table_events
-from games.actions.moderation.acts import TABLE_ACTS
 from games.models.log_rows import EventRow
 from games.queries import Table, conduct
 from games.queries.conduct import DoneAct
 from games.render import LogNote
+from games.staff.acts import TABLE_ACTS
 
 
 def notes_of(table: Table, *, reader: User | None, since: int = 0, last: int | None = None) -> list[LogNote]:

@@ -11,16 +11,16 @@ from django.db import transaction
 from accounts.actions import lock_person
 from accounts.models import User
 from games import announce, queries
-from games.actions.moderation import acts
-from games.actions.moderation.acts import StaffAct
-from games.actions.moderation.audit import check, check_person, record
-from games.actions.moderation.people import end_suspensions
-from games.actions.notices import by_staff, mailbox
 from games.models import Appeal, AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS, WORDS_LENGTH
+from games.notices import preferences, staff_notices
 from games.notices.kinds import REPORT_SETTLED
 from games.queries import Viewer, conduct
 from games.refusals import Denied
+from games.staff import acts
+from games.staff.acts import StaffAct
+from games.staff.audit import check, check_person, record
+from games.staff.people import end_suspensions
 
 
 def _words(text: str) -> str:
@@ -178,7 +178,7 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
         for reporter_id in reporters.distinct().values_list("pk", flat=True):
             announce.person_news(reporter_id)
         reporters.update(answered=True)
-        by_staff.settled(case, now=now)
+        staff_notices.settled(case, now=now)
         return record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
 
 
@@ -187,7 +187,7 @@ def see_answers(*, person_id: int, now: datetime) -> None:
     with transaction.atomic():
         Report.objects.filter(reporter_id=person_id, seen_at=None, case__closed_at__isnull=False).update(seen_at=now)
         User.objects.filter(pk=person_id).update(answered=False)
-        mailbox.read_kind(user_id=person_id, kind=REPORT_SETTLED, now=now)
+        preferences.read_kind(user_id=person_id, kind=REPORT_SETTLED, now=now)
 
 
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:

@@ -15,14 +15,14 @@ from accounts import queries as accounts
 from accounts.models import User
 from accounts.names import clean_display_name, username_validators
 from games import announce
-from games.actions.moderation import acts
-from games.actions.moderation.acts import StaffAct, may_change_account
-from games.actions.moderation.audit import check, check_person, record
-from games.actions.moderation.people import forget_name, locked
-from games.actions.moderation.roles import ROLES
-from games.actions.notices import by_staff
 from games.models import AuditEntry
+from games.notices import staff_notices
 from games.refusals import Denied
+from games.staff import acts
+from games.staff.acts import StaffAct, may_change_account
+from games.staff.audit import check, check_person, record
+from games.staff.people import forget_name, locked
+from games.staff.roles import ROLES
 
 
 def check_account(person: User, *, by: User) -> None:
@@ -144,7 +144,7 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
         if not dropped:
             raise Denied("not_found", f"{person.name} has no second factor.")
         entry = record(acts.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
-        by_staff.factor_dropped(person, mark=entry.pk, now=now)
+        staff_notices.factor_dropped(person, mark=entry.pk, now=now)
         return entry
 
 
