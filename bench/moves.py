@@ -32,8 +32,8 @@ import psycopg
 from psycopg import sql
 
 from games.queries import Viewer
-from nomercy.launcher.place import DATABASE, PORT, ROLE, binaries_for, place_for
-from nomercy.launcher.postgres import running
+from nomercy.launcher.place import DATABASE, PORT, ROLE, place_for
+from nomercy.launcher.postgres import binaries_for, running
 from nomercy.launcher.processes import COMMANDS
 
 BENCH, COPY = f"{DATABASE}_bench", f"{DATABASE}_bench_copy"

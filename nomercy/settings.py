@@ -19,6 +19,7 @@ from nomercy.checks import (
 from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, place_for, secret_key
 from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
+from nomercy.launcher.programs import wanted_source
 from nomercy.logs import logging_settings
 
 environment = Environment()
@@ -46,6 +47,7 @@ ASGI_APPLICATION = "nomercy.asgi.application"
 PLACE = place_for()
 given_database = environment.database("DATABASE_URL")
 EMBEDDED = not given_database
+wanted_source(environment)  # which programs run is decided when they start: here a wrong value is refused
 LOCK_TIMEOUT_MS = 2000
 STATEMENT_TIMEOUT_MS = environment.number("STATEMENT_TIMEOUT_MS", 5000, highest=86_400_000)
 IDLE_TRANSACTION_TIMEOUT_MS = environment.number("IDLE_TRANSACTION_TIMEOUT_MS", 60_000, highest=86_400_000)

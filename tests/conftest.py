@@ -6,6 +6,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,26 @@ from accounts.models import User
 from games import randomness
 from games.models import rows
 from nomercy.launcher.postgres import running
+from nomercy.launcher.programs import system
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database
 
 Figure = Callable[[str], None]
 LEFT_OUT = pytest.StashKey[int]()
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-NEEDS = {
-    "browser": (CHROMIUM_NAMES, "Chromium", "apt-get install chromium"),
-    "redis": (("redis-server",), "Redis", "apt-get install redis-server"),
-}
 
 
 def program(names: tuple[str, ...]) -> str | None:
     """The first of these programs that is installed."""
     return next((path for path in map(shutil.which, names) if path), None)
+
+
+NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
+    "browser": (partial(program, CHROMIUM_NAMES), "Chromium", "apt-get install chromium"),
+    "postgresql": (system, "PostgreSQL", "apt-get install postgresql"),
+    "redis": (partial(program, ("redis-server",)), "Redis", "apt-get install redis-server"),
+}
+"""For each marker: what finds the thing that it needs, its name, and how to install it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,8 +81,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for marker, (names, thing, _) in NEEDS.items():
-        if item.get_closest_marker(marker) and program(names) is None:
+    for marker, (find, thing, _) in NEEDS.items():
+        if item.get_closest_marker(marker) and not find():
             reason = f"needs {thing}"
             if REQUIRE_ALL:
                 pytest.fail(f"{reason}, and NOMERCY_REQUIRE_ALL allows no skip", pytrace=False)

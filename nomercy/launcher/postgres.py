@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: starting it, sharing it between processes, stopping it.
+"""The PostgreSQL of a checkout: starting it, sharing it between processes, stopping it.
 
 Two advisory file locks carry the whole agreement between processes, and the kernel drops them even at `kill -9`:
 `lock` is held (alone) while somebody starts or stops the server; `users` is held (shared) by everybody who uses it.
@@ -6,98 +6,86 @@ Whoever leaves last stops it. A server whose users were all killed is adopted by
 """
 
 import fcntl
-import os
 import shutil
-import signal
-import subprocess
-import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import psycopg
 
-from nomercy.launcher.pids import command_line, recorded_pid, taken
+from nomercy.checks import Environment
+from nomercy.launcher.data import folder_for, folders, version_of
 from nomercy.launcher.place import (
-    DATABASE,
-    PORT,
-    ROLE,
     EmbeddedError,
     Place,
-    binaries_for,
-    check_major,
     exclusive,
-    initialise,
     lock_alone,
     make_home,
-    make_private_folder,
     open_lock,
     place_for,
-    private_file,
-    run_and_wait,
     undisturbed,
-    wheel_version,
 )
+from nomercy.launcher.postmaster import (
+    connect,
+    give_away,
+    pid_on,
+    postmaster_pid,
+    running_data,
+    start,
+    stop,
+    wait_until_ready,
+)
+from nomercy.launcher.programs import AUTO, choose, reachable, wanted_source
 
-START_SECONDS = 120  # crash recovery included
-STOP_SECONDS = 30
 LOOK_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 30
-PREDECESSOR_SECONDS = 10  # how long a killed server's children may take to notice
-
-# Servers that this process started, by number: whoever stops one, its parent must collect it.
-_children: dict[int, subprocess.Popen[bytes]] = {}
-
-SERVER_SETTINGS = {
-    "listen_addresses": "",
-    "port": str(PORT),
-    "unix_socket_permissions": "0700",
-    "max_connections": "80",
-    "shared_buffers": "64MB",
-    "io_method": "sync",
-    "fsync": "on",
-    "synchronous_commit": "on",
-    "timezone": "UTC",
-    "log_timezone": "UTC",
-    # A failing statement or row can hold cards, and neither may reach the log.
-    "log_error_verbosity": "terse",
-    "log_min_error_statement": "panic",
-}
 
 
 class Server:
-    """One process's share in the embedded PostgreSQL: `acquire` starts or joins it, `release` leaves or stops it."""
+    """One process's share in the PostgreSQL of a place: `acquire` starts or joins it, `release` leaves or stops it."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, say: Callable[[str], None] = lambda sentence: None) -> None:
         self.place = place
+        self.data: Path | None = None  # what the server runs on, once it has been joined or started
+        self._say = say
         self._users: IO[str] | None = None
 
     def acquire(self) -> None:
-        """Join the running server, or start it. Raises EmbeddedError."""
+        """Join the running server, or start it, and say which it is. Raises EmbeddedError."""
         if self._users is not None:
             return
+        wanted = wanted_source(Environment())
         make_home(self.place)
         with exclusive(self.place.beside("lock")):
             try:
-                if not _joinable(self.place):
-                    _start(self.place)
+                runs = _join(self.place, wanted) or _start_first(self.place, wanted, self._say)
+                self.data = running_data(self.place)
                 self._users = open_lock(self.place.beside("users"))
                 fcntl.flock(self._users, fcntl.LOCK_SH)
             except BaseException:  # a Ctrl-C too must leave nothing running that nobody uses
                 if postmaster_pid(self.place) is not None:
                     self._leave()
                 raise
+        others = "".join(
+            f"; other data, of PostgreSQL {version}, is in {folder}"
+            for version, folder in folders(self.place).items()
+            if folder != self.data
+        )
+        self._say(f"PostgreSQL {runs} runs, with its data in {self.data}{others}.")
 
-    def start_again(self, say: Callable[[str], None]) -> None:
-        """Start the server if it has ended while it was used here; `say` is told before. Raises EmbeddedError."""
+    def is_up(self) -> bool:
+        """Return whether the server that was joined or started still runs."""
+        return self.data is not None and pid_on(self.data) is not None
+
+    def start_again(self) -> None:
+        """Start the server, on the same data, if it has ended while it was used here. Raises EmbeddedError."""
         with exclusive(self.place.beside("lock")):
-            if self._users is not None and postmaster_pid(self.place) is None:
-                say("PostgreSQL has ended; it is started again.")
-                _start(self.place)
+            if self._users is not None and self.data is not None and not self.is_up():
+                self._say("PostgreSQL has ended; it is started again.")
+                (programs,) = choose(AUTO, {version_of(self.data): self.data})
+                start(self.place, programs)
 
     def release(self) -> None:
         """Leave the server; the last to leave stops it."""
@@ -110,9 +98,9 @@ class Server:
         with undisturbed(), self._users or open_lock(self.place.beside("users")) as users:
             self._users = None
             if lock_alone(users):
-                _stop(self.place)
+                stop(self.place)
             else:
-                _give_away()
+                give_away()
 
 
 @contextmanager
@@ -123,7 +111,7 @@ def kept_up(place: Place, say: Callable[[str], None]) -> Iterator[Place]:
     """
     stopping = threading.Event()
     with ExitStack() as stack:
-        server = Server(place)
+        server = Server(place, say)
         stack.callback(server.release)  # first: nothing that is started may go unnoticed
         server.acquire()
         keeper = threading.Thread(target=_keep_up, args=(server, say, stopping), name="postgresql")
@@ -137,10 +125,10 @@ def _keep_up(server: Server, say: Callable[[str], None], stopping: threading.Eve
     failures = 0
     while not stopping.wait(min(LOOK_SECONDS * 2**failures, LONGEST_PAUSE_SECONDS)):
         try:
-            if postmaster_pid(server.place) is not None:
+            if server.is_up():
                 failures = 0
                 continue
-            server.start_again(say)
+            server.start_again()
         # No file descriptor to look with, no memory for a process, or PostgreSQL was killed while it started
         except (EmbeddedError, OSError, psycopg.Error) as error:
             failures += 1
@@ -158,126 +146,57 @@ def running(place: Place | None = None) -> Iterator[Place]:
         server.release()
 
 
-def postmaster_pid(place: Place) -> int | None:
-    """The live server on this data, or None, as for a stale pid file or one whose number is another program's now."""
-    pid = recorded_pid(_pid_file(place))
-    return pid if pid is not None and str(place.data) in command_line(pid) else None
+def binaries_for(place: Place) -> Path:
+    """Return the folder of the programs that run, or would run, at `place`. Raises EmbeddedError."""
+    return reachable(place, choose(wanted_source(Environment()), folders(place))[0])
 
 
-def _pid_file(place: Place) -> Path:
-    return place.data / "postmaster.pid"
+def _join(place: Place, wanted: str) -> str:
+    """Return what runs if it can be joined. One that nobody uses is stopped first if another one is to run.
 
-
-def _joinable(place: Place) -> bool:
-    """Whether a server is up that we can join. One of another minor release that nobody uses is stopped first."""
-    if postmaster_pid(place) is None or not _wait_until_ready(place, None):
-        return False
-    with _connect(place) as connection:
-        found = connection.info.server_version
-    major, minor = wheel_version().split(".")[:2]
-    if found == int(major) * 10000 + int(minor):
-        return True
-    with open_lock(place.beside("users")) as users:
-        if not lock_alone(users):
-            return True
-    _stop(place)
-    return False
-
-
-def _start(place: Place) -> None:
-    binaries = binaries_for(place)
-    check_major(place)
-    if not (place.data / "PG_VERSION").exists():
-        initialise(place, binaries)
-    make_private_folder(place.sockets, place.user)
-    _disown_reused_pid(place)
-    arguments = [str(binaries / "postgres"), "-D", str(place.data), "-k", str(place.sockets)]
-    for name, value in SERVER_SETTINGS.items():
-        arguments += ["-c", f"{name}={value}"]
-    patience = time.monotonic() + PREDECESSOR_SECONDS
-    while True:
-        with open(place.log, "wb", opener=private_file) as log:
-            ready = run_and_wait(place, arguments, log, partial(_comes_up, place), end_with=signal.SIGINT)
-        if ready:
-            _ensure_database(place)
-            return
-        if "pre-existing shared memory block" not in place.log.read_text() or time.monotonic() > patience:
-            raise EmbeddedError(f"PostgreSQL did not start; see {place.log}.")
-
-
-def _comes_up(place: Place, child: subprocess.Popen[bytes]) -> bool:
-    ready = _wait_until_ready(place, child)
-    if ready:
-        _children[child.pid] = child
-    return ready
-
-
-def _disown_reused_pid(place: Place) -> None:
-    """After a crash PostgreSQL refuses to start while the old number belongs to some program of its user.
-
-    It may be another program's by now, or still the killed server's own, whose parent lives on and has not collected
-    it. Its own parent's number PostgreSQL takes for stale. Removing the file instead would switch off its check that no
-    process of the killed server is still writing.
+    :raises EmbeddedError: another process uses one that is not the wanted one.
     """
-    for left_behind in (_pid_file(place), place.sockets / f".s.PGSQL.{PORT}.lock"):
-        pid = recorded_pid(left_behind)
-        if pid is not None and taken(pid):
-            rest = left_behind.read_text().split("\n", 1)[1:]
-            with left_behind.open("r+") as file:
-                file.write("\n".join([str(os.getpid()), *rest]))
-                file.truncate()
+    if postmaster_pid(place) is None or not wait_until_ready(place, None):
+        return ""
+    with connect(place) as connection:
+        major, minor = divmod(connection.info.server_version, 10000)
+    with open_lock(place.beside("users")) as users:
+        used = not lock_alone(users)
+    runs = f"{major}.{minor}"
+    if used and wanted == AUTO:
+        return runs
+    chosen = choose(wanted, folders(place))[0]
+    if (chosen.major, chosen.minor) == (major, minor):
+        return str(chosen)
+    if used and chosen.major == major:
+        return runs
+    if used:
+        raise EmbeddedError(
+            f"POSTGRES={wanted} is PostgreSQL {chosen.version}, but other processes of this folder use PostgreSQL"
+            f" {runs}: stop them first, or start without POSTGRES."
+        )
+    stop(place)
+    return ""
 
 
-def _stop(place: Place) -> None:
-    """A fast shutdown: sessions are cut, everything is written, the next start needs no recovery."""
-    pid = postmaster_pid(place)
-    if pid is not None:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGINT)
-        deadline = time.monotonic() + STOP_SECONDS
-        while command_line(pid):  # empty as soon as it is over, even before its parent collects it
-            if time.monotonic() > deadline:
-                raise EmbeddedError(
-                    f"PostgreSQL (process {pid}) did not stop within {STOP_SECONDS} s; see {place.log}."
-                )
-            time.sleep(0.01)
-    for child in [child for child in _children.values() if not command_line(child.pid)]:
-        child.wait()
-        del _children[child.pid]
-    if place.sockets.parent == Path(tempfile.gettempdir()):
-        shutil.rmtree(place.sockets, ignore_errors=True)
+def _start_first(place: Place, wanted: str, say: Callable[[str], None]) -> str:
+    """Start the programs that are wanted, or the next if there is no data yet; return what runs.
 
-
-def _give_away() -> None:
-    """The server lives on for others: its end is not ours to wait for, nor to be warned of."""
-    for child in _children.values():
-        child.returncode = 0
-    _children.clear()
-
-
-def _wait_until_ready(place: Place, child: subprocess.Popen[bytes] | None) -> bool:
-    """Wait for a server that is coming up, ours or an adopted one; False if it went away instead."""
-    deadline = time.monotonic() + START_SECONDS
-    while True:
+    :raises EmbeddedError: none of them starts.
+    """
+    *others, last = choose(wanted, folders(place))
+    for programs in others:
         try:
-            _connect(place).close()
-        except psycopg.OperationalError as error:
-            if child.poll() is not None if child else postmaster_pid(place) is None:
-                return False
-            if time.monotonic() > deadline:
-                raise EmbeddedError(f"PostgreSQL does not answer after {START_SECONDS} s; see {place.log}.") from error
-            time.sleep(0.02)
+            start(place, programs)
+        except (EmbeddedError, OSError, psycopg.Error) as error:
+            stop(place)
+            data = folder_for(place, programs)
+            if version_of(data):  # made just now
+                shutil.rmtree(data)
+            kept = place.log.replace(place.beside(f"{programs.source}.log")) if place.log.exists() else ""
+            reason = error if isinstance(error, OSError) else f"see {kept}"
+            say(f"PostgreSQL {programs} does not start here ({reason}), so {last} is tried.")
         else:
-            return True
-
-
-def _ensure_database(place: Place) -> None:
-    with _connect(place) as connection:
-        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
-            connection.execute(f"CREATE DATABASE {DATABASE}")
-
-
-def _connect(place: Place) -> psycopg.Connection[Any]:
-    return psycopg.connect(
-        host=str(place.sockets), port=PORT, user=ROLE, dbname="postgres", connect_timeout=5, autocommit=True
-    )
+            return str(programs)
+    start(place, last)
+    return str(last)

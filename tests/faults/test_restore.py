@@ -30,7 +30,8 @@ from games.locks import lock_game
 from games.models import Game, Heartbeat, Notice, Outbox
 from games.queries import Table, Viewer
 from games.refusals import Denied
-from nomercy.launcher.place import CHECKOUT, binaries_for, place_for
+from nomercy.launcher.place import CHECKOUT, place_for
+from nomercy.launcher.postgres import binaries_for
 from tests.support.stack import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)

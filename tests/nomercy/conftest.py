@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from nomercy.checks import Environment
+from nomercy.launcher.data import folder_for, folders
 from nomercy.launcher.place import Place, place_for
-from nomercy.launcher.postgres import postmaster_pid, running
+from nomercy.launcher.postgres import running
+from nomercy.launcher.postmaster import postmaster_pid
+from nomercy.launcher.programs import choose, wanted_source
 
 
 @pytest.fixture
@@ -28,10 +32,15 @@ def initialised(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     remove(place)
 
 
+def data_of(place: Place) -> Path:
+    """Return the folder of the data that a start at this place uses; it may not be there yet."""
+    return folder_for(place, choose(wanted_source(Environment()), folders(place))[0])
+
+
 def remove(place: Place) -> None:
     """Stop what a failed test left running, and leave no file."""
     if postmaster_pid(place):
         with running(place):
             pass
-    for path in place.data.parent.glob(f"{place.data.name}*"):
+    for path in place.base.parent.glob(f"{place.base.name}*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()

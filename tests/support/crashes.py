@@ -13,7 +13,8 @@ from functools import partial
 from typing import Final, Self
 
 from nomercy.launcher.place import Place
-from nomercy.launcher.postgres import kept_up, postmaster_pid
+from nomercy.launcher.postgres import kept_up
+from nomercy.launcher.postmaster import postmaster_pid
 from tests.support import waiting
 from tests.support.stack import RunningStack, descendants
 

