@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from django.conf import settings
 from django.urls import reverse
 
-from games.models.notices import SITE, Notice
+from accounts.models import User
+from accounts.queries import MailAddress
+from games.models.notices import SITE, Notice, NoticeSettings
 from games.notices.inbox import Told
 from games.notices.kinds import CHANNELS, KINDS, Reason, sentence_of
 from games.queries import GameView
@@ -39,9 +43,52 @@ class Item(NamedTuple):
     lines: list[Line]
 
 
-def items_of(told: Iterable[Told], *, held: bool, now: datetime) -> list[Item]:
-    """The list of the page, as its reader sees it. `held`: no mail goes out at the moment."""
-    return [_item(entry, held, now) for entry in told]
+@dataclass(frozen=True, slots=True)
+class NoticesPage:
+    """The reader's notices. `new` is how many are not read yet, and `newest` the number of the newest of these.
+
+    `everything`: notices that the reader did not need are listed too; else `hidden` is how many of them there are.
+    """
+
+    items: Sequence[Item]
+    new: int
+    newest: int
+    hidden: int
+    everything: bool
+
+
+def notices_of(told: Sequence[Told], *, everything: bool, held: bool, now: datetime) -> NoticesPage:
+    """Return the page of notices. `held`: no mail goes out at the moment."""
+    items = [_item(entry, held, now) for entry in told if everything or not entry.needless]
+    new = [item.number for item in items if item.new]
+    return NoticesPage(items, len(new), max(new, default=0), len(told) - len(items), everything)
+
+
+class MailState(NamedTuple):
+    """Where mails to somebody go, and why none arrives.
+
+    `address` is empty without one. `trouble` is `guest`, `none` (no address), `bounced`, `unverified`, or empty if all
+    is well. `held`: no mail goes out at the moment.
+    """
+
+    address: str
+    trouble: str
+    held: bool
+
+
+def mail_state_of(user: User, address: MailAddress | None, chosen: NoticeSettings, *, held: bool) -> MailState:
+    """Return what the settings page says about this person's mail."""
+    return MailState(address.email if address else "", _trouble(user, address, chosen), held)
+
+
+def _trouble(user: User, address: MailAddress | None, chosen: NoticeSettings) -> str:
+    if user.is_guest:
+        return "guest"
+    if address is None:
+        return "none"
+    if chosen.bounced.casefold() == address.email.casefold():
+        return "bounced"
+    return "unverified" if settings.MAIL_NEEDS_VERIFIED and not address.verified else ""
 
 
 def _item(entry: Told, held: bool, now: datetime) -> Item:
@@ -87,7 +134,3 @@ def _line(row: Notice, held: bool, now: datetime) -> Line:
         if held and row.channel != SITE:
             what, at, why = "waits", "", HELD
     return Line(CHANNELS[row.channel], what, at, why, row.state == Notice.State.SENT)
-
-
-def count_new(items: Sequence[Item]) -> int:
-    return sum(item.new for item in items)

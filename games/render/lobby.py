@@ -72,6 +72,20 @@ class LobbyPage:
     refusal: Denied | None
 
 
+@dataclass(frozen=True, slots=True)
+class InvitationPage:
+    """What an invitation leads to once nobody can sit down: a table that was closed, or a game to watch."""
+
+    name: str
+    closed: bool
+    over: bool
+
+
+def invitation_of(view: GameView) -> InvitationPage:
+    """Return the page of an invitation to a table that is not open any more."""
+    return InvitationPage(words.table_name(view), closed=view.view is None, over=view.ended)
+
+
 def lobby_of(
     table: Table,
     view: GameView,

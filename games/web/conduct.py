@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
-from games.models.moderation import WORDS_LENGTH
 from games.queries import conduct
 from games.refusals import Denied
+from games.render.conduct import SuspendedPage
 from games.staff import cases, people
 from games.web import report_form
 from games.web.answers import SeeOther
@@ -39,14 +39,8 @@ def suspended(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, "Your appeal is with the staff. Their answer will appear on this page.")
             return SeeOther.to("suspended")
-    context = {
-        "suspension": suspension,
-        "appeal": conduct.appeal_of(suspension),
-        "refusal": refusal,
-        "text": request.POST.get("text", ""),
-        "longest": WORDS_LENGTH,
-    }
-    return render(request, "conduct/suspended.html", context, status=refusal.status if refusal else 200)
+    page = SuspendedPage(suspension, conduct.appeal_of(suspension), refusal, request.POST.get("text", ""))
+    return render(request, "conduct/suspended.html", {"page": page}, status=refusal.status if refusal else 200)
 
 
 @login_required

@@ -18,6 +18,7 @@ from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
 from games.bots import BOTS
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, seconds_of, span
+from games.render.rulebook import preset_values
 from games.render.words import option_value
 
 PREFIX: Final = "option_"
@@ -29,14 +30,6 @@ OWN_FIELDS: Final = tuple(spec for spec in rules.OPTIONS if spec.name != "target
 """The options that this form asks for under their groups; the length of the game says the `target`."""
 OTHERS: Final = "others"
 """The number of bots that leaves no seat free, whatever the number of players."""
-
-
-def preset_values(spec: rules.OptionSpec) -> list[tuple[str, str]]:
-    """What an option is in each of the rules one can choose: their name, and the value in words."""
-    return [
-        (title, option_value(spec, getattr(rules.PRESETS[preset], spec.name)))
-        for preset, title in rules.PRESET_TITLES.items()
-    ]
 
 
 def _help(spec: rules.OptionSpec) -> SafeString:

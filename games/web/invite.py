@@ -13,7 +13,7 @@ from accounts.htmx import HtmxRequest
 from games import queries
 from games.queries import Table, Viewer
 from games.refusals import Denied
-from games.render import words
+from games.render.lobby import invitation_of
 from games.web import seats, table
 from games.web.answers import SeeOther
 from games.web.asker import SEAT_TAKEN, person, remember_link, viewer
@@ -49,12 +49,5 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
 
 
 def _begun(request: HttpRequest, found: Table) -> HttpResponse:
-    view = queries.view_of(found, None)
-    closed = view.view is None
-    context = {
-        "name": words.table_name(view),
-        "closed": closed,
-        "over": view.ended,
-        "login_next": request.path,
-    }
-    return render(request, "games/invite.html", context)
+    page = invitation_of(queries.view_of(found, None))
+    return render(request, "games/invite.html", {"page": page, "login_next": request.path})

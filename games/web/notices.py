@@ -5,7 +5,6 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import cast
 
-from django.conf import settings as site
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,12 +15,11 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from accounts.queries import MailAddress, mail_addresses, name_of
-from games.models.notices import NoticeSettings
+from accounts.queries import mail_addresses, name_of
 from games.notices import inbox, mail_links, preferences
 from games.notices.kinds import KINDS
 from games.notices.mail_links import BadLink
-from games.notices.render import count_new, items_of
+from games.notices.render import mail_state_of, notices_of
 from games.refusals import Denied
 from games.web.answers import SeeOther, form_status
 from games.web.asker import number, person
@@ -33,12 +31,13 @@ from games.web.notice_form import NoticeForm
 def notices(request: HttpRequest) -> HttpResponse:
     """What I was told and what not, and why; `?all=1` also what was never needed."""
     user, now = cast("User", request.user), timezone.now()
-    told, everything = inbox.told_to(user), request.GET.get("all") == "1"
-    listed = [entry for entry in told if everything or not entry.needless]
-    items = items_of(listed, held=inbox.mail_is_held() is not None, now=now)
-    newest = max((item.number for item in items if item.new), default=0)
-    context = {"items": items, "hidden": len(told) - len(listed), "new": count_new(items), "newest": newest}
-    return render(request, "games/notices.html", context | {"everything": everything})
+    page = notices_of(
+        inbox.told_to(user),
+        everything=request.GET.get("all") == "1",
+        held=inbox.mail_is_held() is not None,
+        now=now,
+    )
+    return render(request, "games/notices.html", {"page": page})
 
 
 @login_required
@@ -77,9 +76,8 @@ def settings(request: HttpRequest) -> HttpResponse:
         messages.success(request, "Saved.")
         return SeeOther.to("notice-settings")
     address = mail_addresses([user.pk]).get(user.pk)
-    context: dict[str, object] = {"form": form, "address": address, "trouble": _trouble(user, address, chosen)}
-    context["held"] = inbox.mail_is_held()
-    return render(request, "games/notice_settings.html", context, status=form_status(form))
+    mail = mail_state_of(user, address, chosen, held=inbox.mail_is_held() is not None)
+    return render(request, "games/notice_settings.html", {"form": form, "mail": mail}, status=form_status(form))
 
 
 @login_required
@@ -108,8 +106,7 @@ def mail_open(request: HttpRequest, token: str) -> HttpResponse:
     user, game = person(request), reverse("game", args=[link.what])
     if user is not None and user.pk == link.user_id:
         return redirect(game)
-    context = {"name": name_of(link.user_id), "user_is_other": user is not None, "game": game}
-    return render(request, "games/mail_open.html", context)
+    return render(request, "games/mail_open.html", {"name": name_of(link.user_id), "game": game})
 
 
 @csrf_exempt  # the token says who asks: no cookie is read, and a mail program sends none
@@ -140,17 +137,6 @@ def mail_works(request: HttpRequest, token: str) -> HttpResponse:
     except BadLink as bad:
         return _bad_link(request, bad)
     return render(request, "games/mail_works.html", {"address": link.what, "done": request.method == "POST"})
-
-
-def _trouble(user: User, address: MailAddress | None, chosen: NoticeSettings) -> str:
-    """Why no mail reaches this person; empty if nothing is in the way. The template has a sentence for each."""
-    if user.is_guest:
-        return "guest"
-    if address is None:
-        return "none"
-    if chosen.bounced.casefold() == address.email.casefold():
-        return "bounced"
-    return "unverified" if site.MAIL_NEEDS_VERIFIED and not address.verified else ""
 
 
 def _bad_link(request: HttpRequest, bad: BadLink) -> HttpResponse:

@@ -73,7 +73,7 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
         seat = _seat(tables[code], them)
         cases.report(code=code, seat=seat, viewer=Viewer(reader), now=now, form=form_of(request), **chosen)
 
-    context = {"person": them, "games": games, "only": most_listed(games)}
+    context = {"person": them, "only": most_listed(games)}
     return report_form.answer(request, form, hand_in, page="people/report.html", context=context)
 
 

@@ -54,6 +54,7 @@ class PersonReportForm(WhatHappened):
 
     def __init__(self, data: Any, *, games: Sequence[tuple[str, str]]) -> None:
         super().__init__(data, initial={"game": games[0][0]} if games else None)
+        self.no_games = not games
         field = self.fields["game"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = games

@@ -19,6 +19,7 @@ from accounts.queries import vacation_days_left, vacation_year
 from games import announce
 from games.clocks import vacations
 from games.refusals import Denied
+from games.render.rest import Vacation
 from games.render.words import counted
 from games.web.answers import SeeOther, form_status
 
@@ -98,11 +99,7 @@ def _page(
     now = timezone.now()
     saved = {name: getattr(user, name) for name in ("quiet_from", "quiet_to", "auto_vacation")}
     rest_form, vacation_form = rest_form or RestForm(initial=saved), vacation_form or VacationForm()
-    context = {
-        "rest_form": rest_form,
-        "vacation_form": vacation_form,
-        "away_until": user.vacation_until if user.rest.away(now) else None,
-        "days_left": vacation_days_left(user, now),
-        "year": vacation_year(user, now),
-    }
+    away_until = user.vacation_until if user.rest.away(now) else None
+    vacation = Vacation(away_until, vacation_days_left(user, now), vacation_year(user, now))
+    context = {"rest_form": rest_form, "vacation_form": vacation_form, "vacation": vacation}
     return render(request, "accounts/rest.html", context, status=form_status(rest_form, vacation_form))

@@ -21,7 +21,8 @@ from games.actions import lobby, pauses
 from games.actions.rematch import ask_rematch
 from games.queries import Table, Viewer
 from games.refusals import Denied
-from games.render import may_leave, words
+from games.render import may_leave
+from games.render.resign import resign_page_of
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.answers import SeeOther
@@ -69,8 +70,7 @@ def resign(request: HtmxRequest, code: str) -> HttpResponse:
     view = queries.view_of(table, person(request))
     if not may_leave(view):
         return redirect("game", code)
-    context = {"code": code, "table": words.crumb(view), "what": words.what_leaving_does(view)}
-    return render(request, "games/resign.html", context)
+    return render(request, "games/resign.html", {"page": resign_page_of(view)})
 
 
 @require_POST
