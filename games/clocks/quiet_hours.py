@@ -34,10 +34,10 @@ def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
         preferences.look_again_at_night(user_id=user_id, now=now)
     games = _not_following(_running().filter(user_id=user_id, game_id__gt=after))
     portion = games[:PORTION]
-    moved = _follow(portion, now)
+    count = _follow(portion, now)
     if len(games) > PORTION:
         announce.rest_changed(user_id, after=portion[-1])
-    return moved
+    return count
 
 
 def follow_everybody(*, now: datetime) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 NEWEST: Final = 300
-"""So many open public tables of accounts, and so many of guests, the front page chooses from: it reads no others."""
+"""The front page chooses from this many open public tables of accounts, and as many of guests."""
 
 GUESTS_FIRST: Final = 6
 """So many open tables of guests are listed by age among the others."""
@@ -88,7 +88,7 @@ def open_tables(user: User | None) -> QuerySet[Game]:
 
     They are the newest public table of each host, among the `NEWEST` of accounts and the `NEWEST` of guests, and those
     that a rematch invited this person to. Public tables of guests after the first `GUESTS_FIRST` come last, because
-    anybody can be as many guests as they like.
+    one person can be any number of guests.
     """
     newest_public = Game.objects.filter(pk__in=_newest_public(by_guests=False).union(_newest_public(by_guests=True)))
     public = Game.objects.filter(pk__in=_with_a_seat_for(user, newest_public).values("pk"))

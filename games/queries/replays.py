@@ -114,9 +114,9 @@ def _span_at(spans: Iterable[Span], n: int, asked: int | None) -> Span:
 def replayed(
     round_: Round, moves: Iterable[Move], *, options: rules.Options, players: int, shuffle: rules.Shuffle | None = None
 ) -> Iterator[rules.Position]:
-    """Deal a stored round again, and play these lines of its log. Yield the position dealt, and that after each line.
+    """Deal a stored round again and play these lines of its log. Yield the position dealt, and that after each line.
 
-    `shuffle` shuffles by the round's secret, unless given.
+    `shuffle` shuffles by the round's secret if it is not given.
 
     :raises Refused: at the first line that is refused.
     """

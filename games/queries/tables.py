@@ -16,7 +16,7 @@ from games.models import Game, Hand, Invitation, Round, Seat
 from games.models.positions import position_of
 from games.models.rows import Key, Loaded, read_hands, read_results, read_table, read_tables
 from games.queries import conduct
-from games.refusals import Denied, not_found, not_started
+from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Playing:
-    """The newest round of a table that has started: its row, a row of each seat's hand, and the position they hold."""
+    """The newest round of a started table: its row, the row of each hand, and the position."""
 
     round: Round
     hands: list[Hand]
@@ -53,19 +53,19 @@ class Table:
 
     @property
     def started(self) -> Playing:
-        """Return what is played at a table that has started.
+        """Return what is played at a table that has started. The caller knows that it has.
 
-        :raises Denied: `not_started`.
+        :raises RuntimeError: it has not.
         """
         if self.playing is None:
-            raise not_started(self.game.version)
+            raise RuntimeError(f"the table {self.game.code} has not started")
         return self.playing
 
     @property
     def on_turn(self) -> Seat:
-        """Return the seat whose turn it is.
+        """Return the seat whose turn it is. The caller knows that the table has started.
 
-        :raises Denied: `not_started`.
+        :raises RuntimeError: it has not.
         """
         return self.seats[self.started.position.turn]
 
@@ -150,7 +150,7 @@ def _table(game: Game, loaded: Loaded | None, seats: list[Seat] | None = None) -
 def may_see(table: Table, viewer: Viewer[User | None]) -> bool:
     """Return True if this viewer may know of this table. At most one query.
 
-    They may if it is public, if they sit there, or if they came by its link or a rematch invited them and staff have
+    They may if it is public, if they sit there, or if they opened its link or were invited by a rematch, and staff have
     not removed them.
     """
     user = viewer.user
@@ -232,10 +232,7 @@ def results_of(table: Table) -> tuple[RoundResult, ...]:
 
 
 def match_of(table: Table) -> rules.Match:
-    """Return the match at a table that has started.
-
-    :raises Denied: `not_started`.
-    """
+    """Return the match at a table that has started."""
     scores = tuple(seat.score for seat in table.seats)
     left = tuple(seat.index for seat in table.seats if seat.left)
     return rules.Match(table.options, scores, table.started.round.dealer, left)

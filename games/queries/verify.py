@@ -41,6 +41,7 @@ def faults_of(game_id: int) -> list[str]:
         own_hands = [hand for hand in hands if hand.round_id == round_.pk]
         if [hand.seat_id for hand in own_hands] != [seat.pk for seat in seats]:
             found.append(f"round {round_.number}: there are {len(own_hands)} hands, not one for each seat")
+            ended = None
             continue
         faults, ended = _check_round(round_, lines, len(seats), options)
         found += (f"round {round_.number}: {fault}" for fault in faults)
@@ -49,7 +50,7 @@ def faults_of(game_id: int) -> list[str]:
 
 
 def _end_faults(game: Game, seats: list[Seat], match: rules.Match, ended: rules.Outcome | None) -> Iterator[str]:
-    """Yield in what the rows of a game differ from its match, whose last round `ended` so, or runs still."""
+    """Yield how the rows of a game differ from its match. `ended` is how its last round ended, None if it runs."""
     scores = tuple(seat.score for seat in seats)
     if game.status != Game.Status.OPEN and scores != match.scores:
         yield f"the scores are {scores}, the log gives {match.scores}"
@@ -102,7 +103,7 @@ def _secret_faults(round_: Round, options: rules.Options) -> Iterator[str]:
 
 
 def _row_faults(round_: Round, position: rules.Position) -> Iterator[str]:
-    """Yield in what the row of a round differs from the position that its log leads to."""
+    """Yield how the row of a round differs from the position that its log leads to."""
     if position != position_of(round_):
         yield "the stored position is not the one the log leads to"
     outcome = rules.outcome(position)

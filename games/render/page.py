@@ -271,12 +271,13 @@ def _rematch(again: Again | None) -> tuple[str, str]:
 
 
 def _ended(view: GameView, seen: rules.View, ended: Ended | None) -> EndedRound | None:
-    if seen.hands is not None:
+    over = next((result for result in view.results if result.number == view.round), None)
+    if seen.hands is not None and over is not None:
         hands = [
             LastHand(cards, seat.seat in seen.out, seat.left)
             for seat, cards in zip(view.seats, seen.hands, strict=True)
         ]
-        ended = Ended(view.round, view.results[-1].outcome, hands)
+        ended = Ended(over.number, over.outcome, hands)
     if ended is None:
         return None
     event = rules.Event("won", ended.outcome.winner, points=ended.outcome.points)

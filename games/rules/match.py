@@ -46,7 +46,7 @@ class Match:
 
     @property
     def dealer_again(self) -> int:
-        """The seat that deals a round that counts for nothing again: the same, or if it has left the next (SETUP-5)."""
+        """The seat that deals a void round again: the same seat, or the next one if it has left (SETUP-5)."""
         return self.next_dealer if self.dealer in self.absent else self.dealer
 
     @property

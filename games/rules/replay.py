@@ -15,7 +15,7 @@ from games.rules.shuffle import Shuffle
 def replay(
     position: Position, moves: Iterable[tuple[int, Move]], options: Options, shuffle: Shuffle
 ) -> Iterator[tuple[Position, tuple[Event, ...]]]:
-    """Play moves from a position. Yield the position after each, and the events of it.
+    """Play moves from a position. Yield the position after each move, and its events.
 
     ``moves`` are pairs of a seat and its move.
 
