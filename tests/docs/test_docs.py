@@ -67,6 +67,7 @@ def test_every_dependency_says_why_it_is_here() -> None:
         *project["project"]["dependencies"],
         *project["project"]["optional-dependencies"]["dev"],
         *project["dependency-groups"]["bootstrap"],
+        *project["dependency-groups"]["postgresql"],
     ]
     told = set(re.findall(r"^\| `([^`]+)` \| \S", (CHECKOUT / "docs" / "dependencies.md").read_text(), re.MULTILINE))
 

@@ -1,0 +1,65 @@
+"""`script/bootstrap` with a Python of ours: which locks it installs, and what it does when the wheel cannot be had."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from nomercy.launcher.place import CHECKOUT
+
+PYTHON: Final = """#!/bin/sh
+case "$*" in
+    *"uv pip sync"*) echo "$*" >>"$0.log" ;;
+esac
+case "$*" in {fails}) exit 1 ;; esac
+"""
+WHEEL: Final = "requirements/postgresql.lock"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with nothing but the script, the locks, and a `.venv` whose Python installs nothing."""
+    shutil.copytree(CHECKOUT / "script", tmp_path / "script")
+    shutil.copytree(CHECKOUT / "requirements", tmp_path / "requirements")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    return tmp_path
+
+
+def bootstrap(checkout: Path, fails: str) -> tuple[subprocess.CompletedProcess[str], list[list[str]]]:
+    """Run it while installations whose arguments match `fails` fail; return the locks of each one it tried as well."""
+    python = checkout / ".venv" / "bin" / "python"
+    python.write_text(PYTHON.format(fails=fails))
+    python.chmod(0o755)
+    log = python.with_name("python.log")
+    log.write_text("")
+    done = subprocess.run(
+        ["/bin/sh", checkout / "script" / "bootstrap", "run"], capture_output=True, text=True, check=False
+    )
+    tried = [[word for word in line.split() if word.endswith(".lock")] for line in log.read_text().splitlines()]
+    return done, tried
+
+
+def test_the_wheel_is_installed_with_the_rest_once(checkout: Path) -> None:
+    done, tried = bootstrap(checkout, "nothing")
+    assert (done.returncode, tried) == (0, [["requirements/run.lock", WHEEL]])
+    assert bootstrap(checkout, "nothing")[1] == []
+    (checkout / WHEEL).write_text("another wheel\n")
+    assert bootstrap(checkout, "nothing")[1] == [["requirements/run.lock", WHEEL]]
+
+
+def test_without_the_wheel_the_rest_is_installed_and_that_is_said(checkout: Path) -> None:
+    done, tried = bootstrap(checkout, "*postgresql.lock*")
+    assert (done.returncode, tried) == (0, [["requirements/run.lock", WHEEL], ["requirements/run.lock"]])
+    assert "The wheel with PostgreSQL cannot be installed here" in done.stderr
+    assert bootstrap(checkout, "*postgresql.lock*")[1] == []  # the next start does not try again
+
+
+def test_a_failure_of_anything_else_stops_the_start_and_is_tried_again(checkout: Path) -> None:
+    for _ in range(2):
+        done, tried = bootstrap(checkout, "*.lock*")
+        assert done.returncode != 0
+        assert tried == [["requirements/run.lock", WHEEL], ["requirements/run.lock"]]
