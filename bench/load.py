@@ -34,7 +34,6 @@ from websockets.typing import Origin
 
 from bench.browser import Answer, Browser
 from bench.moves import bench_database
-from games.queries import Viewer
 from nomercy.launcher.place import place_for, secret_key
 
 WITHIN = 1.0
@@ -162,6 +161,7 @@ def seat_people(games: int) -> list[tuple[str, str]]:
 
     from accounts.models import User
     from games.actions import lobby
+    from games.queries import Viewer
     from nomercy.sessions import SessionStore
 
     seated = []

@@ -31,7 +31,6 @@ from urllib.parse import urlencode
 import psycopg
 from psycopg import sql
 
-from games.queries import Viewer
 from nomercy.launcher.place import DATABASE, PORT, ROLE, place_for
 from nomercy.launcher.postgres import binaries_for, running
 from nomercy.launcher.processes import COMMANDS
@@ -92,7 +91,7 @@ class Replica:
         """After a round of the match ended, follow the next; False once the match is over."""
         if self.position.phase != "over":
             return True
-        table = self._queries.load_for(self.code, Viewer(self.users[0]))
+        table = self._queries.load_for(self.code, self._queries.Viewer(self.users[0]))
         self._follow(table)
         return table.game.status == "playing"
 
@@ -102,6 +101,7 @@ def new_replica(number: int) -> Replica:
     from django.utils import timezone
 
     from games.actions import lobby
+    from games.queries import Viewer
 
     make = get_user_model().objects.create_user
     users = [make(username=f"bench-{number}-{side}") for side in "ab"]
@@ -155,6 +155,7 @@ def time_transactions(replica: Replica, moves: int) -> tuple[float, float]:
     from django.utils import timezone
 
     from games.actions.play import play_move
+    from games.queries import Viewer
 
     connection.close()
     with admin() as server:

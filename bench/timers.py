@@ -25,7 +25,6 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from bench.moves import BENCH, Replica, admin, bench_database, new_replica
-from games.queries import Viewer
 
 PEOPLE = 2
 PLAYED = 20
@@ -44,7 +43,7 @@ def fill(games: int) -> Any:
     replica = new_replica(1_000)
     for _ in range(PLAYED):
         user, move, version = replica.next_move()
-        play_move(code=replica.code, viewer=Viewer(user), text=move, version=version, now=timezone.now())
+        play_move(code=replica.code, viewer=queries.Viewer(user), text=move, version=version, now=timezone.now())
         replica.catch_up()
     own: dict[str | None, str] = {
         "code": "'b' || lpad(n::text, 9, '0')",
@@ -176,6 +175,7 @@ def play(replica: Replica, done: threading.Event, waits: list[float]) -> None:
     from django.utils import timezone
 
     from games.actions.play import play_move
+    from games.queries import Viewer
 
     while not done.wait(0.1):
         user, move, version = replica.next_move()

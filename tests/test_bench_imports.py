@@ -1,0 +1,27 @@
+"""The measurements of `bench` start without Django, which they set up once their database is there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from django.conf import settings
+
+COMMANDS = ("load", "moves", "request", "siege", "sockets", "timers")
+
+
+def test_a_measurement_can_be_imported_before_django_is_set_up() -> None:
+    environ = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    imports = ", ".join(f"bench.{name}" for name in COMMANDS)
+
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {imports}"],
+        cwd=settings.CHECKOUT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
