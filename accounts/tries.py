@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from math import ceil
 from typing import Final, TypeVar
 
@@ -25,7 +26,7 @@ from accounts.models import CountedTry
 from accounts.origin import counted_as, networks_of
 
 T = TypeVar("T")
-SLOT_BITS: Final = 22  # more than the widest limit with the highest RATE_LIMITS needs
+SLOT_BITS: Final = 24  # enough for the widest limit, of a /48 and with the highest RATE_LIMITS
 AT_ONCE: Final = 100  # slots of one key that are offered to a try; more than a process has threads
 HELD_SECONDS: Final = 1  # how soon to come back when every free slot is held by a try that is being checked
 
@@ -138,10 +139,10 @@ def _take(key: Key, now: datetime) -> int:
     most = key.most or 0
     while True:
         used = _used(key, most, now)
-        free = [slot for slot in range(most) if slot not in used]
+        free = list(islice((slot for slot in range(most) if slot not in used), AT_ONCE))
         if not free:
             raise TooManyTries(key.limit, max(1, ceil((min(used.values()) - now).total_seconds())))
-        slot = _lock(key, free[:AT_ONCE])
+        slot = _lock(key, free)
         if slot is None:
             raise TooManyTries(key.limit, HELD_SECONDS)
         # Another try may have used the slot and let go of it after `used` was read.

@@ -310,7 +310,8 @@ SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
-RATE_LIMITS = environment.number("RATE_LIMITS", 100, highest=1_000_000)  # per cent: accounts/limits.py
+HIGHEST_RATE_LIMITS = 1_000_000  # accounts/tries.py has slots for so many
+RATE_LIMITS = environment.number("RATE_LIMITS", 100, highest=HIGHEST_RATE_LIMITS)  # per cent: accounts/limits.py
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -23,11 +23,12 @@ AGAIN: Final = timedelta(minutes=1)
 class Made(NamedTuple):
     """The table that a form asked for, and the guest that this form made, as whom its sender may be logged in.
 
-    `guest` is None if the sender was logged in.
+    `guest` is None if the sender was logged in. `new` is False if the same form made the table a moment ago.
     """
 
     table: Table
     guest: User | None
+    new: bool
 
 
 def create_table_once(*, user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Made:
@@ -46,7 +47,7 @@ def create_table_once(*, user: User | None, options: lobby.TableOptions, form: s
     except IntegrityError:
         if form is None:
             raise
-        return _made_before(user, form) or _make(user, options, None, now)
+        return made_before(user=user, form=form, now=now) or _make(user, options, None, now)
 
 
 def _make(user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Made:
@@ -55,20 +56,22 @@ def _make(user: User | None, options: lobby.TableOptions, form: str | None, now:
         host = guest or user
         assert host is not None
         table = lobby.create_table(user=host, options=options, now=now, form=form, form_guest=guest)
-        return Made(table, guest)
+        return Made(table, guest, new=True)
 
 
-def _made_before(user: User | None, form: str) -> Made | None:
-    """Return what this form has made, if its sender is still the host: the same user, or still the form's own guest.
+def made_before(*, user: User | None, form: str | None, now: datetime) -> Made | None:
+    """Return what this form made a moment ago, if its sender is still the host: the same user, or the form's own guest.
 
     The sender of a visitor's form proves nothing but that they know the form. It may therefore lead to no other user
     than the guest it made, and to nobody once that guest has signed up or has given the table to somebody else.
     """
-    game = Game.objects.filter(form=form).select_related("form_guest").first()
+    if form is None:
+        return None
+    game = Game.objects.filter(form=form, created_at__gte=now - AGAIN).select_related("form_guest").first()
     if game is None:
         return None
     sender = game.form_guest if user is None else user
     if sender is None or sender.pk != game.host_id or (user is None and not sender.is_guest):
         return None
     table = queries.find(game.pk)
-    return None if table is None else Made(table, sender if user is None else None)
+    return None if table is None else Made(table, sender if user is None else None, new=False)

@@ -30,16 +30,15 @@ OVER_LIMIT: Final = "you already have as many tables as a person can have."
 
 
 @contextmanager
-def counting_guest(request: HttpRequest) -> Iterator[None]:
-    """Count the guest that is made in the block for this visitor's address, unless the block raises.
+def guest_allowed(request: HttpRequest) -> Iterator[tries.Try]:
+    """Allow the block to make a guest for this visitor. The block calls `count()` once it has made one.
 
-    The block runs in a transaction.
+    The block runs in a transaction. If it raises, nothing is counted.
 
     :raises TooManyTries: the address has made as many guests as allowed.
     """
-    with tries.trying([tries.Key.of(GUESTS, address_of(request))], timezone.now()) as one:
-        yield
-        one.count()
+    with tries.trying(tries.Key.of_address(GUESTS, address_of(request)), timezone.now()) as one:
+        yield one
 
 
 def left_guest(request: HttpRequest) -> User | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import nullcontext
+from datetime import datetime
 from typing import Final
 
 from django.conf import settings
@@ -11,11 +11,12 @@ from django.contrib.auth import login
 from django.http import HttpRequest
 from django.utils import timezone
 
+from accounts.limits import TooManyTries
 from games.actions.lobby import TableOptions
-from games.actions.once import create_table_once
+from games.actions.once import Made, create_table_once, made_before
 from games.queries import Table
 from games.web.asker import BACKEND, person
-from games.web.guests import counting_guest
+from games.web.guests import guest_allowed
 
 LONGEST: Final = 64
 
@@ -27,11 +28,27 @@ def make_table(request: HttpRequest, options: TableOptions) -> Table:
     :raises TooManyTries: too many guests have been made from this address.
     """
     user, form, now = person(request), form_of(request), timezone.now()
-    with nullcontext() if user is not None else counting_guest(request):
-        made = create_table_once(user=user, options=options, form=form, now=now)
+    if user is not None:
+        return create_table_once(user=user, options=options, form=form, now=now).table
+    made = _make_for_visitor(request, options, form, now)
     if made.guest is not None:
         login(request, made.guest, backend=BACKEND)
     return made.table
+
+
+def _make_for_visitor(request: HttpRequest, options: TableOptions, form: str | None, now: datetime) -> Made:
+    try:
+        with guest_allowed(request) as one:
+            made = create_table_once(user=None, options=options, form=form, now=now)
+            if made.new:
+                one.count()
+            return made
+    except TooManyTries:
+        # The first of two clicks may have made the last guest that was allowed.
+        made_already = made_before(user=None, form=form, now=now)
+        if made_already is None:
+            raise
+        return made_already
 
 
 def form_of(request: HttpRequest) -> str | None:

@@ -27,7 +27,7 @@ from games.web import game as game_views
 from games.web import table as table_views
 from games.web.answers import SeeOther
 from games.web.asker import BACKEND, person, table_for, viewer, viewer_as
-from games.web.guests import counting_guest
+from games.web.guests import guest_allowed
 from games.web.marks import marks
 
 
@@ -45,8 +45,9 @@ def join(request: HtmxRequest, code: str) -> HttpResponse:
     if person(request) is not None:
         return _done(request, code, partial(lobby.join, code=code, now=now))
     try:
-        with counting_guest(request):
+        with guest_allowed(request) as one:
             table, guest = lobby.join_as_guest(code=code, now=now, links=viewer(request).links)
+            one.count()
     except Denied as denied:
         return _refused(request, code, denied)
     login(request, guest, backend=BACKEND)

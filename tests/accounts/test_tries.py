@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -23,9 +24,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from accounts import browsers, tries
+from accounts import browsers, limits, tries
 from accounts.backends import people_called
-from accounts.limits import WRONG_BY_ADDRESS, TooManyTries, TryLimit
+from accounts.limits import WRONG_BY_ADDRESS, TooManyTries, TryLimit, scaled
 from accounts.models import CountedTry, User
 from accounts.origin import TIMES_FOR_48, networks_of
 from accounts.tries import Key
@@ -484,6 +485,30 @@ def test_a_wrong_answer_is_counted_and_told(db: None, key: Key) -> None:
         tries.check([key], NOON, wrong)
     assert tries.check([key], NOON, lambda: "right") == "right"
     assert CountedTry.objects.count() == 1
+
+
+def test_the_locks_of_two_keys_never_share_a_number_even_with_the_highest_rate_limits(settings: Settings) -> None:
+    settings.RATE_LIMITS = settings.HIGHEST_RATE_LIMITS
+    every = [value for value in vars(limits).values() if isinstance(value, TryLimit)]
+    assert len(every) > 10
+    widest = max(scaled(limit.most * TIMES_FOR_48) or 0 for limit in every)
+    assert widest < 2**tries.SLOT_BITS
+    key = Key.of(THREE, "somebody")
+    first = key.lock(0)
+    assert first % 2**tries.SLOT_BITS == 0
+    assert 0 <= first <= key.lock(widest) < 2**63
+
+
+def test_a_wide_limit_does_not_list_all_its_slots(db: None, settings: Settings) -> None:
+    settings.RATE_LIMITS = settings.HIGHEST_RATE_LIMITS
+    key = Key.of(limits.GUESTS, "somebody")
+    tries.count([key], NOON)
+    tracemalloc.start()
+    tries.count([key], NOON)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
+    assert CountedTry.objects.count() == 2
 
 
 def test_old_counts_are_forgotten_and_others_kept(db: None, key: Key) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.test import Client
 from pytest_django.fixtures import Settings
 
 from accounts.limits import GUESTS
-from accounts.models import User
+from accounts.models import CountedTry, User
+from accounts.origin import TIMES_FOR_48
 from games.actions import lobby
 from games.models import Game
 from games.web import guests
@@ -64,3 +67,38 @@ def test_a_visitor_who_gets_no_seat_is_not_counted(alice: User) -> None:
     for _ in range(3):
         assert send(f"/games/{private.game.code}/join/").status_code == 404
     assert send("/play-now/").status_code == 303
+
+
+def test_all_networks_of_a_48_together_make_eight_times_as_many_guests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guests, "GUESTS", replace(GUESTS, most=1))
+    for network in range(TIMES_FOR_48):
+        assert send("/play-now/", address=f"2001:db8:7:{network:x}::1").status_code == 303
+    ninth = send("/play-now/", address=f"2001:db8:7:{TIMES_FOR_48:x}::1")
+    assert ninth.status_code == 429
+    assert "Too many new guests from your network." in ninth.content.decode()
+    assert send("/play-now/", address="2001:db8:8::1").status_code == 303
+    assert User.objects.filter(is_guest=True).count() == TIMES_FOR_48 + 1
+
+
+def browser_with_a_form() -> Client:
+    browser = Client()
+    browser.cookies[django_settings.CSRF_COOKIE_NAME] = "a" * 32
+    return browser
+
+
+@pytest.mark.parametrize(("path", "data"), [("/play-now/", {}), ("/tables/new/", CHOICES)])
+def test_a_double_click_counts_one_guest(path: str, data: dict[str, Any]) -> None:
+    for _ in range(3):
+        assert send(path, {**data, "form": "one"}, browser=browser_with_a_form()).status_code == 303
+    assert User.objects.filter(is_guest=True).count() == 1
+    assert CountedTry.objects.count() == 1
+
+
+def test_a_double_click_for_the_last_guest_leads_to_the_table_that_the_first_click_made() -> None:
+    send("/play-now/")
+    clicks = [send("/play-now/", {"form": "one"}, browser=browser_with_a_form()) for _ in range(2)]
+    assert [click.status_code for click in clicks] == [303, 303]
+    assert clicks[0].headers["Location"] == clicks[1].headers["Location"]
+    assert send("/play-now/", {"form": "two"}, browser=browser_with_a_form()).status_code == 429
+    Game.objects.update(created_at=NOON - timedelta(days=1))
+    assert send("/play-now/", {"form": "one"}, browser=browser_with_a_form()).status_code == 429
