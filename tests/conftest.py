@@ -22,6 +22,8 @@ from accounts.actions import create_token
 from accounts.models import User
 from games import randomness
 from games.models import rows
+from nomercy import limits
+from nomercy.counting import Limiter
 from nomercy.launcher.postgres import running
 from nomercy.launcher.programs import system
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database
@@ -151,8 +153,9 @@ def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nothing_counted_yet() -> None:
-    """What one test asked too often of the site is not held against the next one."""
+def nothing_counted_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the requests that earlier tests made, which count for limits."""
+    monkeypatch.setattr(limits, "limiter", Limiter())
     for one in caches:
         caches[one].clear()
 
