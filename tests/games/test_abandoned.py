@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,18 +13,19 @@ from django.db import transaction
 from accounts.actions import create_guest
 from accounts.models import User
 from games import queries
-from games.actions import abandoned, lobby, rounds, seating
+from games.actions import abandoned, bot_turn, housekeeping, lobby, rounds, seating
 from games.actions.play import play_move
 from games.locks import lock_game
 from games.models import Game, Move, Notice, Report
-from games.queries import Table, Viewer
+from games.queries import Table, Viewer, profiles
 from games.queries.verify import faults_of
 from games.staff import cases, tables
 from tests.support.tables import NOON, now_of
 
 pytestmark = pytest.mark.django_db
 
-LATER = NOON + abandoned.PLAYED_OUT + timedelta(seconds=1)
+IDLE = timedelta(days=7)
+LATER = NOON + IDLE + timedelta(seconds=1)
 
 
 def against_bots(user: User, **options: Any) -> Table:
@@ -31,8 +33,22 @@ def against_bots(user: User, **options: Any) -> Table:
     return lobby.create_table(user=user, options=replace(chosen, **options), now=NOON)
 
 
-def leave(table: Table, user: User) -> None:
-    play_move(code=table.game.code, viewer=Viewer(user), text="leave", version=None, now=NOON)
+def pair_against_bots(first: User, second: User) -> Table:
+    options = lobby.TableOptions(players=4, bots=2, bot="random", target=1000)
+    table = lobby.create_table(user=first, options=options, now=NOON)
+    return lobby.join(code=table.game.code, viewer=Viewer(second), now=NOON)
+
+
+def leave(table: Table, user: User, *, at: datetime = NOON) -> None:
+    play_move(code=table.game.code, viewer=Viewer(user), text="leave", version=None, now=at)
+
+
+def played_by(user: User) -> Table:
+    """A game in which this person has made a move."""
+    table = against_bots(user)
+    Move.objects.create(game=table.game, round=table.started.round, n=1, seat=0, text="draw", at=NOON)
+    Game.objects.filter(pk=table.game.pk).update(version=1)
+    return table
 
 
 def left_by(user: User, **options: Any) -> Table:
@@ -49,21 +65,47 @@ def status(table: Table) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_game_that_all_people_left_is_called_off_after_an_hour(alice: User, bob: User) -> None:
+def test_a_game_that_all_people_left_is_called_off_after_a_week_without_a_move(alice: User) -> None:
     left, played = left_by(alice), against_bots(alice)
-    pair = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=2, target=1000), now=NOON)
-    lobby.join(code=pair.game.code, viewer=Viewer(bob), now=NOON)
-    leave(pair, alice)
     assert abandoned.call_off_left_games(now=LATER - timedelta(minutes=1)) == 0
     assert abandoned.call_off_left_games(now=LATER) == 1
-    assert [status(table) for table in (left, played, pair)] == ["void", "playing", "playing"]
+    assert [status(table) for table in (left, played)] == ["void", "playing"]
     ended = now_of(left).game
     assert (ended.finished_at, ended.wake_at, ended.winner) == (LATER, None, None)
     assert faults_of(ended.pk) == []
-    leave(pair, bob)
-    Move.objects.filter(game=pair.game, seat=1).update(at=LATER)
+
+
+def test_a_left_game_goes_on_while_bots_move_in_it(alice: User) -> None:
+    """Somebody about to lose must not be able to leave so many games that they are called off instead."""
+    table = left_by(alice)
+    assert bot_turn.play_bots(game_id=table.game.pk, clock=lambda: LATER, rng=random.Random(1))
+    assert abandoned.call_off_left_games(now=LATER + IDLE) == 0
+    assert abandoned.call_off_left_games(now=LATER + IDLE + timedelta(seconds=1)) == 1
+
+
+def test_a_bot_that_moves_just_before_a_game_is_called_off_keeps_it_going(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the list of the games and the lock of one of them."""
+    table, call_off = left_by(alice), abandoned._call_off
+
+    def moved_first(game_id: int, now: Any) -> bool:
+        bot_turn.play_bots(game_id=game_id, clock=lambda: now, rng=random.Random(1), most=1)
+        return call_off(game_id, now)
+
+    monkeypatch.setattr(abandoned, "_call_off", moved_first)
     assert abandoned.call_off_left_games(now=LATER) == 0
-    assert abandoned.call_off_left_games(now=LATER + timedelta(hours=2)) == 1
+    assert status(table) == Game.Status.PLAYING
+
+
+def test_two_people_who_leave_at_different_times_before_a_move(alice: User, bob: User) -> None:
+    pair, an_hour_later = pair_against_bots(alice, bob), timedelta(hours=1)
+    leave(pair, alice)
+    assert abandoned.call_off_left_games(now=LATER) == 0
+    leave(pair, bob, at=NOON + an_hour_later)
+    assert abandoned.call_off_left_games(now=LATER) == 0
+    assert abandoned.call_off_left_games(now=LATER + an_hour_later) == 1
+    assert deleted(ended(pair)) == [True]
 
 
 def test_a_game_goes_on_while_a_bot_keeps_a_seat_for_its_owner(alice: User) -> None:
@@ -79,19 +121,39 @@ def test_a_left_game_that_staff_paused_stays(alice: User, mo: User) -> None:
     assert abandoned.call_off_left_games(now=LATER) == 0
 
 
-def test_a_game_whose_seat_staff_have_just_given_to_somebody_goes_on(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("bot", [True, False])
+def test_a_game_whose_last_person_staff_removed_goes_on_for_a_week(alice: User, mo: User, *, bot: bool) -> None:
+    table = against_bots(alice)
+    removed = LATER + timedelta(days=1)
+    tables.remove(game_id=table.game.pk, by=mo, seat=0, bot=bot, reason="Wrote rude words as a name", now=removed)
+    Move.objects.filter(game=table.game).update(at=NOON)
+    assert abandoned.call_off_left_games(now=removed + timedelta(days=6)) == 0
+    assert abandoned.call_off_left_games(now=removed + IDLE + timedelta(seconds=1)) == 1
+
+
+def test_a_left_game_in_which_staff_seated_somebody_goes_on(alice: User, bob: User, ann: User) -> None:
+    table = left_by(alice)
+    give_seat(table, bob, ann)
+    assert abandoned.call_off_left_games(now=LATER + IDLE) == 0
+
+
+def give_seat(table: Table, user: User, staff: User, *, at: datetime = NOON) -> None:
+    reason = "The friend goes on in her place"
+    tables.move_seat(game_id=table.game.pk, by=staff, seat=1, username=user.username, reason=reason, now=at)
+
+
+def test_a_game_that_staff_have_just_acted_on_goes_on(
+    alice: User, bob: User, ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the list of the games and the lock of one of them."""
+    """Between the list of the games and the lock of one of them; nobody plays there after the acts either."""
     table, call_off = left_by(alice), abandoned._call_off
 
-    def seated_first(game_id: int, now: Any) -> bool:
-        with transaction.atomic():
-            found = queries.load(lock_game(pk=game_id))
-            seating.change_owner(found, found.seats[1], person=bob, now=now)
+    def acted_first(game_id: int, now: datetime) -> bool:
+        give_seat(table, bob, ann, at=now)
+        tables.remove(game_id=game_id, by=ann, seat=1, bot=True, reason="That was the wrong person", now=now)
         return call_off(game_id, now)
 
-    monkeypatch.setattr(abandoned, "_call_off", seated_first)
+    monkeypatch.setattr(abandoned, "_call_off", acted_first)
     assert abandoned.call_off_left_games(now=LATER) == 0
     assert status(table) == Game.Status.PLAYING
 
@@ -119,27 +181,50 @@ def deleted(*found: Table) -> list[bool]:
 
 def test_games_that_nobody_played_are_deleted_after_60_days(alice: User) -> None:
     never_started = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    found = [ended(never_started), ended(left_by(alice)), ended(left_by(alice, players=2, bots=1, target=0))]
-    assert [table.game.status for table in map(now_of, found)] == ["void", "void", "over"]
+    found = [ended(never_started), ended(left_by(alice))]
+    assert [status(table) for table in found] == ["void", "void"]
     young, playing = ended(left_by(alice), days=59), left_by(alice)
-    assert deleted(*found, young, playing) == [True, True, True, False, False]
+    assert deleted(*found, young, playing) == [True, True, False, False]
     assert not Notice.objects.filter(game__in=[table.game.pk for table in found]).exists()
 
 
-def test_games_that_somebody_played_stay(alice: User, bob: User) -> None:
-    moved = against_bots(alice)
-    Move.objects.create(game=moved.game, round=moved.started.round, n=1, seat=0, text="draw", at=NOON)
-    Game.objects.filter(pk=moved.game.pk).update(version=1)
+def test_games_that_somebody_played_stay(alice: User) -> None:
+    moved, stayed = played_by(alice), against_bots(create_guest())
     leave(moved, alice)
-    # The other one won without a move.
+    found = [ended(moved), ended(stayed)]
+    User.objects.filter(is_guest=True).delete()  # forgotten, as after a month
+    assert deleted(*found) == [False, False]
+
+
+def test_games_with_a_result_stay_because_they_count_in_profiles(alice: User, bob: User) -> None:
+    lost = left_by(alice, players=2, bots=1, target=0)
     won = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
     lobby.join(code=won.game.code, viewer=Viewer(bob), now=NOON)
     leave(won, alice)
-    stayed = against_bots(create_guest())
-    found = [ended(moved), ended(won), ended(stayed)]
-    assert status(won) == Game.Status.OVER
-    User.objects.filter(is_guest=True).delete()  # forgotten, as after a month
-    assert deleted(*found) == [False, False, False]
+    found = [ended(lost), ended(won)]
+    assert [status(table) for table in found] == ["over", "over"]
+    assert deleted(*found) == [False, False]
+    assert (profiles.tally_of(alice), profiles.tally_of(bob)) == ((2, 0), (1, 1))
+
+
+def test_a_game_stays_that_a_forgotten_guest_played_before_a_bot_took_the_seat(alice: User) -> None:
+    guest = create_guest()
+    table = played_by(guest)
+    with transaction.atomic():
+        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
+    leave(table, guest)
+    ended(table)
+    User.objects.filter(pk=guest.pk).update(date_joined=NOON - timedelta(days=100))
+    assert housekeeping.forget_guests(now=NOON) == 1
+    assert now_of(table).seats[0].bot
+    assert deleted(table) == [False]
+
+
+def test_a_game_stays_in_which_staff_seated_somebody(alice: User, bob: User, ann: User) -> None:
+    table = left_by(alice)
+    give_seat(table, bob, ann)
+    leave(table, bob)
+    assert deleted(ended(table)) == [False]
 
 
 def test_games_with_a_report_or_an_act_of_staff_stay(alice: User, bob: User, mo: User) -> None:
