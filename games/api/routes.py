@@ -17,6 +17,7 @@ from games.api.base import api
 from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove, Nothing
 from games.api.views import clock_json, game_json, line_json, listed_json
 from games.queries import Viewer, lists, records
+from games.queries.replays import one_at_a_time
 
 __all__ = ["api"]  # with the calls below
 
@@ -142,8 +143,10 @@ def list_moves(
 ) -> dict[str, Any]:
     viewer = _viewer(request)
     table = queries.load_for(code, viewer)
-    lines = queries.log_of(table, viewer.user, after=after, until=None if limit is None else after + limit)
-    return {"moves": [line_json(line) for line in lines], "version": table.game.version}
+    until = table.game.version if limit is None else min(after + limit, table.game.version)
+    with one_at_a_time(until - after):
+        lines = queries.log_of(table, viewer.user, after=after, until=until)
+        return {"moves": [line_json(line) for line in lines], "version": table.game.version}
 
 
 @api.get("/games/{code}/record", response={200: str, **REFUSED}, summary="The record, once the game is over")

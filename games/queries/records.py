@@ -11,7 +11,7 @@ from games import rules
 from games.models import Move, Round
 from games.models.positions import position_of
 from games.queries import Table
-from games.queries.replays import replayed, told_if_faulty
+from games.queries.replays import one_at_a_time, replayed, told_if_faulty
 from games.refusals import Denied
 
 
@@ -19,16 +19,16 @@ def record_of(table: Table) -> rules.Record:
     """The record of a game that is over. Three queries.
 
     :raises Denied: `not_found` while the game runs, since until the end a record would show cards; and for a game whose
-        log is at fault.
+        log is at fault; `busy` if somebody else has the record of a long game made.
     """
     game = table.game
     if not game.ended or table.playing is None:
         raise Denied("not_found", "The record is published once the game is over.", version=game.version)
     moves = Prefetch("moves", queryset=Move.objects.order_by("n"))
-    rounds = list(Round.objects.filter(game=game).prefetch_related(moves).order_by("number"))
     started = game.started_at or game.created_at
     times = _Clock(started)
-    with told_if_faulty(game):
+    with one_at_a_time(game.version), told_if_faulty(game):
+        rounds = list(Round.objects.filter(game=game).prefetch_related(moves).order_by("number"))
         played = tuple(_round(round_, table, times) for round_ in rounds)
     return rules.Record(
         preset=game.preset,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -14,7 +15,7 @@ from games import queries, rules
 from games.models import Game, Move, Round
 from games.models.positions import position_of
 from games.queries import GameView, LogLine, RoundResult, Table
-from games.refusals import Denied, does_not_replay
+from games.refusals import Denied, busy, does_not_replay
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -74,7 +75,8 @@ def step_of(table: Table, n: int, round_number: int | None = None) -> Step:
 
     Two queries.
 
-    :raises Denied: `not_found` while the game runs, for one that never began, and for one whose log is at fault.
+    :raises Denied: `not_found` while the game runs, for one that never began, and for one whose log is at fault; `busy`
+        if somebody else has a long round replayed.
     """
     game = table.game
     if not game.ended or table.playing is None:
@@ -84,7 +86,12 @@ def step_of(table: Table, n: int, round_number: int | None = None) -> Step:
     spans = tuple(Span(round_.number, round_.from_version, end) for round_, end in zip(rounds, ends, strict=True))
     n = min(max(n, 0), game.version)
     span = _span_at(spans, n, round_number)
-    round_ = next(round_ for round_ in rounds if round_.number == span.number)
+    with one_at_a_time(n - span.start):
+        return _step(table, rounds, spans, span, n)
+
+
+def _step(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Span, n: int) -> Step:
+    game, round_ = table.game, next(round_ for round_ in rounds if round_.number == span.number)
     moves = list(Move.objects.filter(round_id=round_.pk, n__lte=n).order_by("n"))
     absent = frozenset(round_.absent)
     ended = [row for row in rounds if row.number < span.number + (n == span.end)]
@@ -132,6 +139,31 @@ def _played(table: Table, round_: Round, moves: Iterable[Move]) -> rules.Positio
     with told_if_faulty(table.game):
         *_, last = replayed(round_, moves, options=table.options, players=len(table.seats))
     return last
+
+
+LONG: Final = 2_000
+"""Work on this many moves or more takes longer than a page may: about 0.2 s, and 30 s for 150,000 moves."""
+
+_long_work = threading.Lock()
+
+
+@contextmanager
+def one_at_a_time(moves: int) -> Iterator[None]:
+    """Let at most one request in this process work on a long part of a log; there is no limit on shorter parts.
+
+    Requests that would have to wait are refused instead: those who wait would hold the threads that all others need.
+
+    :raises Denied: `busy`.
+    """
+    if moves < LONG:
+        yield
+    elif _long_work.acquire(blocking=False):
+        try:
+            yield
+        finally:
+            _long_work.release()
+    else:
+        raise busy()
 
 
 @contextmanager

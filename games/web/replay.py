@@ -11,7 +11,7 @@ from django_htmx.http import trigger_client_event
 
 from accounts.htmx import HtmxRequest
 from games.queries import replays
-from games.refusals import Denied
+from games.refusals import RETRY_SECONDS, Denied
 from games.render.replay import replay_of
 from games.web.asker import number, person, table_for
 
@@ -38,5 +38,10 @@ def replay(request: HtmxRequest, code: str) -> HttpResponse:
 
 
 def no_replay(request: HttpRequest, code: str, denied: Denied) -> HttpResponse:
-    """Why a game that its reader may see cannot be replayed."""
-    return render(request, "games/no_replay.html", {"code": code, "why": denied.message}, status=denied.status)
+    """Return the page that says why a game that its reader may see cannot be replayed, or not at this moment."""
+    later = denied.code == "busy"
+    context = {"code": code, "why": denied.message, "later": later}
+    response = render(request, "games/no_replay.html", context, status=denied.status)
+    if later:
+        response["Retry-After"] = str(RETRY_SECONDS)
+    return response

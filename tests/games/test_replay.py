@@ -219,3 +219,34 @@ def test_who_asks_too_early_is_told_when(as_alice: Client, alice: User, bob: Use
     answer = as_alice.get(at(table_at(TWO_HANDS, [alice, bob])))
     assert answer.status_code == 404
     assert "A game can be replayed once it is over." in text_of(answer)
+
+
+@pytest.mark.parametrize("page", ["replay/?n=999", "record/"])
+def test_only_one_long_game_is_replayed_at_a_time(
+    as_alice: Client, alice: User, bob: User, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_after([alice, bob], 10_000, seed=3)
+    code, long = table.game.code, table.game.version
+    monkeypatch.setattr(replays, "LONG", long)
+    assert as_alice.get(f"/games/{code}/{page}").status_code == 200
+    with replays.one_at_a_time(long):
+        answer = as_alice.get(f"/games/{code}/{page}")
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+        assert "try again in a few seconds" in text_of(answer)
+        assert as_alice.get(at(table, n=long - 1)).status_code == 200
+    assert as_alice.get(f"/games/{code}/{page}").status_code == 200
+
+
+@pytest.mark.parametrize("call", ["record", "moves"])
+def test_the_api_tells_only_one_long_game_at_a_time(
+    as_alice: Client, alice: User, bob: User, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_after([alice, bob], 10_000, seed=3)
+    url, long = f"/api/v1/games/{table.game.code}", table.game.version
+    monkeypatch.setattr(replays, "LONG", long)
+    with replays.one_at_a_time(long):
+        answer = as_alice.get(f"{url}/{call}")
+        assert (answer.status_code, answer.json()["error"]) == (503, "busy")
+        assert answer.headers["Retry-After"] == "2"
+        assert as_alice.get(f"{url}/moves?limit={long - 1}").status_code == 200
+    assert as_alice.get(f"{url}/{call}").status_code == 200
