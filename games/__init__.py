@@ -1,0 +1,6 @@
+"""The games: rules, tables, clocks, notices and pages."""
+
+from typing import Final
+
+HOUSEKEEPING_SECONDS: Final = 3_600.0
+"""Seconds between two runs of the task that cleans up, and that moves every clock which other tasks have missed."""

@@ -20,6 +20,7 @@ from celery import current_app
 from channels.layers import get_channel_layer
 from django.db import transaction
 
+from games import HOUSEKEEPING_SECONDS
 from games.models import Game
 
 log = structlog.get_logger(__name__)
@@ -32,8 +33,8 @@ STALE: Final = 60.0
 
 BOT_TURN: Final = "games.tasks.bot_turn"
 FOLLOW_REST: Final = "games.tasks.follow_rest"
-HOUR: Final = 3600.0
-"""Seconds after which a task of `rest_changed` expires: the hourly task has moved the clocks by then."""
+REST_TASK_EXPIRES: Final = HOUSEKEEPING_SECONDS
+"""Seconds after which a task of `rest_changed` expires: the regular task has moved the clocks by then."""
 
 
 def group_of(code: str) -> str:
@@ -99,7 +100,9 @@ def rest_changed(user_id: int, *, after: int = 0) -> None:
 
 
 def _send_follow_rest(user_id: int, after: int) -> None:
-    current_app.send_task(FOLLOW_REST, args=(user_id, after), expires=HOUR, retry=False, ignore_result=True)
+    current_app.send_task(
+        FOLLOW_REST, args=(user_id, after), expires=REST_TASK_EXPIRES, retry=False, ignore_result=True
+    )
 
 
 def _poke(code: str, version: int) -> None:

@@ -9,6 +9,8 @@ from celery import Celery, Task
 from celery.signals import task_postrun, task_prerun
 from django.conf import settings
 
+from games import HOUSEKEEPING_SECONDS
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
 
 SWEEP: Final = "games.tasks.sweep"
@@ -16,7 +18,7 @@ SWEEP: Final = "games.tasks.sweep"
 BEAT: Final = {
     SWEEP: 2.0,
     "games.tasks.notices": 5.0,
-    "games.tasks.housekeeping": 3_600.0,
+    "games.tasks.housekeeping": HOUSEKEEPING_SECONDS,
     "accounts.tasks.forget_tries": 600.0,
     "accounts.tasks.clear_expired_sessions": 86_400.0,
     "accounts.tasks.recheck_names": 86_400.0,
