@@ -114,6 +114,10 @@ def _special(request: HttpRequest, view_name: str) -> Limit | None:
     return LIMITS.get(view_name, None if request.path.startswith(API) else OTHERS)
 
 
+def _is_form(request: HttpRequest) -> bool:
+    return request.method not in READING and not request.path.startswith(API)
+
+
 def _key(name: str, kind: str, who: str) -> str:
     return f"limit:{name}:{counted_as(kind, who)}"
 
@@ -186,7 +190,8 @@ class Limits:
                 return too_many(request, usual.name, wait)
         if special is not None:
             wait = _reached(special, special.address, "address", address)
-            wait = wait or _reached(REFUSED, REFUSED.address, "address", address)
+            if not wait and _is_form(request):
+                wait = _reached(REFUSED, REFUSED.address, "address", address)
             if not wait and settings.SESSION_COOKIE_NAME not in request.COOKIES and bearer_token(request) is None:
                 wait = _reached(special, special.visitors, "visitor", address)
             if wait:
@@ -218,7 +223,7 @@ class Limits:
         for limit, most, kind, name in counted:
             wait = _over(limit, most, kind, name)
             if wait:
-                if kind == "person" and request.method not in READING and not by_api:
+                if kind == "person" and _is_form(request):
                     _over(REFUSED, REFUSED.address, "address", address_of(request))
                 return too_many(request, limit.name, wait)
         return None

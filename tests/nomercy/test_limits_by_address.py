@@ -150,6 +150,20 @@ def test_forms_over_a_person_s_limit_cost_no_query_once_there_are_many(
     assert elsewhere.post(path, REMOTE_ADDR="192.0.2.7").status_code == 400
 
 
+def test_the_api_and_reading_are_served_while_forms_of_their_address_are_refused(
+    monkeypatch: pytest.MonkeyPatch, alice: User, bob: User
+) -> None:
+    monkeypatch.setattr(limits, "LIMITS", {"join": Limit("seats", 1, 1_000), "api-v1:make_move": Limit("moves", 9, 9)})
+    monkeypatch.setattr(limits, "REFUSED", Limit("refused", None, 1))
+    code, browser = table_at(TWO_HANDS, [alice, bob]).game.code, logged_in(bob)
+    path = f"/games/{code}/join/"
+    assert [browser.post(path).status_code for _ in range(4)] == [409, 429, 429, 429]
+    move, headers = {"move": "play b1", "version": 0}, {"Authorization": f"Bearer {api_token(alice)}"}
+    by_api = Client().post(f"/api/v1/games/{code}/moves", move, "application/json", headers=headers)
+    assert by_api.status_code == 422
+    assert browser.get(f"/games/{code}/record/").status_code == 404  # it has not ended
+
+
 def from_64(number: int) -> Client:
     """Return a browser in another /64 of one customer's /48."""
     return Client(REMOTE_ADDR=f"2001:db8:7:{number:x}::1")
