@@ -15,16 +15,16 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from accounts.limits import MINUTE, scaled
-from accounts.origin import counted_as
+from accounts.origin import counted_as, networks_of
 
 OPEN: Final = 100
 """Sockets that one address may have open: an open game page has one."""
 A_MINUTE: Final = 600
-"""Sockets that one address may open a minute, after `AT_ONCE` that it has saved up."""
+"""Sockets that one address may open a minute, after `AT_ONCE` that it has saved up. A /48 may open more."""
 AT_ONCE: Final = 200
 """A school's pages that all come back after a restart are fewer than twice `OPEN`."""
 KEPT: Final = 10_000
-"""Addresses that are kept before those are forgotten that have nothing open and nothing to wait for."""
+"""Addresses and networks that are kept before those are forgotten that have nothing open and nothing to wait for."""
 
 
 class TooMany(Exception):
@@ -37,7 +37,7 @@ class TooMany(Exception):
 
 @dataclass(slots=True)
 class Visitors:
-    """One address."""
+    """One address, or the /48 of some. Of a /48, only how fast it opens sockets is counted."""
 
     saved: float
     """The sockets it may open at once, as of `at`."""
@@ -61,29 +61,40 @@ class Crowd:
 
         :raises TooMany: the limits, which scale with `RATE_LIMITS`, do not allow it.
         """
-        visitors = self._enter(counted_as("socket", address))
+        visitors = self._enter(address)
         try:
             yield visitors.turn
         finally:
             visitors.open -= 1
 
-    def _enter(self, key: str) -> Visitors:
-        now = self._clock()
-        most, at_once, a_minute = scaled(OPEN), scaled(AT_ONCE), scaled(A_MINUTE)
+    def _enter(self, address: str) -> Visitors:
+        counted = [self._saved_up(network, times) for network, times in networks_of(address)]
+        visitors, most = counted[0], scaled(OPEN)
+        if most is not None:
+            if visitors.open >= most:
+                raise TooMany(MINUTE)
+            for one in counted:
+                one.saved -= 1
+        visitors.open += 1
+        return visitors
+
+    def _saved_up(self, network: str, times: int) -> Visitors:
+        """Return what is counted for this network, which may open `times` as many sockets as an address.
+
+        :raises TooMany: it has no socket left that it may open now.
+        """
+        key, now = counted_as("socket", network), self._clock()
+        at_once, a_minute = scaled(AT_ONCE * times), scaled(A_MINUTE * times)
         visitors = self._known.get(key)
         if visitors is None:
             self._forget(now)
             visitors = self._known[key] = Visitors(float(at_once or 0), now)
-        if most is not None and at_once is not None and a_minute is not None:
+        if at_once is not None and a_minute is not None:
             a_second = a_minute / MINUTE
             visitors.saved = min(float(at_once), visitors.saved + (now - visitors.at) * a_second)
             visitors.at = now
             if visitors.saved < 1:
                 raise TooMany(ceil((1 - visitors.saved) / a_second))
-            if visitors.open >= most:
-                raise TooMany(MINUTE)
-            visitors.saved -= 1
-        visitors.open += 1
         return visitors
 
     def _forget(self, now: float) -> None:

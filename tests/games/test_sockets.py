@@ -17,6 +17,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts.models import User
+from accounts.origin import TIMES_FOR_48
 from games.actions.play import play_move
 from games.live import consumer as consumer_module
 from games.live import watch as watch_module
@@ -484,6 +485,20 @@ def test_sockets_that_open_and_close_all_the_time_are_refused(at: Clock) -> None
     assert refused.value.wait == 1
     at.now += 60
     assert connects(here, "203.0.113.1", 1000) == AT_ONCE
+
+
+def test_the_addresses_of_a_48_open_eight_times_the_sockets_of_one(at: Clock) -> None:
+    here = Crowd(at)
+    flood = [f"2001:db8:7:{number:x}::/64" for number in range(20)]
+    assert [connects(here, address, 200) for address in flood] == [AT_ONCE] * TIMES_FOR_48 + [0] * 12
+    assert connects(here, "2001:db8:8::/64", 200) == connects(here, "203.0.113.1", 200) == AT_ONCE
+    at.now += 1
+    assert [connects(here, address, 20) for address in flood] == [10] * TIMES_FOR_48 + [0] * 12
+    with pytest.raises(TooMany) as refused, here.one_more(flood[-1]):
+        pass
+    assert refused.value.wait == 1
+    at.now += 60
+    assert connects(here, flood[0], 1000) == AT_ONCE
 
 
 def test_legal_play_never_meets_the_limits(at: Clock) -> None:
