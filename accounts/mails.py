@@ -34,7 +34,7 @@ from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, sca
 from accounts.models import AccountMail, Delivery, User
 
 LISTED: Final = 10
-"""The most accounts that one confirmation lists. Three such mails list as many as a network can ask for in an hour."""
+"""The most accounts that one confirmation lists. Three such mails list as many as an address can ask for in an hour."""
 ALSO_LISTED: Final = "also_listed"
 """The key in a confirmation's `facts` for the numbers of the accounts that it lists besides the one that asked."""
 LATEST: Final = timedelta(days=3)
