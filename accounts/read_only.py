@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import structlog
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
 from django.db import DataError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
+
+log = structlog.get_logger(__name__)
 
 OF_A_FIELD: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt")
 """How Django's filters of a field ask for it in an address."""
 OF_DATES: Final = ("__year", "__month", "__day")
 UNREADABLE: Final = "The list cannot be filtered like this, so it shows all rows."
+
+
+class _ImpossibleValueError(Exception):
+    """A list is asked for with a value that no row can have. The text is the name of the error's type."""
 
 
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
@@ -54,14 +61,26 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
         """Show the list under its own name. Redirect to the whole list if the URL has an impossible value."""
         title = str(self.opts.verbose_name_plural)
         try:
-            with transaction.atomic():  # so that the database can still be used after an error
-                answer: HttpResponse = super().changelist_view(request, {"title": title[0].upper() + title[1:]})
-                if isinstance(answer, TemplateResponse):
-                    answer.render()  # here, because the rows are only read when the page is rendered
-        except (DataError, ValueError, OverflowError):
-            # Django checks most values of filters, but accepts any number and any year.
-            if not request.GET:
-                raise
+            return super().changelist_view(request, {"title": title[0].upper() + title[1:]})
+        except _ImpossibleValueError as error:
+            log.warning("a staff list cannot be filtered", list=self.opts.label_lower, error=str(error))
             messages.error(request, UNREADABLE)
             return redirect(request.path)
-        return answer
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """Return what the list shows, with its rows read.
+
+        Django checks most values of filters, but accepts any number and any year. No column is worked out here: an
+        error in one is a fault of the site, and not of the URL.
+
+        :raises _ImpossibleValueError: the URL has a value that cannot be looked up.
+        """
+        try:
+            with transaction.atomic():  # so that the database can still be used after an error
+                found = super().get_changelist_instance(request)
+                len(found.result_list)  # the database is asked here, and not when the page is rendered
+        except (DataError, ValueError, OverflowError) as error:
+            if not request.GET:
+                raise
+            raise _ImpossibleValueError(type(error).__name__) from error
+        return found

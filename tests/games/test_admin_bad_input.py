@@ -8,9 +8,11 @@ from django.contrib.messages import get_messages
 from django.db import DataError
 from django.test import Client
 from django.urls import reverse
+from structlog.testing import capture_logs
 
 from accounts.models import User
 from accounts.read_only import UNREADABLE, ReadOnly
+from games.models import Game
 from tests.support.codes import staff_browser
 from tests.support.tables import table_after
 
@@ -40,15 +42,35 @@ def test_a_huge_number_breaks_no_filter(root: Client, alice: User, bob: User) ->
             assert root.get(address, {name: HUGE}).status_code in (200, 302), (address, name)
 
 
-def test_a_value_that_the_database_cannot_take_leads_to_the_whole_list(
-    root: Client, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [DataError, ValueError, OverflowError])
+def test_a_value_that_cannot_be_looked_up_leads_to_the_whole_list(
+    root: Client, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def refuse(self: ReadOnly, *args: object) -> None:
-        raise DataError("bigint out of range")
+        raise error("bigint out of range")
 
     monkeypatch.setattr(ReadOnly, "get_queryset", refuse)
-    answer = root.get("/admin/games/round/", {"q": "9"})
+    with capture_logs() as lines:
+        answer = root.get("/admin/games/round/", {"q": "9"})
     assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/games/round/")
     assert [str(message) for message in get_messages(answer.wsgi_request)] == [UNREADABLE]
-    with pytest.raises(DataError):
+    assert [(line["list"], line["error"]) for line in lines if line["log_level"] == "warning"] == [
+        ("games.round", error.__name__)
+    ]
+    with pytest.raises(error):
         root.get("/admin/games/round/")  # a fault of the site, because the URL has no value
+
+
+@pytest.mark.parametrize("error", [ValueError, OverflowError, DataError])
+def test_a_fault_in_the_page_of_a_list_is_not_taken_for_a_wrong_value(
+    root: Client, monkeypatch: pytest.MonkeyPatch, error: type[Exception], alice: User, bob: User
+) -> None:
+    def fail(self: Game) -> str:
+        raise error
+
+    table_after([alice, bob], 1, seed=1)
+    monkeypatch.setattr(Game, "__str__", fail)
+    root.raise_request_exception = False
+    for address in ("/admin/games/round/", "/admin/games/round/?p=1"):
+        answer = root.get(address)
+        assert answer.status_code == 500, address
