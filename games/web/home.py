@@ -17,6 +17,7 @@ from games import queries
 from games.actions import lobby
 from games.models import Game
 from games.queries import GameView, lists
+from games.refusals import Denied
 from games.render.game_cards import open_card
 from games.render.home import HomePage, current_games, finished_games
 from games.web.answers import SeeOther
@@ -36,17 +37,22 @@ PLAY_NOW: Final = lobby.TableOptions(players=4, bots=3, bot="careful", public=Fa
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """My games in groups, or the finished ones; for a visitor what the site is, and the open tables."""
+    return _front_page(request)
+
+
+def _front_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     user, now = person(request), timezone.now()
     open_tables = _views(lists.open_tables(user)[:OPEN_LISTED], user)
     if user is None:
-        return render(request, "home.html", {"open_tables": [open_card(view) for view in open_tables]})
+        cards = [open_card(view) for view in open_tables]
+        return render(request, "home.html", {"open_tables": cards}, status=status)
     if finished := request.GET.get("finished") == "1":
         groups = finished_games(_views(lists.finished_games_of(user)[:LISTED], user), now)
     else:
         groups = current_games(_views(lists.current_games_of(user)[:LISTED], user), open_tables, now)
     guest, away_until = left_guest(request), user.vacation_until if user.rest.away(now) else None
     page = HomePage(groups, finished, guest.name if guest else "", away_until)
-    return render(request, "home.html", {"page": page})
+    return render(request, "home.html", {"page": page}, status=status)
 
 
 def _views(games: QuerySet[Game], user: User | None) -> list[GameView]:
@@ -56,8 +62,16 @@ def _views(games: QuerySet[Game], user: User | None) -> list[GameView]:
 @require_POST
 @marks
 def play_now(request: HttpRequest) -> HttpResponse:
-    """A table with three bots, started; a visitor is made a guest."""
-    return SeeOther.to("game", make_table(request, PLAY_NOW).game.code)
+    """Start a table with three bots; a visitor is made a guest.
+
+    Who has as many tables as allowed gets the front page, which says so and lists them.
+    """
+    try:
+        table = make_table(request, PLAY_NOW)
+    except Denied as denied:
+        messages.error(request, denied.message)
+        return _front_page(request, denied.status)
+    return SeeOther.to("game", table.game.code)
 
 
 @require_safe

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from accounts import actions as account_actions
 from accounts.models import User
-from games.actions import lobby
+from games.actions import lobby, table_limits
+from games.actions.play import play_move
 from games.models import Game, Seat
 from games.queries import Viewer
 from tests.conftest import logged_in
@@ -50,6 +53,45 @@ def test_play_now_keeps_who_is_logged_in(as_alice: Client, alice: User) -> None:
     as_alice.post("/play-now/")
     assert Seat.objects.get(bot="").user == alice
     assert not User.objects.filter(is_guest=True).exists()
+
+
+def test_a_guest_s_third_table_against_bots_is_refused_on_the_front_page(client: Client, settings: Settings) -> None:
+    settings.RATE_LIMITS = 100
+    games = [client.post("/play-now/").headers["Location"] for _ in range(2)]
+    refused = client.post("/play-now/")
+    assert refused.status_code == 403
+    text = text_of(refused)
+    assert (
+        "You play at 2 tables against bots alone, and a guest can have no more: finish or leave one first, or sign up."
+    ) in text
+    assert "<h1>Games</h1>" in refused.content.decode()
+    assert all(f'href="{game}"' in refused.content.decode() for game in games)
+    assert Game.objects.count() == 2
+    assert "a guest can have no more" not in text_of(client.get("/"))
+    lobby_code = games[0].split("/")[2]
+    guest = User.objects.get(is_guest=True)
+    play_move(code=lobby_code, viewer=Viewer(guest), text="leave", version=None, now=timezone.now())
+    assert client.post("/play-now/").status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [
+        ("TABLES_AGAINST_BOTS", "You play at 2 tables against bots alone, and nobody can have more"),
+        ("TABLES", "You sit at 2 tables that are not over, and nobody can have more"),
+    ],
+)
+def test_an_account_at_a_limit_is_refused_a_quick_game_on_the_front_page(
+    as_alice: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, limit: str, sentence: str
+) -> None:
+    settings.RATE_LIMITS = 100
+    monkeypatch.setattr(table_limits, limit, 2)
+    for _ in range(2):
+        assert as_alice.post("/play-now/").status_code == 303
+    refused = as_alice.post("/play-now/")
+    assert refused.status_code == 403
+    assert f"{sentence}: finish or leave one first." in text_of(refused)
+    assert Game.objects.count() == 2
 
 
 def test_a_get_of_play_now_makes_nothing(client: Client) -> None:
