@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,6 +153,11 @@ def test_a_door_asks_queries_and_calls_actions(module: str) -> None:
 @pytest.mark.parametrize("module", modules(NO_WRITES))
 def test_who_reads_writes_nothing(module: str) -> None:
     assert list(writes(Path(CHECKOUT / module).read_text())) == []
+
+
+@pytest.mark.parametrize("module", modules(("games/render", "games/notices/render.py")))
+def test_a_page_is_a_typed_object_made_without_a_request(module: str) -> None:
+    assert not re.findall(r"HttpRequest|dict\[str, (?:Any|object)\]", Path(CHECKOUT / module).read_text())
 
 
 LOG_IN = {"login", "aauthenticate", "authenticate", "alogin", "force_login", "perform_login"}

@@ -1,6 +1,6 @@
-"""How a view becomes what people read: the `page` object of the game page, and its sentences."""
+"""What pages show: an object a page, made from what `games.queries` gives, without a request or the database."""
 
-from games.render.page import LOG_LINES, Again, Asked, Ended, GamePage, may_leave, page_of
+from games.render.page import LOG_LINES, Again, Asked, Ended, GamePage, page_of
 from games.render.table import SORTS
 from games.render.told import LogNote, announcements, log_of
 
@@ -14,6 +14,5 @@ __all__ = [
     "LogNote",
     "announcements",
     "log_of",
-    "may_leave",
     "page_of",
 ]

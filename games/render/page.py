@@ -17,6 +17,7 @@ from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
 from games.render.move import YourMove, move_of
+from games.render.resign import may_leave
 from games.render.table import (
     SORTS,
     Hand,
@@ -230,12 +231,6 @@ def _due(view: GameView, now: datetime) -> Due | None:
         left=words.time_left(view.deadline, now),
         seconds=round((view.deadline - now).total_seconds(), 1),
     )
-
-
-def may_leave(view: GameView) -> bool:
-    """Whether the reader can resign: still in, in a round that is being played."""
-    seen = view.view
-    return view.turn is not None and seen is not None and view.you is not None and view.you not in seen.out
 
 
 def _over(view: GameView, again: Again | None, *, unseen: bool, guest: bool) -> Over | None:

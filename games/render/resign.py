@@ -1,4 +1,4 @@
-"""The page that asks once more before somebody resigns."""
+"""Whether the reader can resign, and the page that asks once more before they do."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from django.urls import reverse
 
 from games.queries import GameView
 from games.render import words
+
+
+def may_leave(view: GameView) -> bool:
+    """Whether the reader can resign: still in, in a round that is being played."""
+    seen = view.view
+    return view.turn is not None and seen is not None and view.you is not None and view.you not in seen.out
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +27,10 @@ class ResignPage:
 
 
 def resign_page_of(view: GameView) -> ResignPage:
-    """Return the question for a reader who can resign, see `may_leave`."""
-    code = [view.id]
+    """Return the question for a reader who can resign."""
     return ResignPage(
-        words.crumb(view), words.what_leaving_does(view), reverse("move", args=code), reverse("game", args=code)
+        table=words.crumb(view),
+        what=words.what_leaving_does(view),
+        move_url=reverse("move", args=[view.id]),
+        table_url=reverse("game", args=[view.id]),
     )

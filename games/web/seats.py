@@ -21,8 +21,7 @@ from games.actions import lobby, pauses
 from games.actions.rematch import ask_rematch
 from games.queries import Table, Viewer
 from games.refusals import Denied
-from games.render import may_leave
-from games.render.resign import resign_page_of
+from games.render.resign import may_leave, resign_page_of
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.answers import SeeOther
