@@ -46,10 +46,12 @@ def next_game_for(user: User, *, after: str | None = None) -> Game | None:
 
 def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
     """This person's tables, most urgent first: those waiting for them, then the others, then finished ones."""
-    mine = waiting_for(user) if turn else Game.objects.filter(seats__user=user)
+    waiting = waiting_for(user).order_by()
+    mine = waiting if turn else Game.objects.filter(seats__user=user)
+    # No counts: PostgreSQL would group all columns of every game that the person has ever played.
     return mine.annotate(
-        waiting=Count("pk", filter=_my_turn(user)),
-        going=Count("pk", filter=Q(status__in=(Game.Status.OPEN, Game.Status.PLAYING))),
+        waiting=Case(When(pk__in=waiting.values("pk"), then=1), default=0),
+        going=Case(When(status__in=(Game.Status.OPEN, Game.Status.PLAYING), then=1), default=0),
     ).order_by("-waiting", "-going", F("deadline").asc(nulls_last=True), F("finished_at").desc(nulls_last=True), "-pk")
 
 

@@ -147,6 +147,13 @@ def rows_read(plan: dict[str, Any], table: str) -> int:
     return int(rows * plan["Actual Loops"]) + sum(rows_read(part, table) for part in plan.get("Plans", ()))
 
 
+def test_a_person_s_list_groups_no_games(many: list[int], alice: User) -> None:
+    """Grouping all columns of every game that somebody has ever played takes longer than all the rest."""
+    for games in (lists.games_of(alice), lists.current_games_of(alice), lists.games_of(alice, turn=True)):
+        plan = games[:20].explain()
+        assert "Aggregate" not in plan, plan
+
+
 def test_a_statement_that_reads_a_whole_table_would_be_found(many: list[int]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
