@@ -20,7 +20,7 @@ OPEN_TABLE: Final = timedelta(days=7)
 """How long a table waits for its players."""
 
 GUEST_TABLE: Final = timedelta(hours=24)
-"""How long a guest's table waits if nobody joins it. Shorter, because one person can be any number of guests."""
+"""How long a guest waits alone at a table. Shorter, because one person can be any number of guests."""
 
 GUEST_DAYS: Final = 30
 
@@ -30,22 +30,24 @@ def close_old_tables(*, now: datetime) -> int:
 
     Each has a transaction of its own. One that fails is logged, and tried again the next time.
     """
+    games = list(_waited(now).order_by("pk").values_list("pk", flat=True))
+    return for_each_game(games, lambda pk: _close(pk, now), failed="an old table was not closed").count
+
+
+def _waited(now: datetime) -> QuerySet[Game]:
+    """Return the open tables that have waited too long: a week, or a day since a guest has been alone there."""
     others = Seat.objects.filter(game=OuterRef("pk"), user__isnull=False).exclude(user=OuterRef("host"))
     week = Q(created_at__lt=now - OPEN_TABLE)
-    day = Q(created_at__lt=now - GUEST_TABLE, host__is_guest=True) & ~Exists(others)
-    waited = Game.objects.filter(week | day, status=Game.Status.OPEN)
-    games = list(waited.order_by("pk").values_list("pk", flat=True))
-    return for_each_game(games, lambda pk: _close(pk, now), failed="an old table was not closed").count
+    day = Q(people_changed_at__lt=now - GUEST_TABLE, host__is_guest=True) & ~Exists(others)
+    return Game.objects.filter(week | day, status=Game.Status.OPEN)
 
 
 def _close(game_id: int, now: datetime) -> bool:
     with transaction.atomic():
-        table = queries.load(lock_game(pk=game_id))
-        if table.game.status != Game.Status.OPEN:
-            return False  # it has filled since, or was closed
-        people = sum(seat.user_id is not None for seat in table.seats)
-        if people > 1 and table.game.created_at >= now - OPEN_TABLE:
-            return False  # somebody has joined the guest since
+        game = lock_game(pk=game_id)
+        if not _waited(now).filter(pk=game_id).exists():
+            return False  # it has started or closed since, somebody has joined or left, or the guest has signed up
+        table = queries.load(game)
         rounds.call_off(table.game, now=now)
         player_notices.waited_in_vain(table, time=time_waited(table.game), now=now)
         return True

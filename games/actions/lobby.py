@@ -90,6 +90,7 @@ def create_table(
             form=form,
             form_guest=form_guest,
             created_at=now,
+            people_changed_at=now,
         )
         people = [_person(game, 0, user)]
         names = randomness.source.sample(_bot_names([user.name]), len(machines))
@@ -205,6 +206,7 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         table_limits.check_all(user)
         if len(table.seats) + 1 < game.players:  # it will go on waiting
             table_limits.check_open(user)
+            seating.people_changed(game, now=now)
         seat.save()
         _seat(table, seat, viewer.user, now)
         return table
@@ -239,6 +241,7 @@ def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         if not people:
             rounds.call_off(game, now=now)
             return table
+        seating.people_changed(game, now=now)
         if game.host_id == user.pk:
             seating.change_host(game, user_id=people[0].user_id)
         announce.after_commit(game)

@@ -73,9 +73,16 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     if game.status == Game.Status.PLAYING:
         _hand_over(table, row, now)
         return
+    people_changed(game, now=now)
     if hosts:
         change_host(game, user_id=person.pk)
     announce.after_commit(game)
+
+
+def people_changed(game: Game, *, now: datetime) -> None:
+    """Store that a person sat down at this open table or left it, so that a guest who is alone now can wait a day."""
+    game.people_changed_at = now
+    game.save(update_fields=["people_changed_at"])
 
 
 def change_host(*games: Game, user_id: int | None) -> None:

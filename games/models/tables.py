@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.urls import reverse
 
 from accounts.rest import Rest
@@ -86,6 +87,8 @@ class Game(models.Model):
     bot_pause = models.FloatField(default=1.0)
     is_public = models.BooleanField(default=True)
     created_at = models.DateTimeField()
+    # When a person last sat down or got up. Kept only while the table is open.
+    people_changed_at = models.DateTimeField(db_default=Now(), editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=0)

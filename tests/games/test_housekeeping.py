@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,6 +19,7 @@ from games.models import Case, Game, Notice, Report, Seat
 from games.notices import outbox
 from games.queries import Table, Viewer, conduct
 from games.staff import cases
+from games.staff import tables as staff_tables
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -66,20 +68,123 @@ def test_a_guest_s_table_that_nobody_joined_is_closed_after_a_day(alice: User, b
     assert list(notices) == [f"Your table {text}, so it is closed."] * 2
 
 
-def test_a_guest_s_table_that_somebody_has_just_joined_stays(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the list of the tables and the lock of one of them."""
-    table = lobby.create_table(
-        user=create_guest(), options=lobby.TableOptions(players=4), now=NOON - timedelta(hours=25)
+def hours_ago(hours: int) -> datetime:
+    return NOON - timedelta(hours=hours)
+
+
+def opened_by(host: User, *, hours: int, **options: Any) -> Table:
+    return lobby.create_table(user=host, options=lobby.TableOptions(players=4, **options), now=hours_ago(hours))
+
+
+def leaves(table: Table, user: User, *, hours: int) -> None:
+    lobby.leave_table(code=table.game.code, viewer=Viewer(user), now=hours_ago(hours))
+
+
+def joins(table: Table, user: User, *, hours: int) -> None:
+    lobby.join(code=table.game.code, viewer=Viewer(user), now=hours_ago(hours))
+
+
+def loses_the_host(alice: User, guest: User, staff: User) -> Table:
+    table = opened_by(alice, hours=60)
+    joins(table, guest, hours=30)
+    leaves(table, alice, hours=1)
+    return table
+
+
+def loses_a_friend(alice: User, guest: User, staff: User) -> Table:
+    table = opened_by(guest, hours=60)
+    joins(table, alice, hours=59)
+    leaves(table, alice, hours=1)
+    return table
+
+
+def loses_a_friend_to_staff(alice: User, guest: User, staff: User) -> Table:
+    table = opened_by(guest, hours=60)
+    joins(table, alice, hours=59)
+    staff_tables.remove(
+        game_id=table.game.pk, seat=1, by=staff, bot=False, reason="A rude word as the name.", now=hours_ago(1)
     )
-    close = housekeeping._close
+    return table
 
-    def join_first(game_id: int, now: datetime) -> bool:
-        lobby.join(code=table.game.code, viewer=Viewer(alice), now=NOON)
-        return close(game_id, now)
 
-    monkeypatch.setattr(housekeeping, "_close", join_first)
+def gets_the_table_from_staff(alice: User, guest: User, staff: User) -> Table:
+    table = opened_by(alice, hours=60)
+    staff_tables.move_seat(
+        game_id=table.game.pk, seat=0, username=guest.username, by=staff, reason="They ask for it.", now=hours_ago(1)
+    )
+    return table
+
+
+@pytest.mark.parametrize(
+    "guest_is_left_alone", [loses_the_host, loses_a_friend, loses_a_friend_to_staff, gets_the_table_from_staff]
+)
+def test_a_guest_who_is_left_alone_at_an_old_table_has_24_hours_from_then(
+    alice: User, ann: User, guest_is_left_alone: Callable[[User, User, User], Table]
+) -> None:
+    guest = create_guest()
+    table = guest_is_left_alone(alice, guest, ann)
+    assert now_of(table).game.host == guest
     assert housekeeping.close_old_tables(now=NOON) == 0
     assert now_of(table).game.status == Game.Status.OPEN
+    assert housekeeping.close_old_tables(now=hours_ago(1) + housekeeping.GUEST_TABLE) == 0
+    assert housekeeping.close_old_tables(now=NOON + housekeeping.GUEST_TABLE) == 1
+    assert now_of(table).game.status == Game.Status.VOID
+
+
+def test_adding_bots_keeps_no_table_of_a_guest_open(alice: User) -> None:
+    guest = create_guest()
+    table = opened_by(guest, hours=25)
+    lobby.add_bot(code=table.game.code, viewer=Viewer(guest), bot="careful", now=hours_ago(1))
+    assert housekeeping.close_old_tables(now=NOON) == 1
+
+
+def test_a_table_closes_after_a_week_also_where_a_guest_was_left_alone_lately(alice: User) -> None:
+    guest = create_guest()
+    table = opened_by(alice, hours=7 * 24 + 1)
+    joins(table, guest, hours=3)
+    leaves(table, alice, hours=2)
+    assert housekeeping.close_old_tables(now=NOON) == 1
+    assert "in 7 days" in text_of(logged_in(guest).get(f"/games/{table.game.code}/"))
+
+
+def signs_up(table: Table, guest: User, alice: User) -> None:
+    User.objects.filter(pk=guest.pk).update(is_guest=False)
+
+
+def is_joined(table: Table, guest: User, alice: User) -> None:
+    joins(table, alice, hours=0)
+
+
+def is_left_by_who_had_joined(table: Table, guest: User, alice: User) -> None:
+    joins(table, alice, hours=1)
+    leaves(table, alice, hours=0)
+
+
+@pytest.mark.parametrize("change", [signs_up, is_joined, is_left_by_who_had_joined])
+def test_a_guest_s_table_that_has_changed_since_it_was_listed_stays(
+    alice: User, monkeypatch: pytest.MonkeyPatch, change: Callable[[Table, User, User], None]
+) -> None:
+    """Between the list of the tables and the lock of one of them."""
+    guest = create_guest()
+    table = opened_by(guest, hours=25)
+    close = housekeeping._close
+
+    def change_first(game_id: int, now: datetime) -> bool:
+        change(table, guest, alice)
+        return close(game_id, now)
+
+    monkeypatch.setattr(housekeeping, "_close", change_first)
+    assert housekeeping.close_old_tables(now=NOON) == 0
+    assert now_of(table).game.status == Game.Status.OPEN
+
+
+def test_a_guest_who_signed_up_has_a_week(alice: User) -> None:
+    guest = create_guest()
+    table = opened_by(guest, hours=25)
+    User.objects.filter(pk=guest.pk).update(is_guest=False)
+    assert housekeeping.close_old_tables(now=NOON) == 0
+    assert housekeeping.close_old_tables(now=NOON + timedelta(days=6)) == 1
+    assert now_of(table).game.status == Game.Status.VOID
 
 
 def test_a_table_that_is_broken_keeps_no_other_open(alice: User, caplog: pytest.LogCaptureFixture) -> None:
