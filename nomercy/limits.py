@@ -31,9 +31,10 @@ limiter = Limiter()
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many requests in a window of so many seconds, of one person (or token) and of one address; None: any number.
+    """So many requests in a window of so many seconds, of one person and of one address; None: any number.
 
-    `visitors` is for what visitors send: so many from one address.
+    `API_CALLS` counts each token by itself, all others count for the owner of a token. `visitors` is for what visitors
+    send: so many from one address.
     """
 
     name: str
@@ -50,9 +51,9 @@ UNKNOWN_TOKENS: Final = Limit("unknown-tokens", None, 60)
 REFUSED: Final = Limit("refused", None, 12_000)
 """Forms that are over the limit of a person. They count for no other limit, but reading the session costs a query."""
 RECORDS: Final = Limit("records", 300, 600, visitors=300)
-API_TABLES: Final = Limit("api-tables", 600, 1_200)
 MOVES: Final = Limit("moves", 6_000, 120_000, visitors=480)
-TABLES: Final = Limit("tables", 30, 120, visitors=30)
+TABLES: Final = Limit("tables", 120, 4_800, seconds=HOUR, visitors=120)
+"""By the hour, because tables that a person has left count for no limit of `games/actions/table_limits.py`."""
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
 LOG_INS: Final = Limit("log-ins", 60, 60)
@@ -83,7 +84,7 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "mfa_reauthenticate": PASSWORDS,
     "mfa_activate_totp": PASSWORDS,
     "account_email": ADDRESSES,
-    "api-v1:create_game": API_TABLES,
+    "api-v1:create_game": TABLES,
     "api-v1:make_move": MOVES,
 }
 """The limit on a POST, by the name of its URL pattern. Others count as `OTHERS`, except for the API."""
@@ -206,17 +207,20 @@ class Limits:
         if special is None and not by_api:
             return None
         who = [("person", str(request.user.pk))] if request.user.is_authenticated else []
+        people = set(who)
         token = bearer_token(request) if by_api else None
         if token is not None:
             unknown, wait = _unknown_token(request, token)
             if wait:
                 return too_many(request, UNKNOWN_TOKENS.name, wait)
-            if not unknown:
+            owner = None if unknown else owner_of(request, token)
+            if owner is not None:
                 who.append(("token", token))
+                people.add(("person", str(owner.pk)))  # a person can have many tokens
         counted = [(API_CALLS, API_CALLS.person, *one) for one in who] if by_api else []
         if special is not None:
             address = address_of(request)
-            counted += [(special, special.person, *one) for one in who] or [
+            counted += [(special, special.person, *one) for one in people] or [
                 (special, special.visitors, "visitor", address)
             ]
             counted.append((special, special.address, "address", address))

@@ -141,7 +141,7 @@ def floods(alice: User, bob: User) -> list[Flood]:
         Flood("move by the API", scaled(limits.MOVES.person), lambda n: program_move(other, table.game.code, wrong)),
         Flood(
             "make a table by the API",
-            scaled(limits.API_TABLES.person),
+            scaled(limits.TABLES.person),
             lambda n: program("POST", "/games", third, {}),
         ),
         Flood("call the API", scaled(limits.API_CALLS.person), lambda n: program("GET", "/me", token)),

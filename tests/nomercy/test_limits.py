@@ -451,8 +451,27 @@ def test_moves_over_the_api_are_counted_as_moves(limited: None, alice: User) -> 
     assert answers == [404] * 4 + [429]
 
 
+def test_new_tables_on_pages_and_over_the_api_count_together_for_an_hour(
+    settings: Settings, clock: Clock, alice: User, bob: User
+) -> None:
+    settings.RATE_LIMITS = 3  # 3 new tables an hour; forms that are refused count too
+
+    def refused(user: User) -> tuple[bool, bool]:
+        page = logged_in(user).post("/tables/new/", {"players": 9})
+        headers = {"Authorization": f"Bearer {api_token(user)}"}  # another one each time
+        call = Client().post("/api/v1/games", {"players": 9}, content_type="application/json", headers=headers)
+        return page.status_code == 429, call.status_code == 429
+
+    assert [refused(alice), refused(alice)] == [(False, False), (False, True)]
+    clock.now += 50 * 60
+    assert refused(alice) == (True, True)
+    assert refused(bob) == (False, False)
+    clock.now += 20 * 60
+    assert refused(alice) == (False, False)
+
+
 def test_visitors_of_one_address_make_only_so_many_guests(settings: Settings, db: None) -> None:
-    settings.RATE_LIMITS = 10
+    settings.RATE_LIMITS = 3
     answers = [Client().post("/play-now/").status_code for _ in range(4)]
     assert answers == [303, 303, 303, 429]
     assert User.objects.count() == Game.objects.count() == 3
