@@ -35,6 +35,7 @@ WRONG_BY_PERSON: Final = TryLimit("wrong-person", 5, 5 * MINUTE, "wrong password
 WRONG_BY_BROWSER: Final = TryLimit("wrong-browser", 5, 5 * MINUTE, "wrong passwords and codes in this browser")
 # Counted when they are done
 SIGN_UPS: Final = TryLimit("sign-ups", 20, MINUTE, "new accounts from your network")
+SIGN_UPS_IN_AN_HOUR: Final = TryLimit("sign-ups-hour", 120, HOUR, "new accounts from your network")
 GUESTS: Final = TryLimit("guests", 120, HOUR, "new guests from your network")
 RESETS_BY_ADDRESS: Final = TryLimit("resets-address", 20, MINUTE, "requests for a new password from your network")
 CONFIRMATIONS: Final = TryLimit("confirmations-address", 30, HOUR, "emails to confirm an address from your network")

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts import mails, tries
 from accounts.addresses import LONGEST_ADDRESS
 from accounts.forms import limit_length, take_addresses
-from accounts.limits import SIGN_UPS, TooManyTries
+from accounts.limits import SIGN_UPS, SIGN_UPS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
@@ -52,7 +52,9 @@ class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships n
         :raises NoGuest: if the guest who signs up has done so in another request.
         :raises IntegrityError: if another request has taken the name since it was checked.
         """
-        with tries.trying(Key.of_address(SIGN_UPS, address_of(request)), timezone.now()) as one:
+        address = address_of(request)
+        keys = [key for limit in (SIGN_UPS, SIGN_UPS_IN_AN_HOUR) for key in Key.of_address(limit, address)]
+        with tries.trying(keys, timezone.now()) as one:
             with transaction.atomic():
                 saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
             one.count()

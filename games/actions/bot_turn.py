@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 
 from games import announce, bots, queries, rules
 from games.actions.next_round import deal_next
@@ -33,8 +33,11 @@ Such a table is not asked for again at once: the sweep takes a few of them each 
 tables full of bots and leaves them would keep the workers busy, and everybody else's bots waiting.
 """
 
-GUESTS_SHARE: Final = 1 / 3
-"""The share of the tasks that move for guests while games of people with accounts wait too."""
+NEWCOMERS_SHARE: Final = 1 / 3
+"""The share of the tasks that move for newcomers while games of others wait too."""
+
+NEWCOMER: Final = timedelta(days=1)
+"""How long an account counts as a newcomer's. Guests always do."""
 
 
 def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random) -> int:
@@ -44,7 +47,8 @@ def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
     wait at the end, the worker is asked for one more task (decision 99).
     """
     moves: int | None = None
-    for games in _drawn(_waiting(clock(), Q(pk=game_id)), rng):
+    now = clock()
+    for games in _drawn(_waiting(now, Q(pk=game_id)), rng, now):
         moves = play_bots(game_id=rng.choice(games), clock=clock, rng=rng)
         if moves is not None:
             break
@@ -57,22 +61,25 @@ def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
     return moves
 
 
-def _drawn(waiting: QuerySet[Game], rng: random.Random) -> list[list[int]]:
+def _drawn(waiting: QuerySet[Game], rng: random.Random, now: datetime) -> list[list[int]]:
     """Return the waiting games of each host, in the order in which a task tries the hosts.
 
-    One person can be any number of guests, so hosts are drawn in two steps. The first draws whether accounts or guests
-    come first: while both wait, `GUESTS_SHARE` is the chance of guests. The second draws among the hosts of each kind,
-    with a weight of one divided by the number of the host's games that wait.
+    One person can be any number of guests and of new accounts, so hosts are drawn in two steps. The first draws whether
+    such newcomers come first: while others wait too, `NEWCOMERS_SHARE` is the chance of that. The second draws among
+    the hosts of each kind, with a weight of one divided by the number of the host's games that wait.
     """
-    accounts: dict[int | None, list[int]] = defaultdict(list)
-    guests: dict[int | None, list[int]] = defaultdict(list)
-    for pk, host_id, by_guest in waiting.order_by("pk").values_list("pk", "host_id", "host__is_guest"):
-        (guests if by_guest else accounts)[host_id].append(pk)
-    kinds = (guests, accounts) if rng.random() < GUESTS_SHARE else (accounts, guests)
+    known: dict[int | None, list[int]] = defaultdict(list)
+    newcomers: dict[int | None, list[int]] = defaultdict(list)
+    new = Q(host__is_guest=True) | Q(host__date_joined__gt=now - NEWCOMER)
+    by_newcomer = ExpressionWrapper(new, output_field=BooleanField())
+    games = waiting.annotate(by_newcomer=by_newcomer).order_by("pk")
+    for pk, host_id, is_newcomer in games.values_list("pk", "host_id", "by_newcomer"):
+        (newcomers if is_newcomer else known)[host_id].append(pk)
+    kinds = (newcomers, known) if rng.random() < NEWCOMERS_SHARE else (known, newcomers)
     drawn: list[list[int]] = []
     for hosts in kinds:
         # Sorting by u ** (1 / weight) draws without replacement by weight (Efraimidis and Spirakis, 2006).
-        drawn += sorted(hosts.values(), key=lambda games: rng.random() ** len(games), reverse=True)
+        drawn += sorted(hosts.values(), key=lambda own: rng.random() ** len(own), reverse=True)
     return drawn
 
 

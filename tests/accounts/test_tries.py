@@ -285,6 +285,15 @@ def test_an_address_makes_twenty_accounts_a_minute_and_a_refused_form_counts_as_
     assert User.objects.filter(username__startswith="dora").count() == 20
 
 
+def test_an_address_makes_only_so_many_accounts_an_hour(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accounts.signup.SIGN_UPS_IN_AN_HOUR", TryLimit("sign-ups-hour", 2, 3600, "new accounts"))
+    forms = [{"username": f"dora{n}", "email": "", "password1": WORD, "password2": WORD} for n in range(3)]
+    assert [Client().post(SIGN_UP, form).status_code for form in forms] == [302, 302, 429]
+    CountedTry.objects.filter(until__lt=timezone.now() + timedelta(minutes=30)).delete()  # the minute's are over
+    assert Client().post(SIGN_UP, forms[2]).status_code == 429
+    assert Client(REMOTE_ADDR="10.1.1.1").post(SIGN_UP, forms[2]).status_code == 302
+
+
 def test_the_addresses_of_a_48_have_eight_times_the_tries_of_one(db: None) -> None:
     """Some customers have 65,536 networks that each count as one address."""
 

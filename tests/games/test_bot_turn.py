@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -263,11 +263,23 @@ def test_a_host_with_many_games_gets_a_turn_beside_others(alice: User, bob: User
     assert set(many) <= turns
 
 
-def test_guests_together_get_a_third_of_the_tasks_while_a_person_with_an_account_waits(
-    alice: User, asked: list[int]
+def known_for_a_day(user: User) -> User:
+    """Let this account be old enough to count as no newcomer's."""
+    user.date_joined = NOON - timedelta(days=2)
+    user.save(update_fields=["date_joined"])
+    return user
+
+
+def new_account(n: int) -> User:
+    return User.objects.create_user(f"newcomer{n}", date_joined=NOON - timedelta(hours=23))
+
+
+@pytest.mark.parametrize("newcomer", [lambda n: create_guest(), new_account], ids=["guests", "new accounts"])
+def test_newcomers_together_get_a_third_of_the_tasks_while_somebody_else_waits(
+    alice: User, asked: list[int], newcomer: Callable[[int], User]
 ) -> None:
-    of_guests = [due_tables(create_guest(), 1)[0] for _ in range(30)]
-    (own,) = due_tables(alice, 1)
+    of_guests = [due_tables(newcomer(n), 1)[0] for n in range(30)]
+    (own,) = due_tables(known_for_a_day(alice), 1)
     tasks, first, rng = 60, 0, random.Random(1)
     for _ in range(tasks):
         with transaction.atomic():
@@ -279,11 +291,11 @@ def test_guests_together_get_a_third_of_the_tasks_while_a_person_with_an_account
     while own not in moved():
         run_task(own, rng)
     before = len(moved())
-    assert run_task(of_guests[0], rng) == 1  # nobody with an account waits any more
+    assert run_task(of_guests[0], rng) == 1  # nobody else waits any more
     assert len(moved()) == before + 1
 
 
-def test_a_game_without_a_host_is_drawn_with_those_of_accounts(alice: User, asked: list[int]) -> None:
+def test_a_game_without_a_host_is_not_drawn_with_those_of_newcomers(alice: User, asked: list[int]) -> None:
     of_guests = [due_tables(create_guest(), 1)[0] for _ in range(10)]
     (orphan,) = due_tables(alice, 1)
     Game.objects.filter(pk=orphan).update(host=None)
