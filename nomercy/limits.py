@@ -52,7 +52,7 @@ REFUSED: Final = Limit("refused", None, 12_000)
 """Forms that are over the limit of a person. They count for no other limit, but reading the session costs a query."""
 RECORDS: Final = Limit("records", 300, 600, visitors=300)
 MOVES: Final = Limit("moves", 6_000, 120_000, visitors=480)
-TABLES: Final = Limit("tables", 120, 4_800, seconds=HOUR, visitors=120)
+TABLES: Final = Limit("tables", 1_200, 4_800, seconds=HOUR, visitors=120)
 """By the hour, because tables that a person has left count for no limit of `games/actions/table_limits.py`."""
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
