@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
@@ -32,14 +31,14 @@ def move_seats(*, guest: User, user: User) -> Moved:
 
     A table where both sit keeps both as they are. A seat stays the guest's where staff took one from the account, or
     where the account has looked at the hands as one of the staff: it would play on knowing them. The newest
-    seats stay, too, if they would bring the account over the limit on tables (`table_limits`).
+    seats stay, too, if they would bring the account over one of the limits on tables (`table_limits`).
     """
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
         locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
         closed = set(conduct.closed_to(user))  # asked under the locks: a look at hands takes the game's
         theirs = [game for game in locked if game.pk not in closed]
-        too_many = _over_limit(theirs, guest, user)
+        too_many = table_limits.over_limits(user, Seat.objects.filter(game__in=theirs, user=guest))
         coming = [game for game in theirs if game.pk not in too_many]
         Seat.objects.filter(game__in=coming, user=guest).update(user=user, name=user.name)
         seating.change_host(*[game for game in coming if game.host_id == guest.pk], user_id=user.pk)
@@ -48,16 +47,6 @@ def move_seats(*, guest: User, user: User) -> Moved:
                 announce.after_commit(game)
         _move_invitations(guest, user)
         return Moved(len(coming), len(locked) - len(theirs), len(too_many))
-
-
-def _over_limit(games: Sequence[Game], guest: User, user: User) -> set[int]:
-    """Return the numbers of the newest of these games, those that are more than the account may still have."""
-    room = table_limits.room_for(user)
-    if room is None:
-        return set()
-    going = [game.pk for game in games if not game.ended]
-    counted = Seat.objects.filter(game__in=going, user=guest, left=False).order_by("game_id")
-    return set(counted.values_list("game_id", flat=True)[room:])
 
 
 def _move_invitations(guest: User, user: User) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.actions import lock_person
 from accounts.limits import scaled
@@ -29,6 +29,12 @@ TABLES_AGAINST_BOTS: Final = 50
 GUEST_TABLES: Final = 2
 """Both of the last two limits for a guest, because one person can be any number of guests."""
 
+# Which seats of a person count for each limit
+_NOT_OVER: Final = Q(left=False, game__status__in=(Game.Status.OPEN, Game.Status.PLAYING))
+_OPEN: Final = Q(game__status=Game.Status.OPEN)
+_OTHERS: Final = Seat.objects.filter(game=OuterRef("game"), user__isnull=False, left=False)
+_AGAINST_BOTS: Final = Q(~Exists(_OTHERS.exclude(user=OuterRef("user"))), left=False, game__status=Game.Status.PLAYING)
+
 
 def room_for(user: User) -> int | None:
     """Return how many more tables this person may sit at, 0 or more; None if there is no limit.
@@ -41,8 +47,29 @@ def room_for(user: User) -> int | None:
     if most is None:
         return None
     lock_person(user.pk)
-    going = (Game.Status.OPEN, Game.Status.PLAYING)
-    return max(0, most - Seat.objects.filter(user=user, left=False, game__status__in=going).count())
+    return _room(user, most, _NOT_OVER)
+
+
+def _room(user: User, most: int, counted: Q) -> int:
+    return max(0, most - Seat.objects.filter(counted, user=user).count())
+
+
+def over_limits(user: User, seats: QuerySet[Seat]) -> set[int]:
+    """Return the games in which this person may not take over these seats: under each limit the newest ones.
+
+    All `seats` belong to one other person. Locks the person who takes them over, and runs as many queries for any
+    number of seats.
+    """
+    over: set[int] = set()
+    known = lock_person(user.pk)
+    waiting, against_bots = (GUEST_TABLES,) * 2 if known.is_guest else (OPEN_TABLES, TABLES_AGAINST_BOTS)
+    for limit, counted in ((waiting, _OPEN), (against_bots, _AGAINST_BOTS), (TABLES, _NOT_OVER)):
+        most = scaled(limit)
+        if most is None:
+            break
+        games = seats.filter(counted).exclude(game__in=over).order_by("game_id").values_list("game_id", flat=True)
+        over.update(games[_room(known, most, counted) :])
+    return over
 
 
 def check_all(user: User) -> None:
@@ -63,7 +90,7 @@ def check_open(user: User) -> None:
     :raises Denied: `forbidden`.
     """
     known, most = _lock_and_limit(user, OPEN_TABLES)
-    if most is not None and Seat.objects.filter(user=user, game__status=Game.Status.OPEN).count() >= most:
+    if most is not None and _room(user, most, _OPEN) == 0:
         raise _too_many(
             f"You sit at {most} tables that wait for players", "start or leave one first", guest=known.is_guest
         )
@@ -72,17 +99,14 @@ def check_open(user: User) -> None:
 def check_against_bots(user: User) -> None:
     """Refuse to start one more table against bots alone for a person who plays at as many of them as allowed.
 
+    Tables that all others have left count too. Leaving is always allowed, so a person can come to have more.
     Tables that the person has left do not count: they are played on a little at a time (`bot_turn`). Locks the person,
     so that two starts at once are counted in turn.
 
     :raises Denied: `forbidden`.
     """
     known, most = _lock_and_limit(user, TABLES_AGAINST_BOTS)
-    if most is None:
-        return
-    others = Seat.objects.filter(game=OuterRef("game"), user__isnull=False, left=False).exclude(user=user)
-    seats = Seat.objects.filter(user=user, left=False, game__status=Game.Status.PLAYING)
-    if seats.filter(~Exists(others)).count() >= most:
+    if most is not None and _room(user, most, _AGAINST_BOTS) == 0:
         what, remedy = f"You play at {most} tables against bots alone", "finish or leave one first"
         raise _too_many(what, remedy, guest=known.is_guest)
 

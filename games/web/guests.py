@@ -26,7 +26,7 @@ from games.web.answers import SeeOther
 from games.web.asker import person
 
 CLOSED: Final = "you looked at hands there as staff, or staff took you off the table."
-OVER_LIMIT: Final = "you already have as many tables as a person can have."
+OVER_LIMIT: Final = "with them you would have more tables than a person can have."
 
 
 @contextmanager

@@ -10,8 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
+from accounts.actions import create_guest
 from accounts.models import User
-from games.actions import guests, lobby, once
+from games.actions import guests, lobby, once, table_limits
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.table_limits import TABLES
@@ -152,6 +153,65 @@ def test_tables_of_a_guest_past_the_limit_stay_behind(alice: User, bob: User, ch
     assert [now_of(table).seats[0].user for table in (over, *going)] == [alice, alice, bob]
 
 
+@pytest.fixture
+def two_of_each_kind(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.RATE_LIMITS = 100
+    monkeypatch.setattr(table_limits, "OPEN_TABLES", 2)
+    monkeypatch.setattr(table_limits, "TABLES_AGAINST_BOTS", 2)
+
+
+OPEN, AGAINST_BOTS = {"players": 3}, {"players": 2, "bots": 1}
+
+
+def hosts_of(tables: list[Table]) -> list[User | None]:
+    return [now_of(table).game.host for table in tables]
+
+
+@pytest.mark.usefixtures("two_of_each_kind")
+@pytest.mark.parametrize("kind", [OPEN, AGAINST_BOTS], ids=["open", "against bots"])
+def test_no_account_collects_the_tables_of_guests_past_a_limit(kind: dict[str, object], alice: User) -> None:
+    own = new_table(alice, **kind)
+    guest, another = create_guest(), create_guest()
+    tables = [new_table(guest, **kind) for _ in range(2)]
+    tables.append(new_table(another, **kind))
+    assert guests.move_seats(guest=guest, user=alice) == (1, 0, 1)
+    assert guests.move_seats(guest=another, user=alice) == (0, 0, 1)
+    assert hosts_of([own, *tables]) == [alice, alice, guest, another]
+    with pytest.raises(Denied, match="at 2 tables"):
+        new_table(alice, **kind)
+
+
+@pytest.mark.usefixtures("two_of_each_kind")
+def test_each_kind_of_table_that_a_guest_brings_along_has_its_own_limit(alice: User, charlie: User) -> None:
+    guest = create_guest()
+    for kind in (OPEN, AGAINST_BOTS):
+        for _ in range(2):
+            new_table(guest, **kind)
+    for _ in range(3):
+        table_at(TWO_HANDS, [guest, charlie])
+    ended_table(guest, charlie)
+    assert guests.move_seats(guest=guest, user=alice) == (8, 0, 0)
+
+
+@pytest.mark.usefixtures("two_of_each_kind")
+def test_a_guest_s_table_that_everybody_else_left_counts_as_one_against_bots(alice: User, charlie: User) -> None:
+    guest = create_guest()
+    tables = [table_at(TWO_HANDS, [guest, "careful"]) for _ in range(3)]
+    left = table_at(TWO_HANDS, [guest, charlie])
+    Seat.objects.filter(game=left.game, user=charlie).update(left=True)
+    assert guests.move_seats(guest=guest, user=alice) == (2, 0, 2)
+    assert [now_of(table).seats[0].user for table in (*tables, left)] == [alice, alice, guest, guest]
+
+
+def test_tables_past_one_limit_take_no_room_under_another(alice: User, charlie: User) -> None:
+    """The limits are one table against bots and two in all. Of three, the second one against bots stays behind."""
+    guest = create_guest()
+    others: list[User | str] = ["careful", "careful", charlie]
+    tables = [table_at(TWO_HANDS, [guest, other]) for other in others]
+    assert guests.move_seats(guest=guest, user=alice) == (2, 0, 1)
+    assert [now_of(table).seats[0].user for table in tables] == [alice, guest, alice]
+
+
 def test_moving_a_guest_s_tables_runs_as_many_queries_for_ten_as_for_one(alice: User, bob: User, charlie: User) -> None:
     asked, dora = [], person("dora")
     for guest, tables in ((bob, 1), (charlie, 10)):
@@ -187,7 +247,7 @@ def test_the_page_says_which_tables_of_a_guest_stayed_behind(full: list[Table], 
     session["left_guest"] = guest.pk
     session.save()
     text = browser.post("/move-seats/", {"answer": "move"}, follow=True).content.decode()
-    assert "1 game of guest stayed behind: you already have as many tables as a person can have." in text
+    assert "1 game of guest stayed behind: with them you would have more tables than a person can have." in text
 
 
 def test_the_page_and_the_api_refuse_one_more_table(full: list[Table], alice: User, charlie: User) -> None:
