@@ -285,7 +285,16 @@ class AccountMail(Delivery):
             models.Index(
                 fields=["since"], name="account_mail_under_way", condition=models.Q(state__in=("sending", "handed"))
             ),
-            models.Index(fields=["mailbox", "kind"], name="account_mail_of_mailbox"),
+            models.Index(
+                fields=["mailbox", "kind", "due_at"],
+                name="account_mail_to_mailbox",
+                condition=models.Q(state="waiting"),
+            ),
+            models.Index(
+                fields=["mailbox", "kind", "since"],
+                name="account_mail_gone_out",
+                condition=models.Q(state__in=("sending", "handed", "sent", "failed")),
+            ),
         )
 
     def __str__(self) -> str:

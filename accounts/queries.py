@@ -171,13 +171,6 @@ def holder_of(email: str) -> User | None:
     return holder
 
 
-def confirmed_of(emails: Collection[str]) -> set[str]:
-    """Return those of these canonical mail addresses that somebody has confirmed. Runs one query."""
-    written = {spelling for email in emails for spelling in spellings(email)}
-    found = EmailAddress.objects.filter(email__in=written, verified=True).values_list("email", flat=True)
-    return {canonical(email) for email in found} & set(emails)
-
-
 def addresses_of(user: User) -> list[str]:
     """Return every mail address of this person, confirmed or not, the primary one first."""
     named = EmailAddress.objects.filter(user=user).order_by("-primary", "pk").values_list("email", flat=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core import mail
+from django.db import connection
+from django.db.models.signals import post_init
 from django.test import Client, override_settings
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -416,6 +420,87 @@ def test_new_passwords_of_strangers_do_not_keep_the_owner_of_a_mailbox_waiting(l
     assert deliver(timedelta(minutes=59)) == []
     assert deliver(HOUR) == [alice.email, *spellings[3:5]]
     assert deliver(2 * HOUR) == spellings[5:8]
+
+
+def test_a_new_password_for_no_account_does_not_wait_at_a_full_mailbox(limits: None, alice: User) -> None:
+    for n in range(3):
+        claim(f"mallory{n}", f"alice+{n}@example.org")
+        ask_reset(f"alice+{n}@example.org")
+    assert len(deliver()) == 3
+    ask_reset("alice+nobody@example.org")
+    assert deliver() == []
+    row = AccountMail.objects.get(address="alice+nobody@example.org")
+    assert (row.state, row.reason) == ("dropped", "nothing")
+
+
+def ask_for_spellings(user: User, mailbox: str, most: int) -> datetime:
+    """Ask for confirmations to so many spellings of a mailbox, from one network; return when."""
+    now = timezone.now()
+    spellings = [mailbox.replace("@", f"+{n}@") for n in range(most)]
+    EmailAddress.objects.bulk_create(EmailAddress(user=user, email=spelling) for spelling in spellings)
+    at = {"created_at": now, "due_at": now, "since": now}
+    AccountMail.objects.bulk_create(
+        AccountMail(kind=mails.CONFIRM, address=address, mailbox=mailbox, user=user, asked_from="a network", **at)
+        for address in spellings
+    )
+    return now
+
+
+@contextmanager
+def counted_work() -> Iterator[Counter[str]]:
+    """Count the rows of mails that are read and the statements that are run in a block."""
+    work: Counter[str] = Counter()
+
+    def read(**_: object) -> None:
+        work["rows"] += 1
+
+    post_init.connect(read, sender=AccountMail)
+    try:
+        with CaptureQueriesContext(connection) as statements:
+            yield work
+    finally:
+        post_init.disconnect(read, sender=AccountMail)
+    work["statements"] = len(statements)
+
+
+def test_thousands_of_mails_that_wait_for_a_mailbox_cost_little(limits: None, bob: User) -> None:
+    start = ask_for_spellings(bob, "dora@example.org", 3000)
+    dora = claim("dora", "dora@example.org")
+    for hour in range(3):
+        with counted_work() as work:
+            assert len(deliver(hour * (HOUR + timedelta(minutes=1)))) == 3
+        assert work["rows"] <= 300, work
+        assert work["statements"] <= 300, work
+        with counted_work() as work:
+            assert deliver(hour * (HOUR + timedelta(minutes=1)) + timedelta(minutes=1)) == []
+        assert work["rows"] == 0
+    mails.queue(kind=mails.CONFIRM, address="dora@example.org", user=dora, now=start, asked_from="another network")
+    with counted_work() as work:
+        assert deliver(2 * HOUR + timedelta(minutes=10)) == []
+    assert work["rows"] <= 3, work
+    assert deliver(3 * HOUR + timedelta(minutes=10))[0] == "dora@example.org"
+
+
+def test_mails_that_waited_too_long_go_at_once_however_many_they_are(limits: None, bob: User) -> None:
+    ask_for_spellings(bob, "dora@example.org", 300)
+    AccountMail.objects.update(created_at=timezone.now() - mails.LATEST)
+    assert deliver() == []
+    assert set(AccountMail.objects.values_list("state", "reason")) == {("dropped", "late")}
+
+
+@pytest.mark.parametrize("seen", [1, 5])
+def test_a_mailbox_with_many_requests_hides_neither_its_owner_nor_others(
+    limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User, seen: int
+) -> None:
+    monkeypatch.setattr("games.notices.account_mails.OLDEST", seen)
+    monkeypatch.setattr("games.notices.outbox.BATCH", 10)
+    now = ask_for_spellings(bob, "dora@example.org", 30)
+    dora = claim("dora", "dora@example.org")
+    EmailAddress.objects.create(user=alice, email=alice.email)
+    for user, address in ((dora, "dora@example.org"), (alice, alice.email)):
+        mails.queue(kind=mails.CONFIRM, address=address, user=user, now=now, asked_from="another network")
+    assert sorted(deliver()) == [alice.email, "dora+0@example.org", "dora+1@example.org", "dora@example.org"]
+    assert len(deliver(HOUR)) == 3
 
 
 def test_a_request_from_a_page_counts_for_the_network_of_the_person(settings: Settings) -> None:
