@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
+from django.db.models import Q
 
 from accounts.rows import prepared
 from games import rules
 from games.models import Game, Seat
-from games.models.notices import EMAIL, Notice
+from games.models.notices import EMAIL, SITE, Notice
 from games.notices.kinds import (
     BOT_TOOK_OVER,
     CAUGHT,
@@ -163,7 +164,13 @@ def start(table: Table, *, by: int, now: datetime) -> None:
 
 
 def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) -> None:
-    """Tell these people that `asker` asks them for a rematch at this table. Each gets at most one such mail a day."""
+    """Tell these people that `asker` asks them for a rematch at this table. Each gets at most one such mail a day.
+
+    What they were told of `asker`'s tables that have closed meanwhile is deleted: otherwise somebody who asks again and
+    again could fill another person's list with it.
+    """
+    earlier = Notice.objects.filter(user__in=people, kind=INVITED, mark=asker.pk, game__status=Game.Status.VOID)
+    earlier.filter(Q(channel=SITE) | Q(state=Notice.State.DROPPED)).delete()
     text = f"{asker.name} asks you for a rematch."
     mailed = Notice.objects.filter(kind=INVITED, channel=EMAIL, mark=asker.pk, created_at__gt=now - ASKED_AGAIN)
     again = set(mailed.filter(user__in=people).exclude(state=Notice.State.DROPPED).values_list("user_id", flat=True))
