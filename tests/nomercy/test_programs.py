@@ -209,7 +209,7 @@ def test_each_major_version_has_its_own_folder(tmp_path: Path) -> None:
 
 def test_data_of_earlier_releases_is_used_where_it_is(tmp_path: Path) -> None:
     place = Place(base=tmp_path / "pg", sockets=tmp_path / "pg.sock", user=None)
-    for name, version in {"pg": "18", "pg-18": "18", "pg-15": "15", "pg-18-copy": "18", "pg.new": "18"}.items():
+    for name, version in {"pg": "18", "pg-18": "18", "pg-15": "15", "pg-16-copy": "16", "pg.new": "18"}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "PG_VERSION").write_text(f"{version}\n")
     (tmp_path / "pg-17").mkdir()
@@ -281,7 +281,7 @@ def broken(real: Programs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_wheel_that_does_not_start_gives_way_to_the_system_while_there_is_no_data(
     place: Place, real: Programs, broken: Path, fails: str
 ) -> None:
-    write_program(broken / "initdb", f'echo "made by the wheel"; exec {real.folder}/initdb "$@"')
+    write_program(broken / "initdb", f'{real.folder}/initdb "$@" && touch "$2/made_by_the_wheel"')
     write_program(broken / "postgres", "exit 1")
     write_program(broken / fails, "echo broken; exit 1")
     said: list[str] = []
@@ -296,6 +296,7 @@ def test_a_wheel_that_does_not_start_gives_way_to_the_system_while_there_is_no_d
         f"PostgreSQL {real.major}.0 of the wheel does not start here (see {log}), so {real} is tried.",
         f"PostgreSQL {real} runs, with its data in {folder_for(place, real)}.",
     ]
+    assert not (folder_for(place, real) / "made_by_the_wheel").exists()
     assert "broken" in log.read_text()
     assert mode_of(log) == 0o600
     assert postmaster_pid(place) is None
