@@ -148,6 +148,9 @@ def running(place: Place | None = None) -> Iterator[Place]:
 
 def binaries_for(place: Place) -> Path:
     """Return the folder of the programs that run, or would run, at `place`. Raises EmbeddedError."""
+    data = running_data(place)
+    if data is not None:
+        return reachable(place, choose(AUTO, {version_of(data): data})[0])
     return reachable(place, choose(wanted_source(Environment()), folders(place))[0])
 
 

@@ -15,7 +15,7 @@ from nomercy.checks import Environment
 from nomercy.launcher import programs as programs_module
 from nomercy.launcher.data import folder_for, folders
 from nomercy.launcher.place import DATABASE, PORT, ROLE, EmbeddedError, Place
-from nomercy.launcher.postgres import Server, running
+from nomercy.launcher.postgres import Server, binaries_for, running
 from nomercy.launcher.postmaster import postmaster_pid
 from nomercy.launcher.programs import AUTO, SYSTEM, WHEEL, Programs, choose, reachable, system, wanted_source
 from tests.nomercy.conftest import data_of
@@ -344,3 +344,14 @@ def test_another_major_version_is_not_started_while_one_is_used(
         monkeypatch.delenv("POSTGRES")
         with running(initialised):
             ask(initialised)
+
+
+def test_dumps_are_made_by_the_programs_of_what_runs(
+    initialised: Place, real: Programs, here: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(initialised):
+        here(Programs(WHEEL, real.folder, real.major, real.minor), [THEIRS])
+        monkeypatch.setenv("POSTGRES", SYSTEM)
+        monkeypatch.setattr("nomercy.launcher.postgres.reachable", lambda place, programs: programs.folder)
+        assert binaries_for(initialised) == real.folder
+    assert binaries_for(initialised) == THEIRS.folder
