@@ -146,6 +146,11 @@ class Game(models.Model):
                 name="game_open_by_host",
                 condition=Q(status="open", is_public=True),
             ),
+            models.Index(
+                fields=["status", "-created_at", "-id"],
+                name="game_public_listed",
+                condition=Q(is_public=True, status__in=("open", "playing")),
+            ),
         )
 
     def __str__(self) -> str:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 NEWEST: Final = 300
 """The front page chooses from this many open public tables of accounts, and as many of guests."""
 
+PUBLIC_LISTED: Final = 1000
+"""So many public tables can be paged through; the list reads no others."""
+
 GUESTS_FIRST: Final = 6
 """So many open tables of guests are listed by age among the others."""
 
@@ -79,10 +82,12 @@ def running_games_of(user: User) -> QuerySet[Game]:
 
 
 def public_games() -> QuerySet[Game]:
-    """Public tables for the list: those that can still be joined first, then those being played."""
-    return Game.objects.filter(is_public=True, status__in=(Game.Status.OPEN, Game.Status.PLAYING)).order_by(
-        "status", "-created_at"
-    )
+    """Return the first `PUBLIC_LISTED` public tables: those that can still be joined, newest first, then those played.
+
+    An index has them in this order, so that no page and no count reads more than these.
+    """
+    public = Game.objects.filter(is_public=True, status__in=(Game.Status.OPEN, Game.Status.PLAYING))
+    return public.order_by("status", "-created_at", "-pk")[:PUBLIC_LISTED]
 
 
 def open_tables(user: User | None) -> QuerySet[Game]:

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 from django.test import Client
+from django.utils import timezone
 from psycopg.errors import LockNotAvailable
 
 from accounts.models import User
 from games.actions import lobby, play
 from games.api.schemas import NewGame
 from games.models import Game
+from games.queries import lists
 from tests.conftest import api_token
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -189,6 +191,21 @@ def test_a_private_table_is_not_there_for_others(alice: User, bob: User, charlie
         c.post(f"games/{table.game.code}/moves", {"move": "draw", "version": 0}),
     ):
         assert (response.status_code, response.json()["error"]) == (404, "not_found")
+
+
+def test_it_lists_public_tables_up_to_a_bound(
+    a: Program, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "PUBLIC_LISTED", 4)
+    being_played = table_at(TWO_HANDS, [alice, bob]).game.code
+    now = timezone.now()
+    waiting = Game.objects.bulk_create(Game(host=bob, players=3, created_at=now) for _ in range(2))
+    newest_first = [game.code for game in reversed(waiting)]
+    found = a.get("games").json()
+    assert ([item["id"] for item in found["items"]], found["count"]) == ([*newest_first, being_played], 3)
+    Game.objects.bulk_create(Game(host=bob, players=3, created_at=now) for _ in range(3))
+    assert [len(a.get("games", offset=n, limit=3).json()["items"]) for n in (0, 3, 4, 1_000_000)] == [3, 1, 0, 0]
+    assert a.get("games").json()["count"] == 4
 
 
 def test_it_lists_my_games_most_urgent_first(a: Program, alice: User, bob: User) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.actions import create_guest
@@ -138,6 +139,28 @@ def test_the_front_page_reads_only_the_newest_open_tables_of_accounts_and_of_gue
         read = {table: rows_read(plan, table) for table in ("games_game", "games_seat")}
         assert max(read.values()) <= 10 * 2 * 10, read  # each of the newest a few times
         assert read["games_game"] >= 2 * 10
+
+
+def test_the_list_of_public_tables_reads_only_those_it_shows(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "PUBLIC_LISTED", 50)
+    now = timezone.now()
+    Game.objects.bulk_create(
+        Game(host=alice, players=3, created_at=now - timedelta(minutes=n), is_public=n % 2 == 0) for n in range(4000)
+    )
+    analyze()
+    games = lists.public_games()
+    with CaptureQueriesContext(connection) as statements:
+        assert len(queries.with_tables(games[20:40])) == 20
+        assert games.count() == 50
+        assert queries.with_tables(games[1_000_000:1_000_020]) == []
+    assert len(statements) == 2
+    for statement in statements:
+        with connection.cursor() as cursor:
+            cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + statement["sql"])
+            plan = cursor.fetchone()[0][0]["Plan"]
+        assert rows_read(plan, "games_game") <= 2 * 50, plan
 
 
 def rows_read(plan: dict[str, Any], table: str) -> int:
