@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from games import announce, bots, queries, rules
 from games.actions.next_round import deal_next
 from games.actions.play import play_seat
 from games.clocks.turn_clock import moment_of
-from games.models import Game, Seat
+from games.models import Game
 from games.models.rows import ask_ahead
-from games.queries import Table
+from games.queries import Table, due_bots
 from games.refusals import Denied
 
 EARLY: Final = timedelta(milliseconds=50)
@@ -47,21 +48,34 @@ def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
     wait at the end, the worker is asked for one more task (decision 99).
     """
     moves: int | None = None
-    now = clock()
-    for games in _drawn(_waiting(now, Q(pk=game_id)), rng, now):
+    for games in _drawn(_waiting(game_id, clock()), rng):
         moves = play_bots(game_id=rng.choice(games), clock=clock, rng=rng)
         if moves is not None:
             break
     if not moves:  # a task in progress asks for the rest, and so does the sweep
         return 0
     now = clock()
-    still = _waiting(now).order_by("wake_at").values_list("pk", flat=True).first()
+    still = due_bots.newest_attended(_moment(now)).order_by("wake_at").values_list("pk", flat=True).first()
     if still is not None:
         announce.wake_bots(still, now)
     return moves
 
 
-def _drawn(waiting: QuerySet[Game], rng: random.Random, now: datetime) -> list[list[int]]:
+def _waiting(game_id: int, now: datetime) -> list[tuple[int, int | None, bool | None]]:
+    """Return the games of which a task may play one, each with its host and whether that is a newcomer.
+
+    They are the game that the task was asked for, if it is due, and those where people play.
+    """
+    moment = _moment(now)
+    new = Q(host__is_guest=True) | Q(host__date_joined__gt=now - NEWCOMER)
+    by_newcomer = ExpressionWrapper(new, output_field=BooleanField())
+    found: set[tuple[int, int | None, bool | None]] = set()
+    for games in (due_bots.due(moment).filter(pk=game_id), due_bots.newest_attended(moment)):
+        found.update(games.annotate(by_newcomer=by_newcomer).values_list("pk", "host_id", "by_newcomer"))
+    return sorted(found, key=itemgetter(0))
+
+
+def _drawn(waiting: Sequence[tuple[int, int | None, bool | None]], rng: random.Random) -> list[list[int]]:
     """Return the waiting games of each host, in the order in which a task tries the hosts.
 
     One person can be any number of guests and of new accounts, so hosts are drawn in two steps. The first draws whether
@@ -70,10 +84,7 @@ def _drawn(waiting: QuerySet[Game], rng: random.Random, now: datetime) -> list[l
     """
     known: dict[int | None, list[int]] = defaultdict(list)
     newcomers: dict[int | None, list[int]] = defaultdict(list)
-    new = Q(host__is_guest=True) | Q(host__date_joined__gt=now - NEWCOMER)
-    by_newcomer = ExpressionWrapper(new, output_field=BooleanField())
-    games = waiting.annotate(by_newcomer=by_newcomer).order_by("pk")
-    for pk, host_id, is_newcomer in games.values_list("pk", "host_id", "by_newcomer"):
+    for pk, host_id, is_newcomer in waiting:
         (newcomers if is_newcomer else known)[host_id].append(pk)
     kinds = (newcomers, known) if rng.random() < NEWCOMERS_SHARE else (known, newcomers)
     drawn: list[list[int]] = []
@@ -83,11 +94,9 @@ def _drawn(waiting: QuerySet[Game], rng: random.Random, now: datetime) -> list[l
     return drawn
 
 
-def _waiting(now: datetime, also: Q | None = None) -> QuerySet[Game]:
-    """Return the games whose bots are due, where people play, or that match `also`."""
-    people = Exists(Seat.objects.filter(game=OuterRef("pk"), user__isnull=False, bot="", left=False))
-    due = Game.objects.filter(status=Game.Status.PLAYING, wake_at__lte=now + ask_ahead() + EARLY)
-    return due.filter(Q(people) if also is None else Q(people) | also)
+def _moment(now: datetime) -> datetime:
+    """Return until when a game must have become due, by the database's clock, to be played at `now`."""
+    return now + ask_ahead() + EARLY
 
 
 def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random, most: int = 500) -> int | None:

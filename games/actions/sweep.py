@@ -10,13 +10,13 @@ from typing import Final
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
 from games import announce, queries, randomness
 from games.actions import timeouts
 from games.clocks.outage import PULSE, beat, note_tried
-from games.models import Game, Seat
+from games.models import Game
 from games.models.rows import claim_due, claim_game, read_windows
+from games.queries import due_bots
 
 log = structlog.get_logger(__name__)
 
@@ -73,14 +73,26 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
 
 def _ask_for_bots(now: datetime, skew: timedelta) -> int:
     """Ask for the bots that are overdue: at a batch of tables where people play, and at a few of all others."""
-    people = Exists(Seat.objects.filter(game=OuterRef("pk"), user__isnull=False, bot="", left=False))
-    late = Game.objects.filter(wake_at__lte=now + skew - GRACE, status=Game.Status.PLAYING).annotate(attended=people)
-    found = list(late.order_by("wake_at", "pk").values_list("pk", "attended"))
-    due = _some([pk for pk, attended in found if attended], BATCH)
-    due += _some([pk for pk, attended in found if not attended], UNATTENDED_BATCH)
+    late = now + skew - GRACE
+    due = _some(list(due_bots.attended(late).order_by("wake_at", "pk").values_list("pk", flat=True)), BATCH)
+    due += _next_unattended(late)
     for game_id in due:
         announce.wake_bots(game_id, now)
     return len(due)
+
+
+def _next_unattended(late: datetime) -> list[int]:
+    """Return a few of the games where no person plays, and put them at the end of the queue.
+
+    So games whose bots fail each time do not keep others waiting for good.
+    """
+    if not due_bots.unattended(late).exists():
+        return []
+    with transaction.atomic():
+        waiting = due_bots.unattended(late).select_for_update(of=("self",), skip_locked=True, no_key=True)
+        games = list(waiting.values_list("pk", flat=True)[:UNATTENDED_BATCH])
+        Game.objects.filter(pk__in=games).update(wake_at=late)
+    return games
 
 
 def _some(games: list[int], most: int) -> list[int]:

@@ -20,7 +20,7 @@ from games.actions.bot_turn import play_bots, play_some
 from games.actions.play import play_move, play_seat
 from games.locks import lock_game
 from games.models import Game, Move
-from games.queries import Table, Viewer
+from games.queries import Table, Viewer, due_bots
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from tests.conftest import person
@@ -383,3 +383,31 @@ def test_a_task_for_an_unattended_game_plays_it_and_asks_for_none(alice: User, a
     assert run_task(table.game.pk) == bot_turn.UNATTENDED_MOVES
     assert now_of(other).game.version == other.game.version + 1  # its player's leaving, and nothing since
     assert asked == []
+
+
+# When many games wait
+
+
+def test_games_where_people_play_are_found_behind_many_that_people_left(
+    alice: User, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(due_bots, "NEWEST", 3)
+    left = [unattended_table(alice).game.pk for _ in range(8)]
+    (own,) = due_tables(alice, 1, at=NOON + timedelta(seconds=50))
+    asked.clear()
+    later = NOON + timedelta(minutes=1)
+    assert play_some(game_id=own, clock=lambda: later, rng=random.Random(1)) == 1
+    Game.objects.filter(pk=own).update(wake_at=NOON + timedelta(seconds=50))
+    for _ in range(40):
+        sweep.sweep(clock=lambda: later)
+    assert asked.count(own) == 40
+    assert len(asked) == 40 * (1 + sweep.UNATTENDED_BATCH)
+    assert set(asked) == {own, *left}
+
+
+def test_left_games_take_turns_also_if_their_bots_fail(alice: User, asked: list[int]) -> None:
+    left = [unattended_table(alice).game.pk for _ in range(6)]
+    asked.clear()
+    for n in range(6):  # no bot moves here, as if all failed
+        sweep.sweep(clock=lambda n=n: NOON + timedelta(minutes=1, seconds=2 * n))  # type: ignore[misc]  # called at once
+    assert asked == left * 2

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -19,7 +20,7 @@ from games import queries
 from games.actions.play import play_move
 from games.actions.sweep import sweep
 from games.models import Game, Move, Seat, TableEvent
-from games.queries import Viewer, lists
+from games.queries import Viewer, due_bots, lists
 from games.staff.log import notes_of
 from tests.support.copies import copy_table
 from tests.support.tables import TWO_HANDS, table_at
@@ -161,6 +162,29 @@ def test_the_list_of_public_tables_reads_only_those_it_shows(
             cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + statement["sql"])
             plan = cursor.fetchone()[0][0]["Plan"]
         assert rows_read(plan, "games_game") <= 2 * 50, plan
+
+
+def test_a_flood_of_left_games_costs_the_reads_of_due_bots_no_more(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(due_bots, "NEWEST", 10)
+    now = timezone.now()
+    table = table_at(TWO_HANDS, [alice, "random"])
+    left = copy_table(table, 3000, deadline=lambda n: now, turn=timedelta(days=1))
+    Game.objects.filter(pk__in=left).update(
+        deadline=None, turn_since=None, wake_at=now + F("pk") * timedelta(seconds=-1)
+    )
+    Seat.objects.filter(game__in=left, user=alice).update(left=True)
+    analyze()
+    with CaptureQueriesContext(connection) as captured:
+        assert list(due_bots.newest_attended(now)) == []
+        assert len(due_bots.unattended(now)[:2]) == 2
+    for query in captured.captured_queries:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query['sql']}")
+            plan = cursor.fetchone()[0][0]["Plan"]
+        read = {name: rows_read(plan, name) for name in ("games_game", "games_seat")}
+        assert max(read.values()) <= 10 * 10, (query["sql"], read)
 
 
 def rows_read(plan: dict[str, Any], table: str) -> int:
