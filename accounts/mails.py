@@ -29,7 +29,7 @@ from django.utils import timezone
 
 from accounts import queries
 from accounts.actions import lock_person
-from accounts.addresses import canonical, mailbox_of
+from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from accounts.models import AccountMail, Delivery, User
 
@@ -156,7 +156,7 @@ def queue(
     row = AccountMail(
         kind=kind,
         address=canonical(address),
-        mailbox=mailbox_of(address),
+        mailbox=_counted_as(kind, address),
         user=user,
         asked_from=asked_from,
         facts={name: (facts or {})[name] for name in what.facts},
@@ -169,6 +169,17 @@ def queue(
             lock_person(user.pk)
             check_asks(kind=kind, address=address, user=user, now=now)
         AccountMail.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def _counted_as(kind: str, address: str) -> str:
+    """Return the name under which mails of a kind to this address are counted for the limit of a mailbox.
+
+    A mail that sets a new password has a count of its own where the address is confirmed: others can claim further
+    spellings of the mailbox, but cannot confirm them, and must not use up what its owner may need at once.
+    """
+    if kind == RESET and queries.holder_of(address) is not None:
+        return f"={canonical(address)}"[:LONGEST_ADDRESS]  # no address begins so
+    return mailbox_of(address)
 
 
 def tell(*, kind: str, user: User, now: datetime, facts: Mapping[str, Any] | None = None, but: str = "") -> None:
@@ -187,7 +198,10 @@ def check_asks(*, kind: str, address: str, user: User, now: datetime) -> None:
     :raises TooManyTries:
     """
     asked = AccountMail.objects.filter(user=user, kind=kind).order_by("created_at")
-    for limit, counted in ((MAILS_TO_MAILBOX, asked.filter(mailbox=mailbox_of(address))), (MAILS_BY_PERSON, asked)):
+    for limit, counted in (
+        (MAILS_TO_MAILBOX, asked.filter(mailbox=_counted_as(kind, address))),
+        (MAILS_BY_PERSON, asked),
+    ):
         allowed = scaled(limit.most)
         times = list(counted.filter(created_at__gt=now - limit.window).values_list("created_at", flat=True))
         if allowed is not None and len(times) >= allowed:

@@ -257,9 +257,10 @@ class AccountMail(Delivery):
     """A mail about an account, or about an address that accounts claim, from the request for it until a day after.
 
     `kind` is a name in `accounts.mails.KINDS`. `address` is in the spelling of `accounts.addresses.canonical`, and
-    `mailbox` is what limits count (`accounts.addresses.mailbox_of`). `user` is the account concerned; None if the mail
-    was asked for by somebody who need not have one. `facts` is what else the text says, such as the numbers of the
-    other accounts that a confirmation lists. Links are made when the mail is sent, so no row ever holds a token.
+    `mailbox` is what limits count: the mailbox (`accounts.addresses.mailbox_of`), or for a new password a confirmed
+    address. `user` is the account concerned; None if the mail was asked for by somebody who need not have one. `facts`
+    is what else the text says, such as the numbers of the other accounts that a confirmation lists. Links are made when
+    the mail is sent, so no row ever holds a token.
     `asked_from` is a keyed hash of the network that asked (`accounts.origin.counted_as`), so that networks take turns;
     it is empty for mails that take no turns.
     """

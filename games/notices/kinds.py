@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from games.queries import Table
 
 CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By email"}
-"""The name of each channel on pages. `actions/notices/outbox.py` has the sender of each."""
+"""The name of each channel on pages. `notices/outbox.py` has the sender of each."""
 
 TURN: Final = "turn"
 DEADLINE: Final = "deadline"

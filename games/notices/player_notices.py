@@ -1,6 +1,6 @@
 """Who is to be told what: one statement beside the move, the deal or the lobby's change that there is to tell.
 
-Here notices are only written. `actions/notices/outbox.py` looks again when they are due, and shows or sends them.
+Here notices are only written. `notices/outbox.py` looks again when they are due, and shows or sends them.
 """
 
 from __future__ import annotations
