@@ -78,7 +78,7 @@ def create_person(*, username: str) -> User:
     return person
 
 
-def vouch_for_address(*, username: str) -> None:
+def mark_address_verified(*, username: str) -> None:
     """Count this person's address, if there is one, as confirmed: whoever runs the site says that it is theirs."""
     person = User.objects.get(username=username)
     if person.email:
@@ -134,7 +134,7 @@ def _move_nights(user: User, known: User, zone: str, now: datetime) -> bool:
     return changed
 
 
-def end_guesthood(*, user: User) -> None:
+def promote_guest(*, user: User) -> None:
     """Make a guest who signs up a person like any other, known by the username just chosen. The caller saves."""
     if user.is_guest:
         user.is_guest = False

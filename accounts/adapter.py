@@ -20,7 +20,7 @@ from accounts import actions, browsers, guards, mails, queries, tries
 from accounts.addresses import canonical
 from accounts.limits import CONFIRMATIONS, TooManyTries
 from accounts.models import User
-from accounts.origin import address_of, counted_as
+from accounts.origin import address_of, hashed_identity
 from accounts.tries import Key
 
 LEFT_GUEST: Final = "left_guest"
@@ -62,7 +62,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return a keyed hash of the network address, so that allauth stores and mails no address."""
-        return counted_as("address", address_of(request))
+        return hashed_identity("address", address_of(request))
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """Check a username or mail address and its password; only a wrong one counts.
@@ -119,7 +119,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         if not fresh:
             user = actions.lock_guest(user.pk)
             actions.revoke_tokens(user=user)  # made by whoever had the browser: no password was asked
-        actions.end_guesthood(user=user)
+        actions.promote_guest(user=user)
         saved: User = super().save_user(request, user, form, commit=commit and fresh)
         if commit and not fresh:
             saved.save(update_fields=["username", "email", "password", "is_guest", "display_name"])

@@ -261,8 +261,8 @@ class AccountMail(Delivery):
     address. `user` is the account concerned; None if the mail was asked for by somebody who need not have one. `facts`
     is what else the text says, such as the numbers of the other accounts that a confirmation lists. Links are made when
     the mail is sent, so no row ever holds a token.
-    `asked_from` is a keyed hash of the network that asked (`accounts.origin.counted_as`), so that networks take turns;
-    it is empty for mails that take no turns.
+    `asked_from` is a keyed hash of the network that asked (`accounts.origin.hashed_identity`), so that networks take
+    turns; it is empty for mails that take no turns.
     """
 
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="account_mails")

@@ -59,7 +59,7 @@ def networks_of(address: str) -> list[tuple[str, int]]:
     return counted
 
 
-def counted_as(kind: str, who: str) -> str:
+def hashed_identity(kind: str, who: str) -> str:
     """What stands for somebody where requests are counted: nobody without the site's key finds out whom."""
     digest = hmac.digest(settings.SECRET_KEY.encode(), f"{kind}:{who}".encode("utf-8", "surrogateescape"), "sha256")
     return digest.hex()[:32]

@@ -23,7 +23,7 @@ from django.db import connection, transaction
 
 from accounts.limits import TooManyTries, TryLimit, scaled
 from accounts.models import CountedTry
-from accounts.origin import counted_as, networks_of
+from accounts.origin import hashed_identity, networks_of
 
 T = TypeVar("T")
 SLOT_BITS: Final = 24  # enough for the widest limit, of a /48 and with the highest RATE_LIMITS
@@ -44,12 +44,12 @@ class Key:
 
     @classmethod
     def of(cls, limit: TryLimit, who: object) -> Key:
-        return cls(limit, counted_as(limit.name, str(who)))
+        return cls(limit, hashed_identity(limit.name, str(who)))
 
     @classmethod
     def of_address(cls, limit: TryLimit, address: str) -> list[Key]:
         """Return the keys of all networks that a try from this address counts for."""
-        return [cls(limit, counted_as(limit.name, network), times) for network, times in networks_of(address)]
+        return [cls(limit, hashed_identity(limit.name, network), times) for network, times in networks_of(address)]
 
     @property
     def most(self) -> int | None:

@@ -23,7 +23,7 @@ FORGETS: Final = 3 * PATIENCE
 """Seconds without a look after which the trouble of then is another one: longer than an alarm's minute."""
 
 
-def look() -> str:
+def check() -> str:
     """What is wrong with the sweep, or nothing. Two queries. What lasts is logged, and that games' clocks fail, too."""
     found = backlog.trouble(database_time(), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS))
     at = time.monotonic()

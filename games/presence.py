@@ -15,12 +15,12 @@ SECONDS: Final = 100
 """How long a look lasts."""
 
 
-def look(*, game_id: int, user_id: int) -> None:
+def mark_viewing(*, game_id: int, user_id: int) -> None:
     """This person looks at this table now."""
     cache.set(_key(game_id, user_id), True, SECONDS)
 
 
-def looking(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+def viewing(pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
     """Those of these pairs (game, person) where the person looks at the game now."""
     keys = {_key(*pair): pair for pair in pairs}
     return {keys[key] for key in cache.get_many(list(keys))} if keys else set()

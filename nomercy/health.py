@@ -82,7 +82,7 @@ def migrations() -> str:
 
 def sweep() -> str:
     """How the worker and the beat do, by what is in the database: when their sweep ran, and what it left undone."""
-    return _unless_it_fails(lambda: alarm.look() or OK)
+    return _unless_it_fails(lambda: alarm.check() or OK)
 
 
 def redis_server() -> str:

@@ -20,7 +20,7 @@ from django.urls import Resolver404, resolve
 
 from accounts.htmx import HtmxRequest
 from accounts.limits import HOUR, MINUTE, TooManyTries, refusal, scaled
-from accounts.origin import address_of, counted_as, networks_of
+from accounts.origin import address_of, hashed_identity, networks_of
 from games.api.auth import bearer_token, owner_of
 from games.refusals import Denied
 from nomercy.answers import API, error_object
@@ -120,7 +120,7 @@ def _is_form(request: HttpRequest) -> bool:
 
 
 def _key(name: str, kind: str, who: str) -> str:
-    return f"limit:{name}:{counted_as(kind, who)}"
+    return f"limit:{name}:{hashed_identity(kind, who)}"
 
 
 def _counted(limit: Limit, most: int | None, kind: str, who: str) -> Iterator[tuple[str, int]]:

@@ -162,7 +162,7 @@ def short_bodies(get_response: Handler) -> Handler:
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            return bad(request, RequestDataTooBig())
+            return bad_request(request, RequestDataTooBig())
         return get_response(request)
 
     return handle
@@ -181,7 +181,7 @@ def no_null_characters(get_response: Handler) -> Handler:
                 return unknown(request)
             raise Http404
         if QUOTED_NUL in request.META.get("QUERY_STRING", ""):
-            return bad(request, NullCharacter())
+            return bad_request(request, NullCharacter())
         return get_response(request)
 
     return handle
@@ -199,13 +199,13 @@ def readable_forms(get_response: Handler) -> Handler:
             try:
                 request.POST  # noqa: B018  # read here for its errors
             except (MultiPartParserError, SuspiciousOperation) as error:
-                return bad(request, error)
+                return bad_request(request, error)
         return get_response(request)
 
     return handle
 
 
-class Busy:
+class DatabaseUnavailable:
     """Answer 503 where a view met a fault of the database that passes: see `refusals.passing`."""
 
     def __init__(self, get_response: Handler) -> None:
@@ -230,7 +230,7 @@ def broken(request: HttpRequest) -> HttpResponse:
     return server_error(request)
 
 
-def bad(request: HttpRequest, exception: Exception) -> HttpResponse:
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer what Django itself refuses, such as an unknown host. The site's `handler400`."""
     denied = Denied("malformed", "The site does not accept this request. Check its Host header and its body.")
     if isinstance(exception, RequestDataTooBig):

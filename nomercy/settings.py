@@ -157,7 +157,7 @@ MIDDLEWARE = [
     "nomercy.middleware.RequestLog",
     "nomercy.middleware.private_pages",
     "nomercy.middleware.background_fetches",
-    "nomercy.middleware.Busy",
+    "nomercy.middleware.DatabaseUnavailable",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "nomercy.limits.Limits",  # before all that reads the session or the body

@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from games.api import addresses, unknown
 from nomercy.health import healthz, readyz
 
-handler400 = "nomercy.middleware.bad"
+handler400 = "nomercy.middleware.bad_request"
 handler500 = "nomercy.middleware.broken"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),

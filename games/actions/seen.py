@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
-def look(table: Table, user: User | None) -> None:
+def mark_end_seen(table: Table, user: User | None) -> None:
     """Note that this person has seen a finished game; writes at most once a seat."""
     index = table.seat_of(user)
     if index is not None and queries.unseen_end(table, user):

@@ -17,7 +17,7 @@ from games.actions import seating, table_events
 from games.actions.commit import commit
 from games.actions.next_round import deal_next
 from games.clocks import pausing, vacations
-from games.clocks.turn_clock import moment_of, moved
+from games.clocks.turn_clock import moment_of, recomputed
 from games.locks import lock_game
 from games.models import Game, Seat
 from games.notices import player_notices
@@ -116,7 +116,7 @@ def default_moves(table: Table) -> list[rules.Move]:
 def _rested(table: Table, now: datetime) -> bool:
     """Move a deadline that passed in its player's vacation or quiet hours; says whether it lies ahead now."""
     game, seat = table.game, table.on_turn
-    clock = moved(game, seat, now)
+    clock = recomputed(game, seat, now)
     if clock is None or clock.deadline is None or clock.deadline <= moment_of(game, now):
         return False
     pausing.save_clock(table, clock)

@@ -1,4 +1,4 @@
-"""Games: found by code, name or what ails them; shown as everybody sees them, with what staff can do."""
+"""Games: found by code, name or problem; shown as everybody sees them, with what staff can do."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from games.staff import tables
 from games.staff.acts import LOOK, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
 from games.staff.log import notes_of
-from games.staff.queue import ailing
+from games.staff.queue import with_problem
 
 LOG_LINES: Final = 200
 
 
-class Ailing(admin.SimpleListFilter):
-    title = "what ails it"
+class Problem(admin.SimpleListFilter):
+    title = "problem"
     parameter_name = "ails"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -43,7 +43,7 @@ class Ailing(admin.SimpleListFilter):
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Game]) -> QuerySet[Game]:
-        return ailing(queryset, self.value(), reader=request.user.pk, now=timezone.now())
+        return with_problem(queryset, self.value(), reader=request.user.pk, now=timezone.now())
 
 
 class Public(admin.SimpleListFilter):
@@ -73,7 +73,7 @@ def _top(view: GameView) -> str:
 @admin.register(Game)
 class GameAdmin(ReadOnly):
     list_display = ("code", "people", "state", "moves", "pace", "deadline", "created_at")
-    list_filter = (Ailing, "status", "pace", Public)
+    list_filter = (Problem, "status", "pace", Public)
     search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")
     search_help_text = "All of a game’s code, or the username or the name of somebody at the table."
     ordering = ("-pk",)
@@ -143,7 +143,7 @@ class GameAdmin(ReadOnly):
             raise Http404
         game, now = table.game, timezone.now()
         offered = _offered(table, cast("User", request.user))
-        plays = LOOK in offered and refusal_of(tables.check_look, table, by=request.user)
+        plays = LOOK in offered and refusal_of(tables.check_view_hands, table, by=request.user)
         if plays:
             offered.remove(LOOK)
         view, lines = queries.view_of(table, None), queries.log_of(table, None, last=LOG_LINES)

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 
 from games.batch import for_each_game
-from games.clocks.turn_clock import aimed, clock_of, set_clock
+from games.clocks.turn_clock import clock_of, set_clock, with_quiet_hours
 from games.models import Game, Heartbeat, Seat, rows
 from games.models.paces import LIMITS, PACES
 
@@ -21,9 +21,9 @@ PULSE: Final = timedelta(seconds=5)
 """The pulse is written no more often: an idle sweep commits nothing."""
 
 # Each clock gets what it ran of the outage: not what lay before its turn, or in a vacation (`GREATEST` passes nulls
-# over). So does each callout window, because moves go on and one can open then (`turn_clock.opened`). A length of it
-# that no table can have must keep nobody's time from being given. Rows are locked in the order of their numbers, so
-# that no two transactions wait for each other.
+# over). So does each callout window, because moves go on and one can open then (`turn_clock.window_start`). A length
+# of it that no table can have must keep nobody's time from being given. Rows are locked in the order of their numbers,
+# so that no two transactions wait for each other.
 _GIVE: Final = """
 WITH part AS (
     SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE
@@ -140,7 +140,7 @@ def _aim_again(games: list[int], now: datetime) -> None:
         seat = on_turn[game_id]
         game, before = seat.game, clock_of(seat.game)
         seat.rest = seat.user.rest if seat.user is not None else None
-        set_clock(game, aimed(game, seat, before, now=now))
+        set_clock(game, with_quiet_hours(game, seat, before, now=now))
         if clock_of(game) == before:
             return False
         changed.append(game)

@@ -14,15 +14,15 @@ from games import announce
 from games.clocks.turn_clock import (
     CLOCK_FIELDS,
     TurnClock,
-    aimed,
+    clocks_ran_until,
     first_wake,
-    known_rest,
     left_of,
-    opened,
-    ran_until,
-    rested,
     runs_from,
     set_clock,
+    vacation_end_for,
+    window_start,
+    with_quiet_hours,
+    with_vacation,
 )
 from games.models import Game, Hand
 from games.queries import Table
@@ -45,10 +45,10 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
         return False
     game.paused_reasons = sorted([*game.paused_reasons, reason])
     if game.paused_at is None:
-        game.paused_at = since or ran_until(game, now)
+        game.paused_at = since or clocks_ran_until(game, now)
         if game.deadline is not None:
             seat = table.on_turn
-            clock = rested(game, seat, now)
+            clock = with_vacation(game, seat, now)
             left = left_of(game, seat, clock, game.paused_at)
             set_clock(game, replace(clock, deadline=None, remind_at=None, time_left=left))
         game.wake_at = None
@@ -77,20 +77,20 @@ def resume(table: Table, *, reason: str, now: datetime) -> bool:
 
 def _run_on(table: Table, paused_at: datetime, now: datetime) -> None:
     game, hands, position = table.game, table.started.hands, table.started.position
-    seat, moment = table.seats[position.turn], ran_until(game, now)
+    seat, moment = table.seats[position.turn], clocks_ran_until(game, now)
     if game.time_left is not None:
         ran, begins = max(timedelta(), paused_at - (game.turn_since or paused_at)), runs_from(game, seat, moment)
         clock = TurnClock(
             deadline=begins + game.time_left,
             turn_since=begins - ran,
             quiet_given=game.quiet_given,
-            rested_until=known_rest(game, seat),
+            rested_until=vacation_end_for(game, seat),
         )
-        set_clock(game, aimed(game, seat, clock, now=now))
+        set_clock(game, with_quiet_hours(game, seat, clock, now=now))
     game.paused_at = None
     for hand in hands:
         if hand.callout_until is not None:
-            stopped = max(paused_at, opened(game, hand.callout_until))  # later, if it opened in an outage
+            stopped = max(paused_at, window_start(game, hand.callout_until))  # later, if it opened in an outage
             hand.callout_until += max(timedelta(), moment - stopped)
     Hand.objects.bulk_update(hands, ["callout_until"])
     game.wake_at = first_wake(table, position, now)
@@ -109,9 +109,9 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         raise Denied("malformed", message, version=game.version)
     if game.deadline is not None:
         seat = table.on_turn
-        clock = rested(game, seat, now)
+        clock = with_vacation(game, seat, now)
         assert clock.deadline is not None
-        save_clock(table, aimed(game, seat, replace(clock, deadline=clock.deadline + more), now=now))
+        save_clock(table, with_quiet_hours(game, seat, replace(clock, deadline=clock.deadline + more), now=now))
     elif game.time_left is not None:
         game.time_left += more
         game.save(update_fields=["time_left"])

@@ -14,7 +14,7 @@ from accounts.rest import Rest
 from games import announce, queries
 from games.batch import for_each_game
 from games.clocks import pausing
-from games.clocks.turn_clock import moved
+from games.clocks.turn_clock import recomputed
 from games.locks import lock_game
 from games.models import Game, Seat
 from games.notices import preferences
@@ -94,7 +94,7 @@ def _follow_one(game_id: int, now: datetime) -> bool:
         table = queries.load(lock_game(pk=game_id))
         if table.game.status != Game.Status.PLAYING or table.game.deadline is None:
             return False
-        clock = moved(table.game, table.on_turn, now)
+        clock = recomputed(table.game, table.on_turn, now)
         if clock is None:
             return False
         pausing.save_clock(table, clock)

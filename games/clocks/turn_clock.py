@@ -53,7 +53,7 @@ def moment_of(game: Game, now: datetime) -> datetime:
     return now + game.skew
 
 
-def ran_until(game: Game, now: datetime) -> datetime:
+def clocks_ran_until(game: Game, now: datetime) -> datetime:
     """The moment up to which this game's clocks have run, by the database's clock.
 
     While the sweep is away that is its last sign of life: what has passed since will be given back (decision 31).
@@ -68,7 +68,7 @@ def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
     return moment if seat.rest is None or game.terms.live else seat.rest.back(moment)
 
 
-def opened(game: Game, until: datetime) -> datetime:
+def window_start(game: Game, until: datetime) -> datetime:
     """When the callout window that is open `until` then began to run, by what is left of it at any moment since."""
     return until - timedelta(seconds=game.terms.callout)
 
@@ -108,23 +108,23 @@ def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClo
     if table.game.paused_at is not None:
         return TurnClock(time_left=seconds)
     since = runs_from(table.game, seat, moment_of(table.game, now))
-    clock = TurnClock(deadline=since + seconds, turn_since=since, rested_until=known_rest(table.game, seat))
-    return aimed(table.game, seat, clock, now=now)
+    clock = TurnClock(deadline=since + seconds, turn_since=since, rested_until=vacation_end_for(table.game, seat))
+    return with_quiet_hours(table.game, seat, clock, now=now)
 
 
-def known_rest(game: Game, seat: Seat) -> datetime | None:
+def vacation_end_for(game: Game, seat: Seat) -> datetime | None:
     """The end of the vacation that a clock of this seat's, set just now, knows of."""
     return None if seat.rest is None or game.terms.live else seat.rest.vacation_until
 
 
-def rested(game: Game, seat: Seat, now: datetime) -> TurnClock:
+def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
     """The clock that runs, moved by as much of its player's vacation as it does not know of yet.
 
     A vacation begins and ends for each game by itself: whatever has kept one from it is made good by whoever next looks
     at its clock.
     """
     clock, rest = clock_of(game), seat.rest
-    unknown = clock.deadline is not None and known_rest(game, seat) not in (None, clock.rested_until)
+    unknown = clock.deadline is not None and vacation_end_for(game, seat) not in (None, clock.rested_until)
     if not unknown or rest is None or rest.vacation_from is None or rest.vacation_until is None:
         return clock
     assert clock.deadline is not None
@@ -133,12 +133,12 @@ def rested(game: Game, seat: Seat, now: datetime) -> TurnClock:
     if known is not None and known > begun:  # the same vacation, with another end
         shift = until - known
     else:
-        stopped = max(since, min(begun, ran_until(game, now)))
+        stopped = max(since, min(begun, clocks_ran_until(game, now)))
         shift, deadline = max(timedelta(), until - stopped), max(deadline, stopped)
     return replace(clock, deadline=deadline + shift, turn_since=since + shift, rested_until=until)
 
 
-def aimed(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClock:
+def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClock:
     """This clock of the seat's turn, its deadline moved out of the player's quiet hours, and its reminder set.
 
     Quiet hours set during the turn move no deadline that is near (`Rest.aim`), and all of them give one turn no more
@@ -154,12 +154,12 @@ def aimed(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClo
     return replace(clock, remind_at=_reminder(game, seat, clock, now))
 
 
-def moved(game: Game, seat: Seat, now: datetime) -> TurnClock | None:
+def recomputed(game: Game, seat: Seat, now: datetime) -> TurnClock | None:
     """The clock that runs as it must be by what its player's vacation and quiet hours are now; None if it is so."""
-    before, known = clock_of(game), rested(game, seat, now)
+    before, known = clock_of(game), with_vacation(game, seat, now)
     if before.deadline is None:
         return None
-    clock = aimed(game, seat, known, now=now)
+    clock = with_quiet_hours(game, seat, known, now=now)
     if clock.deadline == before.deadline:
         clock = replace(clock, remind_at=before.remind_at)  # a reminder that was sent needs no other
     return None if clock == before else clock
@@ -187,7 +187,7 @@ def left_to(seat: Seat, game: Game, now: datetime) -> timedelta:
     """The time of its own that the turn of this seat still has: without the quiet hours' gift or vacation to come."""
     if game.deadline is None:
         return game.time_left or timedelta()
-    left = left_of(game, seat, rested(game, seat, now), ran_until(game, now))
+    left = left_of(game, seat, with_vacation(game, seat, now), clocks_ran_until(game, now))
     return max(timedelta(), left - timedelta(seconds=game.quiet_given))
 
 

@@ -20,7 +20,7 @@ from accounts.adapter import links_in
 from games import queries, refusals
 from games.announce import group_of, person_group
 from games.live.door import Scope, cookies_of, refuse
-from games.live.watch import LAYER_AWAY, watch
+from games.live.polling import LAYER_AWAY, watch
 from games.queries import Viewer
 from games.refusals import Denied
 

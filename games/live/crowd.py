@@ -15,7 +15,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from accounts.limits import MINUTE, scaled
-from accounts.origin import counted_as, networks_of
+from accounts.origin import hashed_identity, networks_of
 
 OPEN: Final = 100
 """Sockets that one address may have open: an open game page has one."""
@@ -83,7 +83,7 @@ class Crowd:
 
         :raises TooMany: it has no socket left that it may open now.
         """
-        key, now = counted_as("socket", network), self._clock()
+        key, now = hashed_identity("socket", network), self._clock()
         at_once, a_minute = scaled(AT_ONCE * times), scaled(A_MINUTE * times)
         visitors = self._known.get(key)
         if visitors is None:

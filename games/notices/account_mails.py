@@ -66,7 +66,7 @@ class _Gone:
         return times[-allowed] + MAILS_TO_MAILBOX.window if allowed is not None and full else None
 
 
-def look(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
+def judge_due(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
     """Lock the mails that are due, at most so many, and say what is to become of each.
 
     The other mails that are due to the same mailboxes are put off if their mailbox has had its limit, and dropped if

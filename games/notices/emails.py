@@ -43,7 +43,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class EmailItem:
     """Something that happened, at a table or elsewhere: then `page` is the name of the page that tells more."""
 
     text: str
@@ -77,7 +77,7 @@ def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, no
         return _mail(context, reader, kind, now=now, number=number)
 
 
-def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[News], *, now: datetime, number: int) -> Mail:
+def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[EmailItem], *, now: datetime, number: int) -> Mail:
     """Return a mail about what happened while the reader was away, all of one kind."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         title = news[0].text if len(news) == 1 else f"{kind.title}: {len(news)} {kind.several}."
@@ -87,7 +87,7 @@ def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[News], *, now: da
 
 
 def digest_mail(
-    reader: Reader, waiting: Sequence[GameView], news: Sequence[News], *, now: datetime, number: int
+    reader: Reader, waiting: Sequence[GameView], news: Sequence[EmailItem], *, now: datetime, number: int
 ) -> Mail:
     """The day's summary: the games that wait for the reader, and what happened since."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
@@ -138,13 +138,13 @@ def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
     }
 
 
-def _news(reader: Reader, news: News, now: datetime) -> dict[str, Any]:
+def _news(reader: Reader, news: EmailItem, now: datetime) -> dict[str, Any]:
     game = None if news.view is None else _game(reader, news.view, now)
     page = settings.SITE_URL + reverse(news.page) if news.page else ""
     return {"text": one_line(news.text), "game": game, "page": page}
 
 
-def _link_text(kind: NoticeKind, news: News) -> str:
+def _link_text(kind: NoticeKind, news: EmailItem) -> str:
     """Return what the link to the table says."""
     playing = news.view is not None and news.view.status == Game.Status.PLAYING
     return kind.link if playing else "Open the table"

@@ -13,7 +13,7 @@ from accounts.queries import mail_addresses
 from games import queries
 from games.models.notices import Notice, NoticeSettings
 from games.notices import emails, inbox
-from games.notices.emails import News, Reader
+from games.notices.emails import EmailItem, Reader
 from games.notices.kinds import DIGEST, KINDS
 from games.notices.queue import Letter
 from games.queries import GameView, Table, lists
@@ -98,8 +98,8 @@ def urgent_first(views: Sequence[GameView]) -> list[GameView]:
     return sorted(views, key=lambda view: (view.deadline is None, view.deadline))
 
 
-def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table]) -> list[News]:
+def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table]) -> list[EmailItem]:
     """What these notices say, each with its table as this person may see it by now."""
     games = inbox.games_in(rows)
     views = inbox.views_for(user, {number: table for number, table in tables.items() if number in games})
-    return [News(row.text, views.get(row.game_id or 0), KINDS[row.kind].page) for row in rows]
+    return [EmailItem(row.text, views.get(row.game_id or 0), KINDS[row.kind].page) for row in rows]

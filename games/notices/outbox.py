@@ -26,15 +26,15 @@ STALE: Final = timedelta(minutes=5)
 BUDGET: Final = timedelta(seconds=20)
 """After so long no further mail is begun: a slow server must not keep a worker from all else."""
 
-SHOWN: Final = Queue(Notice, look=lambda now: recheck.look(SITE, now=now, most=BATCH))
+SHOWN: Final = Queue(Notice, judge_due=lambda now: recheck.judge_due(SITE, now=now, most=BATCH))
 ACCOUNT_MAILS: Final = Queue(
     AccountMail,
-    look=lambda now: account_mails.look(now=now, most=BATCH),
+    judge_due=lambda now: account_mails.judge_due(now=now, most=BATCH),
     compose=lambda rows, now: account_mails.compose(rows, now=now),
 )
 NOTICE_MAILS: Final = Queue(
     Notice,
-    look=lambda now: recheck.look(EMAIL, now=now, most=BATCH),
+    judge_due=lambda now: recheck.judge_due(EMAIL, now=now, most=BATCH),
     compose=lambda rows, now: notice_mails.compose(rows, now=now),
 )
 
@@ -73,7 +73,7 @@ def claim(queue: Queue[Row], *, now: datetime) -> tuple[list[Row], int]:
             return [], 0
         claim_id = uuid.uuid4()
         rows = []
-        for row, verdict in queue.look(now):
+        for row, verdict in queue.judge_due(now):
             _settle(row, verdict, now, claim_id if mailed else None)
             rows.append(row)
         fields = ["state", "reason", "since", "due_at", "claim", "tries"]

@@ -47,10 +47,11 @@ def judged(row: Delivery, judge: Callable[[], Verdict], *, now: datetime) -> Ver
 class Queue(Generic[Row]):
     """One kind of rows that the outbox delivers.
 
-    `look` locks the rows that are due (`SKIP LOCKED`) and says what is to become of each, in a transaction. `compose`
-    makes the mails of rows that were claimed, after that transaction. What has no `compose` is shown on the site.
+    `judge_due` locks the rows that are due (`SKIP LOCKED`) and says what is to become of each, in a transaction.
+    `compose` makes the mails of rows that were claimed, after that transaction. What has no `compose` is shown on the
+    site.
     """
 
     model: type[Row]
-    look: Callable[[datetime], Sequence[tuple[Row, Verdict]]]
+    judge_due: Callable[[datetime], Sequence[tuple[Row, Verdict]]]
     compose: Callable[[Sequence[Row], datetime], Sequence[Letter[Row]]] | None = None

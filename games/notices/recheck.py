@@ -47,7 +47,7 @@ class _Facts:
         return inbox.anything_to_sum_up(notice.user, self.now)
 
 
-def look(channel: str, *, now: datetime, most: int) -> list[tuple[Notice, Verdict]]:
+def judge_due(channel: str, *, now: datetime, most: int) -> list[tuple[Notice, Verdict]]:
     """Lock the notices that are due in this channel, at most so many, and say what is to become of each."""
     due = _locked(state=Notice.State.WAITING, due_at__lte=now, channel=channel)
     rows = list(due.order_by("pk")[:most])
@@ -88,7 +88,7 @@ def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
     facts = _Facts(
         now=now,
         tables=inbox.tables_of(inbox.games_in(rows)),
-        looking=presence.looking((row.game_id, row.user_id) for row in rows if row.game_id is not None),
+        looking=presence.viewing((row.game_id, row.user_id) for row in rows if row.game_id is not None),
         addresses=mail_addresses(people) if people else {},
     )
     verdicts = {}

@@ -33,7 +33,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayFrame:
     """A game after its first `n` lines; where one round ends and the next begins, `round` says which of the two.
 
     `lines` are those of this round so far, oldest first, with everything that is known by now. `left` are the seats
@@ -70,7 +70,7 @@ class Step:
         return (self.n, earlier[-1].number) if earlier else None
 
 
-def step_of(table: Table, n: int, round_number: int | None = None) -> Step:
+def step_of(table: Table, n: int, round_number: int | None = None) -> ReplayFrame:
     """The step after line `n`, or the nearest there is; the deal of `round_number` if that round begins there.
 
     Two queries.
@@ -90,12 +90,12 @@ def step_of(table: Table, n: int, round_number: int | None = None) -> Step:
         return _step(table, rounds, spans, span, n)
 
 
-def _step(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Span, n: int) -> Step:
+def _step(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Span, n: int) -> ReplayFrame:
     game, round_ = table.game, next(round_ for round_ in rounds if round_.number == span.number)
     moves = list(Move.objects.filter(round_id=round_.pk, n__lte=n).order_by("n"))
     absent = frozenset(round_.absent)
     ended = [row for row in rounds if row.number < span.number + (n == span.end)]
-    return Step(
+    return ReplayFrame(
         n=n,
         round=span.number,
         last=game.version,
@@ -184,7 +184,7 @@ def _line(round_number: int, move: Move) -> LogLine:
     return LogLine(move.n, round_number, move.seat, move.text, move.at, events, move.by_bot)
 
 
-def view_at(table: Table, step: Step, user: User | None, seat: int | None) -> GameView:
+def view_at(table: Table, step: ReplayFrame, user: User | None, seat: int | None) -> GameView:
     """The table at this step for `user`, as if the game were still going on and they saw what `seat` saw.
 
     Seat None sees what everybody saw; who may see everybody's cards finds them in the step's position.

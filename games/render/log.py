@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from games.queries import GameView, LogLine
 from games.render import words
-from games.render.told import LogNote, LogRow, log_of
+from games.render.log_rows import LogNote, LogRow, log_of
 
 
 class Part(NamedTuple):

@@ -16,6 +16,7 @@ from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
+from games.render.log_rows import LogNote, LogRow, log_of, since_your_move
 from games.render.move import YourMove, move_of
 from games.render.resign import may_leave
 from games.render.table import (
@@ -31,14 +32,13 @@ from games.render.table import (
     shown_hands,
     stage_of,
 )
-from games.render.told import LogNote, LogRow, log_of, since_your_move
 
 LOG_LINES: Final = 12
 """So many lines of the log are on the game page."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageRequest:
     """What the reader wants to see: a chooser for a card, the UNO toggle on, the hand in an order, why not.
 
     `refresh`: without scripts, the page may load itself again while others move.
@@ -52,7 +52,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class LastRound:
     """The round that ended last, shown until the reader has moved in the next."""
 
     number: int
@@ -61,7 +61,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RematchState:
     """The rematch of a finished game: who asked for it, and whether the reader sits there, or still can."""
 
     host: str
@@ -158,11 +158,11 @@ def page_of(
     view: GameView,
     lines: Sequence[LogLine],
     *,
-    asked: Asked,
+    asked: PageRequest,
     now: datetime,
     notes: Sequence[LogNote] = (),
-    ended: Ended | None = None,
-    again: Again | None = None,
+    ended: LastRound | None = None,
+    again: RematchState | None = None,
     unseen: bool = False,
     guest: bool = False,
 ) -> GamePage:
@@ -233,7 +233,7 @@ def _due(view: GameView, now: datetime) -> Due | None:
     )
 
 
-def _over(view: GameView, again: Again | None, *, unseen: bool, guest: bool) -> Over | None:
+def _over(view: GameView, again: RematchState | None, *, unseen: bool, guest: bool) -> Over | None:
     if not view.ended:
         return None
     code = [view.id]
@@ -254,7 +254,7 @@ def _over(view: GameView, again: Again | None, *, unseen: bool, guest: bool) -> 
 LOOKED: Final = "Staff looked at hands while this game ran: the log says when."
 
 
-def _rematch(again: Again | None) -> tuple[str, str]:
+def _rematch(again: RematchState | None) -> tuple[str, str]:
     """What the button says, empty for no button; and the sentence beside it."""
     if again is None:
         return "Rematch", ""
@@ -265,14 +265,14 @@ def _rematch(again: Again | None) -> tuple[str, str]:
     return "", "The rematch has begun without you, or was closed."
 
 
-def _ended(view: GameView, seen: rules.View, ended: Ended | None) -> EndedRound | None:
+def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRound | None:
     over = next((result for result in view.results if result.number == view.round), None)
     if seen.hands is not None and over is not None:
         hands = [
             LastHand(cards, seat.seat in seen.out, seat.left)
             for seat, cards in zip(view.seats, seen.hands, strict=True)
         ]
-        ended = Ended(over.number, over.outcome, hands)
+        ended = LastRound(over.number, over.outcome, hands)
     if ended is None:
         return None
     event = rules.Event("won", ended.outcome.winner, points=ended.outcome.points)

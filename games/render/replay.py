@@ -12,10 +12,10 @@ from django.utils.http import urlencode
 
 from games import rules
 from games.queries import GameView, LogLine
-from games.queries.replays import Step
+from games.queries.replays import ReplayFrame
 from games.render import words
+from games.render.log_rows import LogRow, log_of, sentences
 from games.render.table import Card, Player, Stage, players_of, sorted_hand, stage_of
-from games.render.told import LogRow, log_of, sentences
 
 LINES: Final = 10
 """So many lines of the round's log, up to the step's own, stand beside it."""
@@ -67,7 +67,9 @@ class ReplayPage:
     url: str
 
 
-def replay_of(step: Step, view: GameView, *, seat: int | None, options: rules.Options, now: datetime) -> ReplayPage:
+def replay_of(
+    step: ReplayFrame, view: GameView, *, seat: int | None, options: rules.Options, now: datetime
+) -> ReplayPage:
     """The replay page as the reader of `view` is told it, seen from `seat` (None: with everybody's cards open)."""
     seen = view.view
     assert seen is not None
@@ -93,7 +95,7 @@ def replay_of(step: Step, view: GameView, *, seat: int | None, options: rules.Op
     )
 
 
-def _told(step: Step, view: GameView, lines: Sequence[LogLine]) -> str:
+def _told(step: ReplayFrame, view: GameView, lines: Sequence[LogLine]) -> str:
     if lines:
         return " ".join(sentences(view, lines[-1]))
     whose = "You begin" if step.position.turn == view.you else f"{view.names[step.position.turn]} begins"
@@ -105,7 +107,7 @@ def _as_known(line: LogLine, seat: int | None) -> LogLine:
     return line if seat is None else replace(line, events=rules.redact(line.events, seat, over=False))
 
 
-def _hands(step: Step, view: GameView, from_seat: int | None, options: rules.Options) -> list[HeldHand]:
+def _hands(step: ReplayFrame, view: GameView, from_seat: int | None, options: rules.Options) -> list[HeldHand]:
     """The hand of the seat that is looked from, or everybody's."""
     position = step.position
     fitting = {move.card for move in rules.legal_moves(position, position.turn, options) if move.kind == "play"}
@@ -130,7 +132,7 @@ def _url(code: str, **query: int | None) -> str:
     return reverse("replay", args=[code]) + (f"?{urlencode(chosen)}" if chosen else "")
 
 
-def _steps(step: Step, code: str, seat: int | None) -> list[Link]:
+def _steps(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
     first, final = step.spans[0], step.spans[-1]
     places: Sequence[tuple[str, str, tuple[int, int] | None]] = (
         ("first", "First", (0, first.number) if step.before else None),
@@ -141,7 +143,7 @@ def _steps(step: Step, code: str, seat: int | None) -> list[Link]:
     return [Link(name, label, _url(code, n=to[0], round=to[1], seat=seat) if to else "") for name, label, to in places]
 
 
-def _rounds(step: Step, code: str, seat: int | None) -> list[Link]:
+def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
     if len(step.spans) == 1:
         return []
     return [
@@ -155,7 +157,7 @@ def _rounds(step: Step, code: str, seat: int | None) -> list[Link]:
     ]
 
 
-def _seats(step: Step, view: GameView, chosen: int | None) -> list[Link]:
+def _seats(step: ReplayFrame, view: GameView, chosen: int | None) -> list[Link]:
     here = {"n": step.n, "round": step.round}
     links = [Link("seat-all", "Everyone’s hands", _url(view.id, **here), chosen is None)]
     for seat in view.seats:

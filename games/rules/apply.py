@@ -16,7 +16,7 @@ from games.rules.moves import TURN_MOVES, Move
 from games.rules.options import Options
 from games.rules.position import DRAWN, OVER, PLAY, Position
 from games.rules.shuffle import Shuffle
-from games.rules.step import Step
+from games.rules.turn import Turn
 
 
 def apply(
@@ -37,7 +37,7 @@ def push(
     Only for a move that ``legal_moves`` has just listed for this seat, as play-outs make them by the thousand; what
     another move does to the position means nothing.
     """
-    step = Step(position, seat, move, options, shuffle)
+    step = Turn(position, seat, move, options, shuffle)
     MOVES[move.kind](step)
     return step.position, tuple(step.events)
 
@@ -53,7 +53,7 @@ def ends_turn(before: Position, move: Move, after: Position) -> bool:
     return move.kind in TURN_MOVES and after.phase != DRAWN
 
 
-def _play(step: Step) -> None:
+def _play(step: Turn) -> None:
     position, seat, side, card, color = step.position, step.seat, step.side, step.move.card or "", step.move.color
     face = side.faces[card]
     position.exposed = ()
@@ -82,7 +82,7 @@ def _play(step: Step) -> None:
         _owe_calls(step)
 
 
-def _goes_on(step: Step, face: Face) -> bool:
+def _goes_on(step: Turn, face: Face) -> bool:
     """The last card was played: whether the round goes on with its effects (END-1, END-2, option last_draw_card)."""
     position, options = step.position, step.options
     if face.value:
@@ -96,7 +96,7 @@ def _goes_on(step: Step, face: Face) -> bool:
     return False
 
 
-def _owe_calls(step: Step) -> None:
+def _owe_calls(step: Turn) -> None:
     """Who holds one card after a play owes a call or has made it with the play (UNO-1, UNO-4)."""
     hands, seat = step.position.hands, step.seat
     received = step.received if step.options.uno_on_received_hand else ()
@@ -110,7 +110,7 @@ def _owe_calls(step: Step) -> None:
             step.expose(seat)
 
 
-def _draw(step: Step) -> None:
+def _draw(step: Turn) -> None:
     position, options, seat = step.position, step.options, step.seat
     position.exposed = ()
     count = 10**9 if options.draw_until_playable else 1
@@ -129,12 +129,12 @@ def _draw(step: Step) -> None:
     step.end_turn(seat)
 
 
-def _take(step: Step) -> None:
+def _take(step: Turn) -> None:
     step.position.exposed = ()
     step.pay(step.seat)
 
 
-def _color(step: Step) -> None:
+def _color(step: Turn) -> None:
     position, seat, move = step.position, step.seat, step.move
     position.exposed = ()
     position.color = move.color
@@ -144,7 +144,7 @@ def _color(step: Step) -> None:
     step.end_turn(seat)
 
 
-def _uno(step: Step) -> None:
+def _uno(step: Turn) -> None:
     step.close_window(step.seat)
     if step.move.clock:
         step.events.append(Event("window_closed", step.seat))
@@ -152,7 +152,7 @@ def _uno(step: Step) -> None:
         step.declare(step.seat)
 
 
-def _catch(step: Step) -> None:
+def _catch(step: Turn) -> None:
     seat, target, options = step.seat, step.move.target or 0, step.options
     if target in step.position.exposed:
         step.events.append(Event("caught", seat, target=target, amount=options.callout_penalty))
@@ -163,7 +163,7 @@ def _catch(step: Step) -> None:
         _penalise(step, seat, options.false_catch_penalty, "false_catch")
 
 
-def _penalise(step: Step, seat: int, count: int, reason: str) -> None:
+def _penalise(step: Turn, seat: int, count: int, reason: str) -> None:
     """Draw penalty cards; the turn moves on only if its player is knocked out by them (UNO-2, MERCY-1)."""
     set_aside = step.draw_owed(seat, count, reason)
     if set_aside:
@@ -172,7 +172,7 @@ def _penalise(step: Step, seat: int, count: int, reason: str) -> None:
         step.come_back(seat)
 
 
-def _gone(step: Step, seat: int, set_aside: tuple[Card, ...]) -> None:
+def _gone(step: Turn, seat: int, set_aside: tuple[Card, ...]) -> None:
     """A seat is out without having moved: more changes only if it was on turn."""
     if seat == step.position.turn:
         step.abandon_turn(seat, set_aside)
@@ -180,17 +180,17 @@ def _gone(step: Step, seat: int, set_aside: tuple[Card, ...]) -> None:
         step.end_if_one_left()
 
 
-def _pass(step: Step) -> None:
+def _pass(step: Turn) -> None:
     step.events.append(Event("kept", step.seat))
     step.end_turn(step.seat)
 
 
-def _leave(step: Step) -> None:
+def _leave(step: Turn) -> None:
     step.events.append(Event("left", step.seat))
     _gone(step, step.seat, step.put_out(step.seat))
 
 
-MOVES: Final[dict[str, Callable[[Step], None]]] = {
+MOVES: Final[dict[str, Callable[[Turn], None]]] = {
     "play": _play,
     "draw": _draw,
     "take": _take,

@@ -9,23 +9,23 @@ from games.rules.cards import Card
 from games.rules.events import Event
 from games.rules.position import CHOOSE_COLOR, Pending
 from games.rules.ruleset import SideRules
-from games.rules.step import Step
+from games.rules.turn import Turn
 
 
-def skip_next(step: Step) -> None:
+def skip_next(step: Turn) -> None:
     """Skip: the next player loses the turn (SKIP-1)."""
     skipped = step.position.next_seat(step.seat)
     step.events.append(Event("skipped", skipped))
     step.next = step.position.next_seat(skipped)
 
 
-def skip_everyone(step: Step) -> None:
+def skip_everyone(step: Turn) -> None:
     """Skip Everyone: another turn (ALL-1)."""
     step.events.append(Event("skipped_everyone", step.seat))
     step.next = step.seat
 
 
-def turn_round(step: Step) -> None:
+def turn_round(step: Turn) -> None:
     """The direction turns (REV-1, WR4-1)."""
     position = step.position
     position.direction = -position.direction
@@ -33,14 +33,14 @@ def turn_round(step: Step) -> None:
     step.next = position.next_seat(step.seat)
 
 
-def bounce(step: Step) -> None:
+def bounce(step: Turn) -> None:
     """With two players left a Reverse skips the other (REV-1)."""
     if _two_left(step):
         step.events.append(Event("skipped", step.next))
         step.next = step.seat
 
 
-def pass_hands(step: Step) -> None:
+def pass_hands(step: Turn) -> None:
     """A 0: every hand goes to the next player in the direction of play (ZERO-1)."""
     position = step.position
     old = position.hands
@@ -51,7 +51,7 @@ def pass_hands(step: Step) -> None:
     step.events.append(Event("passed_hands", step.seat, amount=position.direction))
 
 
-def swap_hands(step: Step) -> None:
+def swap_hands(step: Turn) -> None:
     """A 7: two players swap hands (SEVEN-1)."""
     seat, target = step.seat, step.move.target
     if target is None:
@@ -63,12 +63,12 @@ def swap_hands(step: Step) -> None:
     step.events.append(Event("swapped", seat, target=target))
 
 
-def next_owes(step: Step) -> None:
+def next_owes(step: Turn) -> None:
     """A draw card: the next player owes its value and all of the stack so far (DRAW-1, STACK-2)."""
     _owe(step, step.next)
 
 
-def rebound_owes(step: Step) -> None:
+def rebound_owes(step: Turn) -> None:
     """Wild Reverse Draw Four: with two players left its own player owes (WR4-1, WR4-2)."""
     if _two_left(step):
         step.events.append(Event("skipped", step.next))
@@ -77,7 +77,7 @@ def rebound_owes(step: Step) -> None:
         _owe(step, step.next)
 
 
-def owe_unanswered(step: Step) -> None:
+def owe_unanswered(step: Turn) -> None:
     """The last card is a draw card that cannot be answered: the next player draws at once, with two left too.
 
     (Option ``last_draw_card`` draw_then_win.)
@@ -89,7 +89,7 @@ def owe_unanswered(step: Step) -> None:
     step.draw_owed(step.next, total, "stack")
 
 
-def _owe(step: Step, debtor: int) -> None:
+def _owe(step: Turn, debtor: int) -> None:
     position = step.position
     value = step.side.faces[step.move.card or ""].value
     total = value if position.pending is None else value + position.pending.total
@@ -98,20 +98,20 @@ def _owe(step: Step, debtor: int) -> None:
     step.events.append(Event("owes", debtor, None, None, None, total))
 
 
-def roulette(step: Step) -> None:
+def roulette(step: Turn) -> None:
     """Aim a Color Roulette at the next player, who names the colour (ROUL-1)."""
     step.events.append(Event("aimed", step.seat, target=step.next))
     step.position.phase = CHOOSE_COLOR
 
 
-def roulette_at_once(step: Step) -> None:
+def roulette_at_once(step: Turn) -> None:
     """Aim a Color Roulette whose colour is named already: the next player draws now (option ``roulette_color``)."""
     step.events.append(Event("aimed", step.seat, target=step.next))
     turn_over(step, step.next)
     step.next = step.position.next_seat(step.next)
 
 
-def turn_over(step: Step, seat: int) -> None:
+def turn_over(step: Turn, seat: int) -> None:
     """Turn cards over for a seat until one of the colour in force shows (ROUL-1)."""
     color = step.position.color or ""
     cards, _ = step.draw(seat, _ALL_THERE_ARE, step.side.of_color[color])
@@ -123,12 +123,12 @@ def turn_over(step: Step, seat: int) -> None:
 _ALL_THERE_ARE: Final = 10**9
 
 
-def _two_left(step: Step) -> bool:
+def _two_left(step: Turn) -> bool:
     """TWO-1: players still in, not seats; who went out counts."""
     return len(step.position.hands) - len(step.position.out) == 2
 
 
-EFFECTS: Final[dict[str, Callable[[Step], None]]] = {
+EFFECTS: Final[dict[str, Callable[[Turn], None]]] = {
     "skip_next": skip_next,
     "skip_everyone": skip_everyone,
     "turn_round": turn_round,

@@ -1,4 +1,4 @@
-"""What waits for the staff: cases, appeals, and games that something ails."""
+"""What waits for the staff: cases, appeals, and games that something problem."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LATE: Final = timedelta(minutes=2)
 """How long what is due may wait before a game counts as overdue or stuck; the sweep looks every few seconds."""
 
 
-def ailing(games: QuerySet[Game], ails: str | None, *, reader: int | None, now: datetime) -> QuerySet[Game]:
+def with_problem(games: QuerySet[Game], problem: str | None, *, reader: int | None, now: datetime) -> QuerySet[Game]:
     """Those of these games that are `overdue`, `stuck`, `reported` (not about the reader) or `paused`; else all."""
     late, playing = now - LATE, Q(status=Game.Status.PLAYING)
-    match ails:
+    match problem:
         case "overdue":
             return games.filter(playing, paused_at=None, deadline__lt=late)
         case "stuck":
@@ -59,6 +59,7 @@ def desk_of(reader: User, *, now: datetime) -> Desk:
     )
     appeals = Appeal.objects.filter(decided_at=None).aggregate(appeals=Count("pk"), oldest_appeal=Min("at"))
     overdue, stuck, paused = (
-        ailing(Game.objects.all(), ails, reader=reader.pk, now=now).count() for ails in ("overdue", "stuck", "paused")
+        with_problem(Game.objects.all(), problem, reader=reader.pk, now=now).count()
+        for problem in ("overdue", "stuck", "paused")
     )
     return Desk(**cases, **appeals, overdue=overdue, stuck=stuck, paused=paused)

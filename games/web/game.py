@@ -30,13 +30,13 @@ from games.notices import inbox
 from games.notices.inbox import Badges
 from games.queries import GameView, LogLine, Table, records
 from games.refusals import Denied
-from games.render import Again, Asked, Ended, LogNote
+from games.render import LastRound, LogNote, PageRequest, RematchState
 from games.staff.log import notes_of
 from games.web import table as table_views
-from games.web.answers import SeeOther
-from games.web.asker import number, person, table_for, viewer_as
-from games.web.marks import mark
+from games.web.browser_marks import mark
+from games.web.http import SeeOther
 from games.web.replay import no_replay
+from games.web.viewer import number, person, table_for, viewer_as
 
 View = Callable[[HtmxRequest, str], HttpResponse]
 
@@ -79,7 +79,7 @@ def game(request: HtmxRequest, code: str) -> HttpResponse:
     if request.htmx and "lobby" in request.GET and table.game.status != Game.Status.OPEN:
         # The lobby has neither the scripts nor the styles of a game.
         return _reload()
-    asked = Asked(
+    asked = PageRequest(
         choose=request.GET.get("choose", ""),
         uno=request.GET.get("uno") == "1",
         sort=request.GET.get("sort", "") or request.COOKIES.get(SORT_COOKIE, ""),
@@ -109,9 +109,9 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
         table = _play(request, code, user, text=text, uno=uno, version=version)
     except Denied as denied:
         return _refused(request, code, denied, text=text, uno=uno, version=version)
-    seen.look(table, user)
+    seen.mark_end_seen(table, user)
     if request.htmx:
-        response = _show(request, table, Asked(sort=request.COOKIES.get(SORT_COOKIE, "")), since=version)
+        response = _show(request, table, PageRequest(sort=request.COOKIES.get(SORT_COOKIE, "")), since=version)
     else:
         response = SeeOther(f"{table.game.get_absolute_url()}#headline")
     mark(request, response, code=table.game.code, user=user)
@@ -141,22 +141,22 @@ def _refused(
         card = text.removeprefix("play ")
         if not request.htmx:
             return SeeOther(f"{table.game.get_absolute_url()}?choose={card}{'&uno=1' if uno else ''}#move")
-        return _show(request, table, Asked(choose=card, uno=uno, sort=sort), since=version)
-    return _show(request, table, Asked(uno=uno, sort=sort, refusal=denied), since=version, status=denied.status)
+        return _show(request, table, PageRequest(choose=card, uno=uno, sort=sort), since=version)
+    return _show(request, table, PageRequest(uno=uno, sort=sort, refusal=denied), since=version, status=denied.status)
 
 
 def game_page(
     request: HtmxRequest, table: Table, view: GameView, status: int = 200, refusal: Denied | None = None
 ) -> HttpResponse:
     """The page of a table, for other views that were refused something there."""
-    asked = Asked(sort=request.COOKIES.get(SORT_COOKIE, ""), refusal=refusal)
+    asked = PageRequest(sort=request.COOKIES.get(SORT_COOKIE, ""), refusal=refusal)
     return _show(request, table, asked, status=status, view=view)
 
 
 def _show(
     request: HtmxRequest,
     table: Table,
-    asked: Asked,
+    asked: PageRequest,
     *,
     since: int | None = None,
     ended: int | None = None,
@@ -169,7 +169,7 @@ def _show(
     if view.view is None:  # it has not started, or was closed before it did
         return table_views.lobby_page(request, table, view, status=status, refusal=asked.refusal)
     if user is not None and view.you is not None and IN_BACKGROUND not in request.headers:
-        presence.look(game_id=table.game.pk, user_id=user.pk)
+        presence.mark_viewing(game_id=table.game.pk, user_id=user.pk)
     lines = queries.log_of(table, user, last=READ_LINES)
     page = rendering.page_of(
         view,
@@ -207,7 +207,7 @@ def _notes_beside(table: Table, lines: list[LogLine], user: User | None) -> list
     return notes_of(table, reader=user, since=oldest, last=rendering.LOG_LINES)
 
 
-def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended | None:
+def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> LastRound | None:
     """The round before this one, until the reader has moved in this one."""
     round_ = table.started.round
     new = view.version - round_.from_version < READ_LINES
@@ -217,10 +217,10 @@ def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> Ended |
     last = next((result for result in view.results if result.number == view.round - 1), None)
     if last is None:  # staff have made it void
         return None
-    return Ended(last.number, last.outcome, queries.hands_after(table, last.number))
+    return LastRound(last.number, last.outcome, queries.hands_after(table, last.number))
 
 
-def _again(table: Table, view: GameView, user: User | None) -> Again | None:
+def _again(table: Table, view: GameView, user: User | None) -> RematchState | None:
     """The rematch of a finished game, if somebody who sat there has asked for one and the reader sat there too."""
     if view.you is None or not view.ended:
         return None
@@ -228,13 +228,13 @@ def _again(table: Table, view: GameView, user: User | None) -> Again | None:
     if again is None:
         return None
     seated = again.seats.filter(user=user).exists()
-    return Again(again.host.name if again.host else "", seated, again.status == Game.Status.OPEN)
+    return RematchState(again.host.name if again.host else "", seated, again.status == Game.Status.OPEN)
 
 
 @require_POST
 def look_at_end(request: HtmxRequest, code: str) -> HttpResponse:
     """Note that this person has seen how the game ended, and go home; the page itself asks for it where scripts run."""
-    seen.look(table_for(request, code), person(request))
+    seen.mark_end_seen(table_for(request, code), person(request))
     return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else SeeOther.to("home")
 
 

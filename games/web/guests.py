@@ -22,8 +22,8 @@ from accounts.queries import guest_numbered
 from games.actions import guests
 from games.queries import lists
 from games.render.words import counted
-from games.web.answers import SeeOther
-from games.web.asker import person
+from games.web.http import SeeOther
+from games.web.viewer import person
 
 CLOSED: Final = "you looked at hands there as staff, or staff took you off the table."
 OVER_LIMIT: Final = "with them you would have more tables than a person can have."

@@ -20,11 +20,11 @@ from games.queries import GameView, lists
 from games.refusals import Denied
 from games.render.game_cards import open_card
 from games.render.home import HomePage, current_games, finished_games
-from games.web.answers import SeeOther
-from games.web.asker import person
+from games.web.browser_marks import marks
 from games.web.guests import left_guest
-from games.web.marks import marks
+from games.web.http import SeeOther
 from games.web.once import make_table
+from games.web.viewer import person
 
 LISTED: Final = 100
 """So many of my games are on the front page, the most urgent ones."""

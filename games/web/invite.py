@@ -15,8 +15,8 @@ from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.render.lobby import invitation_of
 from games.web import seats, table
-from games.web.answers import SeeOther
-from games.web.asker import SEAT_TAKEN, person, remember_link, viewer
+from games.web.http import SeeOther
+from games.web.viewer import SEAT_TAKEN, person, remember_link, viewer
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

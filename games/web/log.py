@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from games import queries
 from games.render.log import Part, log_page_of
 from games.staff.log import notes_of
-from games.web.asker import number, person, table_for
+from games.web.viewer import number, person, table_for
 
 LINES: Final = 100
 """Moves on a page."""

@@ -21,9 +21,9 @@ from games.notices.kinds import KINDS
 from games.notices.mail_links import BadLink
 from games.notices.render import mail_state_of, notices_of
 from games.refusals import Denied
-from games.web.answers import SeeOther, form_status
-from games.web.asker import number, person
+from games.web.http import SeeOther, form_status
 from games.web.notice_form import NoticeForm
+from games.web.viewer import number, person
 
 
 @login_required

@@ -15,8 +15,8 @@ from accounts.limits import TooManyTries
 from games.actions.lobby import TableOptions
 from games.actions.once import Made, create_table_once, made_before
 from games.queries import Table
-from games.web.asker import BACKEND, person
 from games.web.guests import guest_allowed
+from games.web.viewer import BACKEND, person
 
 LONGEST: Final = 64
 

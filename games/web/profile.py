@@ -18,8 +18,8 @@ from games.queries import Table, Viewer, profiles
 from games.render.profile import most_listed, profile_of, table_label
 from games.staff import cases
 from games.web import report_form
-from games.web.asker import person
 from games.web.once import form_of
+from games.web.viewer import person
 
 
 def _known(username: str) -> User:

@@ -13,7 +13,7 @@ from accounts.htmx import HtmxRequest
 from games.queries import replays
 from games.refusals import RETRY_SECONDS, Denied
 from games.render.replay import replay_of
-from games.web.asker import number, person, table_for
+from games.web.viewer import number, person, table_for
 
 
 @require_safe

@@ -15,7 +15,7 @@ from games.models import Case
 from games.models.moderation import SHORTEST_WORDS, WORDS_LENGTH
 from games.queries import Table
 from games.refusals import Denied
-from games.web.answers import SeeOther, form_status
+from games.web.http import SeeOther, form_status
 
 
 class WhatHappened(forms.Form):

@@ -21,7 +21,7 @@ from games.clocks import vacations
 from games.refusals import Denied
 from games.render.rest import Vacation
 from games.render.words import counted
-from games.web.answers import SeeOther, form_status
+from games.web.http import SeeOther, form_status
 
 SAVED: Final = "Saved."
 NEW_HOURS: Final = (

@@ -24,10 +24,10 @@ from games.refusals import Denied
 from games.render.resign import may_leave, resign_page_of
 from games.web import game as game_views
 from games.web import table as table_views
-from games.web.answers import SeeOther
-from games.web.asker import BACKEND, person, table_for, viewer, viewer_as
+from games.web.browser_marks import marks
 from games.web.guests import guest_allowed
-from games.web.marks import marks
+from games.web.http import SeeOther
+from games.web.viewer import BACKEND, person, table_for, viewer, viewer_as
 
 
 class Act(Protocol):

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from accounts import log_ins
 from accounts.models import User
 from games import announce
-from games.web.answers import SeeOther
+from games.web.http import SeeOther
 
 EVERYWHERE_ELSE = "others"
 

@@ -18,11 +18,11 @@ from games.models import Game
 from games.queries import GameView, Table, conduct
 from games.refusals import Denied
 from games.render.lobby import Closed, LobbyRequest, lobby_of
-from games.web.answers import SeeOther, form_status
-from games.web.asker import person
+from games.web.browser_marks import marks
 from games.web.forms import NewTableForm
-from games.web.marks import marks
+from games.web.http import SeeOther, form_status
 from games.web.once import make_table
+from games.web.viewer import person
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -2,7 +2,6 @@
 
 from django.urls import URLPattern, path
 
-from games.web import conduct as conduct_views
 from games.web import game as game_views
 from games.web import guests as guest_views
 from games.web import home as home_views
@@ -12,6 +11,7 @@ from games.web import notices as notice_views
 from games.web import pages as page_views
 from games.web import profile as profile_views
 from games.web import replay as replay_views
+from games.web import reports as conduct_views
 from games.web import rest as rest_views
 from games.web import seats as seat_views
 from games.web import sessions as session_views

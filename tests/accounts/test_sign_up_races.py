@@ -66,13 +66,13 @@ def test_a_name_taken_after_the_form_was_checked_is_refused_in_the_form(
 ) -> None:
     """Both have been checked before the first is saved."""
     barrier = threading.Barrier(2, timeout=20)
-    save = actions.end_guesthood
+    save = actions.promote_guest
 
     def wait(**options: Any) -> None:
         barrier.wait()
         save(**options)
 
-    monkeypatch.setattr(actions, "end_guesthood", wait)
+    monkeypatch.setattr(actions, "promote_guest", wait)
     answers = signed_up_at_once([(Client(), form(name)) for name in names])
     assert sorted(status for status, _ in answers) == [200, 302]
     assert JUST_TAKEN in next(page for status, page in answers if status == 200)

@@ -63,7 +63,7 @@ def test_an_open_page_hears_the_bell_and_says_that_its_reader_looks(new_page: Ca
     page = new_page(cast.alice)
     page.goto(f"/games/{table.game.code}/")
     pair = (table.game.pk, cast.alice.pk)
-    assert presence.looking([pair]) == {pair}
+    assert presence.viewing([pair]) == {pair}
     news(cast, "Bob catches you without UNO.")
     page.evaluate("() => htmx.trigger('#main', 'poke')")
     expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible()
@@ -79,4 +79,4 @@ def test_a_page_in_the_background_does_not_count_as_looking(new_page: Callable[.
     with page.expect_response(lambda answer: "since=" in answer.url) as fetched:
         page.evaluate("() => htmx.trigger('#main', 'poke')")
     assert fetched.value.request.headers["x-in-background"] == "1"
-    assert presence.looking([(table.game.pk, cast.alice.pk)]) == set()
+    assert presence.viewing([(table.game.pk, cast.alice.pk)]) == set()

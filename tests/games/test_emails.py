@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from games import queries, rules
 from games.notices import emails
-from games.notices.emails import News, Reader
+from games.notices.emails import EmailItem, Reader
 from games.notices.kinds import DEADLINE, GAME_OVER, KINDS, TURN
 from tests.support.mail import parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
@@ -55,8 +55,8 @@ def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) 
             emails.turn_mail(to, KINDS[TURN], [view], now=NOON, number=1),
             emails.turn_mail(to, KINDS[TURN], [view, view], now=NOON, number=1),
             emails.turn_mail(to, KINDS[DEADLINE], [view], now=NOON, number=1),
-            emails.news_mail(to, KINDS[GAME_OVER], [News("Bob wins the game.", view)], now=NOON, number=1),
-            emails.digest_mail(to, [view], [News("Bob wins the game.", view)], now=NOON, number=1),
+            emails.news_mail(to, KINDS[GAME_OVER], [EmailItem("Bob wins the game.", view)], now=NOON, number=1),
+            emails.digest_mail(to, [view], [EmailItem("Bob wins the game.", view)], now=NOON, number=1),
         ):
             assert cards_in(everything_in(mail)) == []
 

@@ -114,7 +114,7 @@ def test_games_that_fail_are_counted_in_the_log(
     caplog.clear()
     for at in (1000.0, 1040.0):
         monkeypatch.setattr(alarm, "time", SimpleNamespace(monotonic=lambda at=at: at))
-        alarm.look()
+        alarm.check()
     said = [record.msg for record in caplog.records if isinstance(record.msg, dict)]
     assert [(one["event"], one["games"], one["seconds"]) for one in said] == [("games' clocks fail", 1, 40)]
 

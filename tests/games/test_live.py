@@ -23,11 +23,11 @@ from accounts.models import User
 from accounts.queries import standing_sessions
 from games import alarm, announce
 from games.actions.play import play_move
-from games.live import watch as watch_module
-from games.live.watch import watch
+from games.live import polling as watch_module
+from games.live.polling import watch
 from games.models import Game
 from games.queries import Viewer
-from games.queries.news import news_of
+from games.queries.page_state import news_of
 from games.staff import people, tables
 from games.staff.accounts import rename
 from nomercy.launcher.embedded import ServerLoopLayer

@@ -190,10 +190,10 @@ def test_a_page_that_can_be_seen_says_that_its_reader_looks(
     path = table.game.get_absolute_url()
     pairs = [(table.game.pk, user.pk) for user in (alice, bob, charlie)]
     as_alice.get(path, headers={"HX-Request": "true", "X-In-Background": "1"})
-    assert presence.looking(pairs) == set()
+    assert presence.viewing(pairs) == set()
     as_alice.get(path)
     logged_in(charlie).get(path)
-    assert presence.looking(pairs) == {pairs[0]}
+    assert presence.viewing(pairs) == {pairs[0]}
 
 
 # What one wants

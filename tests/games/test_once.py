@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts.actions import end_guesthood
+from accounts.actions import promote_guest
 from accounts.models import User
 from games import queries
 from games.actions import guests, lobby, seating
@@ -170,7 +170,7 @@ def test_a_form_sent_again_never_logs_in_as_the_guest_who_has_signed_up(url: str
     send(first, url)
     guest = User.objects.get()
     guest.username = "dora"
-    end_guesthood(user=guest)
+    promote_guest(user=guest)
     guest.save()
     again = browser()
     assert send(again, url).status_code == 303

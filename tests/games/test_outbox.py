@@ -80,7 +80,7 @@ def hand_to_a_bot(table: Table) -> None:
 
 
 def look(table: Table) -> None:
-    presence.look(game_id=table.game.pk, user_id=table.seats[0].user_id or 0)
+    presence.mark_viewing(game_id=table.game.pk, user_id=table.seats[0].user_id or 0)
 
 
 @pytest.mark.parametrize(("bot", "reason"), [("careful", ""), ("", "back")])
@@ -103,7 +103,7 @@ def test_that_a_bot_took_over_is_told_though_the_mark_of_a_look_lasts(table: Tab
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
-    presence.look(game_id=table.game.pk, user_id=alice.pk)
+    presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
 
     assert len(deliver(NOON)) == 1
     assert set(states().values()) == {("sent", "")}

@@ -13,7 +13,7 @@ from accounts.models import User
 from games import announce, queries
 from games.actions import lobby
 from games.actions.rematch import ask_rematch
-from games.live.watch import watch
+from games.live.polling import watch
 from games.models import Game, Invitation
 from games.queries import Table, Viewer, lists
 from games.staff import tables

@@ -18,7 +18,7 @@ from games.models import Game, Hand, Round, Seat
 from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
-from games.render import Asked, Ended, GamePage, words
+from games.render import GamePage, LastRound, PageRequest, words
 from games.render.move import Chooser
 from games.render.table import ScoreRow
 from games.rules import Event
@@ -46,7 +46,7 @@ def seen(
 
 
 def page(view: GameView, lines: Sequence[LogLine] = (), **asked: Any) -> GamePage:
-    return render.page_of(view, lines, asked=Asked(**asked), now=NOW)
+    return render.page_of(view, lines, asked=PageRequest(**asked), now=NOW)
 
 
 def there(part: T | None) -> T:
@@ -190,7 +190,9 @@ def test_the_round_before_is_shown_while_asked_for() -> None:
     view = seen(PLAIN, target=500)
     assert page(view).ended is None
     hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
-    shown = there(render.page_of(view, [], asked=Asked(), now=NOW, ended=Ended(1, rules.Outcome(1, 57), hands)).ended)
+    shown = there(
+        render.page_of(view, [], asked=PageRequest(), now=NOW, ended=LastRound(1, rules.Outcome(1, 57), hands)).ended
+    )
     assert shown.result == "Round 1: Bob wins the round and scores 57 points."
     assert [(hand.cards, hand.none) for hand in shown.hands] == [
         ([], "out, by the mercy rule"), ([], "no cards left"), ([], "left the game"),

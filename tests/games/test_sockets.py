@@ -20,10 +20,10 @@ from accounts.models import User
 from accounts.origin import TIMES_FOR_48
 from games.actions.play import play_move
 from games.live import consumer as consumer_module
-from games.live import watch as watch_module
+from games.live import polling as watch_module
 from games.live.consumer import _entrance
 from games.live.crowd import AT_ONCE, KEPT, OPEN, Crowd, TooMany, crowd
-from games.live.watch import watch
+from games.live.polling import watch
 from games.models import Game
 from games.queries import Viewer
 from nomercy.asgi import application

@@ -345,13 +345,13 @@ def test_a_muted_guest_signs_up_when_the_mute_ends(mo: User) -> None:
 def test_a_mute_that_comes_while_a_guest_signs_up_stays(mo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     guest, browser = account_actions.create_guest(), Client()
     browser.force_login(guest, backend="accounts.backends.ByUsername")
-    end_guesthood = account_actions.end_guesthood
+    promote_guest = account_actions.promote_guest
 
     def meanwhile(*args: Any, **named: Any) -> None:
         people.mute(person_id=guest.pk, by=mo, days=7, reason=REASON, now=timezone.now())
-        end_guesthood(*args, **named)
+        promote_guest(*args, **named)
 
-    monkeypatch.setattr(account_actions, "end_guesthood", meanwhile)
+    monkeypatch.setattr(account_actions, "promote_guest", meanwhile)
     word = "a long way to Bergen"
     browser.post("/accounts/signup/", {"username": "quietotter", "password1": word, "password2": word})
     guest.refresh_from_db()

@@ -70,7 +70,7 @@ def test_a_hosts_seat_goes_with_the_table_as_long_as_it_is_open(ann: User, alice
 def test_who_loses_a_seat_is_told_also_while_looking_at_the_game(ann: User, alice: User, bob: User) -> None:
     person("dora")
     table = table_at(TWO_HANDS, [bob, alice])
-    presence.look(game_id=table.game.pk, user_id=alice.pk)
+    presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
     tables.move_seat(**act(table, ann, seat=1, username="dora"))
     outbox.deliver(clock=lambda: NOON)
     assert "Staff gave your seat to dora, in the game with bob." in [
@@ -150,7 +150,7 @@ def test_a_seat_moves_to_nobody_who_should_not_have_it(dealt: Table, ann: User, 
 
 
 def test_a_seat_goes_to_nobody_who_has_looked_at_the_hands(dealt: Table, ann: User, mo: User, alice: User) -> None:
-    tables.look(**act(dealt, mo))
+    tables.view_hands(**act(dealt, mo))
     assert "looked at hands" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="mo"))
     assert not AuditEntry.objects.filter(act="move_seat").exists()
     another = table_at(TWO_HANDS, [alice, "careful"])

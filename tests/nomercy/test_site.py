@@ -36,7 +36,7 @@ from nomercy import health
 from nomercy.cache import FailOpenRedisCache
 from nomercy.launcher.place import CHECKOUT
 from nomercy.mail import FolderAndConsole
-from nomercy.middleware import Busy, try_again
+from nomercy.middleware import DatabaseUnavailable, try_again
 from nomercy.sessions import SessionStore
 from nomercy.storms import StormFilter
 from tests.conftest import api_token
@@ -329,7 +329,7 @@ def test_a_move_that_was_kept_before_the_fault_can_be_sent_again(
     table = table_at(TWO_HANDS, [alice, bob])
     form = {"move": "play r5", "version": 0, "token": "the-first-try"}
     with monkeypatch.context() as patch:
-        patch.setattr("games.actions.seen.look", fault)
+        patch.setattr("games.actions.seen.mark_end_seen", fault)
         answer = as_alice.post(f"/games/{table.game.code}/move/", form)
 
     said = " ".join(answer.content.decode().split())
@@ -364,7 +364,7 @@ def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: Requ
     with pytest.raises(OperationalError) as caught:
         waited_for_a_lock()
 
-    answer = Busy(lambda request: HttpResponse()).process_exception(rf.get("/api/v1/me"), caught.value)
+    answer = DatabaseUnavailable(lambda request: HttpResponse()).process_exception(rf.get("/api/v1/me"), caught.value)
 
     assert answer is not None
     assert (answer.status_code, answer["Retry-After"]) == (503, "2")

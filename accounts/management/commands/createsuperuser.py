@@ -33,7 +33,7 @@ class Command(createsuperuser.Command):
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             super().handle(*args, **options)
             if self.username:
-                actions.vouch_for_address(username=self.username)
+                actions.mark_address_verified(username=self.username)
 
     def get_input_data(self, field: Field[Any, Any], message: str, default: str | None = None) -> str | None:
         """What was typed, or None to be asked again."""

@@ -19,7 +19,7 @@ from games.rules.shuffle import Shuffle, reshuffle
 _NO_LIMIT: Final = 10**9
 
 
-class Step:
+class Turn:
     """The work in hand: who moves and how, the new position, the events so far, and the rules of the table.
 
     A play sets ``next``, the seat whose turn comes next, before the card's effects run. ``received`` are the seats that

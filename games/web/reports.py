@@ -17,9 +17,9 @@ from games.refusals import Denied
 from games.render.conduct import SuspendedPage
 from games.staff import cases, people
 from games.web import report_form
-from games.web.answers import SeeOther
-from games.web.asker import table_for, viewer_as
+from games.web.http import SeeOther
 from games.web.once import form_of
+from games.web.viewer import table_for, viewer_as
 
 
 @login_required

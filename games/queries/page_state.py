@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from games.models import Game, Invitation
 
 
-class News(NamedTuple):
+class PageState(NamedTuple):
     """What an open page of a game would notice, beside the version: equal news look the same."""
 
     version: int
@@ -36,7 +36,7 @@ class News(NamedTuple):
         return self.is_public or link == self.invite_key or (user_id is not None and user_id in self.owners)
 
 
-def news_of(codes: Collection[str]) -> dict[str, News]:
+def news_of(codes: Collection[str]) -> dict[str, PageState]:
     """How these games stand, by code. One query."""
     owners = ArrayAgg("seats__user", order_by="seats__index")
     rows = (
@@ -48,7 +48,7 @@ def news_of(codes: Collection[str]) -> dict[str, News]:
         )
     )  # fmt: skip
     return {
-        code: News(
+        code: PageState(
             version, status, round_id, deadline, paused_at, tuple(votes), left, rematch, bots, tuple(sat), public, key
         )
         for code, version, status, round_id, deadline, paused_at, votes, left, rematch, bots, sat, public, key in rows

@@ -20,12 +20,12 @@ from django.utils import timezone
 from accounts.htmx import HtmxRequest
 from accounts.models import User
 from games.staff import auto_reports
-from games.web.answers import SeeOther
-from games.web.asker import person
+from games.web.http import SeeOther
+from games.web.viewer import person
 
 P = ParamSpec("P")
 COOKIE: Final = "__Host-browser" if settings.HTTPS else "browser"
-SALT: Final = "games.web.marks"
+SALT: Final = "games.web.browser_marks"
 SECONDS: Final = 365 * 86_400
 REMEMBERED: Final = 86_400
 """So long the cache knows that a browser has been noted at a table."""

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from accounts import queries as people
 from games import alarm
-from games.queries import news
+from games.queries import page_state
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +64,7 @@ class Watch:
     def __init__(self) -> None:
         self.sockets: set[Watched] = set()
         self.layer_away_until = 0.0
-        self._seen: dict[str, news.News] = {}
+        self._seen: dict[str, page_state.PageState] = {}
         self._task: asyncio.Task[None] | None = None
         self._soon = asyncio.Event()
 
@@ -102,7 +102,7 @@ class Watch:
             turn += 1
             if turn % every == 0:
                 await self._try(self.look_at_sessions(timezone.now()))
-                await self._try(database_sync_to_async(alarm.look)())
+                await self._try(database_sync_to_async(alarm.check)())
             await self._try(self.look_for_news())
 
     async def _try(self, look: Awaitable[object]) -> None:
@@ -114,9 +114,9 @@ class Watch:
     async def look_for_news(self) -> None:
         """Tell every socket what it has missed, close those whose people may not see their table any more, and have
         those join their groups that could not yet."""
-        seen_now: dict[str, news.News] = {}
+        seen_now: dict[str, page_state.PageState] = {}
         for sockets in _portions(self.sockets):
-            found = await database_sync_to_async(news.news_of)({socket.code for socket in sockets})
+            found = await database_sync_to_async(page_state.news_of)({socket.code for socket in sockets})
             await _shut_out_strangers(sockets, found)
             for socket in sockets:
                 one = found.get(socket.code)
@@ -147,12 +147,12 @@ class Watch:
                     socket.end()
 
 
-async def _shut_out_strangers(sockets: Collection[Watched], found: Mapping[str, news.News]) -> None:
+async def _shut_out_strangers(sockets: Collection[Watched], found: Mapping[str, page_state.PageState]) -> None:
     closed = [one for one in sockets if one.code in found and not found[one.code].open_to(one.user_id, one.link)]
     people = {socket.user_id for socket in closed if socket.user_id is not None}
     invited: set[tuple[int, str]] = set()
     if people:
-        invited = await database_sync_to_async(news.invited)(people, {socket.code for socket in closed})
+        invited = await database_sync_to_async(page_state.invited)(people, {socket.code for socket in closed})
     for socket in closed:
         if (socket.user_id, socket.code) not in invited:
             socket.shut_out()
