@@ -143,7 +143,7 @@ class GameAdmin(ReadOnly):
             raise Http404
         game, now = table.game, timezone.now()
         offered = _offered(table, cast("User", request.user))
-        plays = LOOK in offered and refusal_of(tables.check_view_hands, table, by=request.user)
+        plays = LOOK in offered and refusal_of(tables.check_look, table, by=request.user)
         if plays:
             offered.remove(LOOK)
         view, lines = queries.view_of(table, None), queries.log_of(table, None, last=LOG_LINES)

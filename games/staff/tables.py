@@ -247,7 +247,7 @@ def _new_owner(table: Table, username: str, by: User, now: datetime) -> User:
     return person
 
 
-def check_view_hands(table: Table, *, by: User) -> None:
+def check_look(table: Table, *, by: User) -> None:
     """Hands are looked at by who does not play with any of these people, here or elsewhere.
 
     :raises Denied: `forbidden`.
@@ -257,7 +257,7 @@ def check_view_hands(table: Table, *, by: User) -> None:
         raise Denied("forbidden", message, version=table.game.version)
 
 
-def view_hands(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEntry, list[tuple[str, ...]]]:
+def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEntry, list[tuple[str, ...]]]:
     """Every hand of the round that runs, by seat; the players are told once the game is over.
 
     :raises Denied: `forbidden`, also to whoever plays somewhere with somebody of this table; `malformed`, `not_found`,
@@ -265,7 +265,7 @@ def view_hands(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[A
     """
     with _table(acts.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.require_playing(table)
-        check_view_hands(table, by=by)
+        check_look(table, by=by)
         table.game.looked_at = now
         table.game.save(update_fields=["looked_at"])
         entry = record(acts.LOOK, by=by, reason=why, now=now, table=table)
@@ -282,6 +282,6 @@ PERFORM: Final[Mapping[StaffAct[Table], Callable[..., object]]] = {
     acts.VOID_ROUND: void_round,
     acts.VOID_GAME: void_game,
     acts.CLOSE: close,
-    acts.LOOK: view_hands,
+    acts.LOOK: look,
 }
 """The function of each act, which takes what the act's form asks for."""

@@ -35,7 +35,7 @@ def test_a_member_of_staff_whose_seat_was_taken_away_stays_a_player_there(
     minutes = {"minutes": 5} if what == "extend" else {}
     assert "player like any other" in refused("forbidden", getattr(tables, what), **act(table, mo, **minutes))
     other = table_at(TWO_HANDS, [charlie, "careful"])
-    tables.view_hands(**act(other, mo))
+    tables.look(**act(other, mo))
 
 
 AT_TABLES: dict[str, dict[str, Any]] = {

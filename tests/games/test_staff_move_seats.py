@@ -150,7 +150,7 @@ def test_a_seat_moves_to_nobody_who_should_not_have_it(dealt: Table, ann: User, 
 
 
 def test_a_seat_goes_to_nobody_who_has_looked_at_the_hands(dealt: Table, ann: User, mo: User, alice: User) -> None:
-    tables.view_hands(**act(dealt, mo))
+    tables.look(**act(dealt, mo))
     assert "looked at hands" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="mo"))
     assert not AuditEntry.objects.filter(act="move_seat").exists()
     another = table_at(TWO_HANDS, [alice, "careful"])

@@ -128,7 +128,7 @@ def test_a_seat_is_not_taken_over_by_who_has_looked_at_the_hands(mo: User, bob: 
     """Sitting down as a guest, logging in, looking, and then taking the seat over."""
     guest = account_actions.create_guest()
     seen, other = table_at(TWO_HANDS, [guest, bob]), table_at(TWO_HANDS, [guest, bob])
-    tables.view_hands(game_id=seen.game.pk, by=mo, reason=REASON, now=NOON)
+    tables.look(game_id=seen.game.pk, by=mo, reason=REASON, now=NOON)
     assert guests.move_seats(guest=guest, user=mo) == (1, 1, 0)
     assert [owner(seen), owner(other)] == [guest, mo]
 
@@ -150,7 +150,7 @@ def test_who_brings_seats_along_is_told_which_stay_behind(mo: User, bob: User) -
     seen = table_at(TWO_HANDS, [guest, bob])
     browser = logged_in(guest)
     browser.post("/accounts/login/", {"login": "mo", "password": "mo"})
-    tables.view_hands(game_id=seen.game.pk, by=mo, reason=REASON, now=timezone.now())
+    tables.look(game_id=seen.game.pk, by=mo, reason=REASON, now=timezone.now())
     answer = browser.post("/move-seats/", {"answer": "move"}, follow=True).content.decode()
     assert f"0 games of {guest.name} moved to your account." in answer
     assert f"1 game of {guest.name} stayed behind: you looked at hands there as staff" in answer

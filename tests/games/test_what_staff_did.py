@@ -67,7 +67,7 @@ def test_what_staff_did_is_told_in_the_past_and_says_to_whom(dealt: Table, ann: 
     tables.move_seat(**on(game, ann, seat=1, username="dora"))
     tables.remove(**on(game, ann, seat=1, bot=True))
     tables.move_seat(**on(game, ann, seat=1, username="bob"))
-    tables.view_hands(**on(game, ann))
+    tables.look(**on(game, ann))
     tables.remove(**on(game, ann, seat=2, bot=False))
     expected = [
         "Staff paused the game.",
@@ -205,7 +205,7 @@ def test_an_act_that_only_a_later_release_knows_breaks_no_page_and_no_move(
 def test_that_hands_were_looked_at_stands_in_the_log_once_the_game_is_over(
     dealt: Table, ann: User, as_alice: Client
 ) -> None:
-    tables.view_hands(**on(dealt.game, ann))
+    tables.look(**on(dealt.game, ann))
     for rest in ("", "log/"):
         assert "Staff looked at the hands." not in log_lines(as_alice, dealt.game, rest)
     tables.void_game(**on(dealt.game, ann))
