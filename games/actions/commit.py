@@ -11,11 +11,14 @@ from accounts.rows import pipelined
 from games import announce, rules
 from games.actions import rounds, seating
 from games.clocks.turn_clock import CLOCK_FIELDS, Due, moment_of, schedule, set_clock
-from games.models import Hand, Seat
+from games.models import Game, Hand, Seat
 from games.models.positions import JSON_COLUMNS, POSITION_COLUMNS, position_columns
 from games.notices import player_notices
 from games.queries import Table
 from games.refusals import from_rules
+
+LONGEST: Final = 100_000
+"""The most moves of a game. People play some thousands at most, and everything that reads a whole log depends on it."""
 
 Line = tuple[str, list[dict[str, object]]]
 """A line of the log: the move as the notation writes it, and what it did."""
@@ -53,6 +56,9 @@ def commit(
     ended = rules.outcome(position)
     if ended is not None:
         rounds.finish(table, ended, now=now)
+    if table.game.version >= LONGEST and table.game.status == Game.Status.PLAYING:
+        rounds.call_off(table.game, now=now)
+        player_notices.closed(table, f"This game was called off: no game has more than {LONGEST:,} moves.", now=now)
     if left:
         seating.voters_changed(table, now=now)
     own = by_person and not moves[-1].clock

@@ -92,11 +92,11 @@ _EVENT: Final = Selected(
 _BETWEEN_MOVES: Final = f"""
 (SELECT {_ACT}
 FROM games_auditentry a LEFT JOIN accounts_user p ON p.id = a.person_id LEFT JOIN accounts_user b ON b.id = {_BEFORE}
-WHERE a.game_id = %s AND a.version >= %s AND a.act = ANY(%s) ORDER BY a.id DESC LIMIT %s)
+WHERE a.game_id = %s AND a.version BETWEEN %s AND %s AND a.act = ANY(%s) ORDER BY a.id DESC LIMIT %s)
 UNION ALL
 (SELECT {_EVENT}
 FROM games_tableevent e
-WHERE e.game_id = %s AND e.version >= %s AND e.kind = ANY(%s) ORDER BY e.id DESC LIMIT %s)
+WHERE e.game_id = %s AND e.version BETWEEN %s AND %s AND e.kind = ANY(%s) ORDER BY e.id DESC LIMIT %s)
 """  # noqa: S608  # parts of ours
 
 
@@ -126,14 +126,15 @@ class EventRow(NamedTuple):
 
 
 def read_between_moves(
-    game_id: int, since: int, acts: Sequence[str], kinds: Sequence[str], last: int | None
+    game_id: int, since: int, until: int, acts: Sequence[str], kinds: Sequence[str], last: int | None
 ) -> tuple[list[ActRow], list[EventRow]]:
-    """Return the acts of staff and the events at a table from version `since` on, each oldest first.
+    """Return the acts of staff and the events at a table from version `since` to version `until`, each oldest first.
 
     Only those of these `acts` and `kinds`, and of each at most the `last` newest.
     """
     with prepared() as cursor:
-        cursor.execute(_BETWEEN_MOVES, [game_id, since, list(acts), last, game_id, since, list(kinds), last])
+        of_acts: list[Any] = [game_id, since, until, list(acts), last]
+        cursor.execute(_BETWEEN_MOVES, [*of_acts, game_id, since, until, list(kinds), last])
         rows = sorted(_ACT.all(cursor), key=itemgetter("id"))
     done = [
         ActRow(

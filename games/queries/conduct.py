@@ -92,17 +92,19 @@ def between_moves(
     kinds: Sequence[str],
     reader: User | None,
     since: int = 0,
+    until: int | None = None,
     last: int | None = None,
 ) -> tuple[list[DoneAct], list[EventRow]]:
-    """Return which of these `acts` staff did at this table from version `since` on, and its events of these `kinds`.
+    """Return which of these `acts` staff did at this table, and its events of these `kinds`.
 
-    Both are oldest first. If `last` is given, only that many of the newest of each. Runs one query.
+    Both are oldest first, begin with version `since`, and end with version `until` if it is given. If `last` is given,
+    only that many of the newest of each. Runs one query.
     """
 
     def called(name: str | None, number: int | None) -> str | You | None:
         return You.YOU if reader is not None and reader.pk == number else name
 
-    done, events = read_between_moves(game.pk, since, acts, kinds, last)
+    done, events = read_between_moves(game.pk, since, game.version if until is None else until, acts, kinds, last)
     return [
         DoneAct(
             row.act,

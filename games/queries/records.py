@@ -24,7 +24,7 @@ def record_of(table: Table) -> rules.Record:
     game = table.game
     if not game.ended or table.playing is None:
         raise Denied("not_found", "The record is published once the game is over.", version=game.version)
-    moves = Prefetch("moves", queryset=Move.objects.order_by("n"))
+    moves = Prefetch("moves", queryset=Move.objects.order_by("n").only("round", "seat", "text", "at"))
     started = game.started_at or game.created_at
     times = _Clock(started)
     with one_at_a_time(game.version), told_if_faulty(game):
@@ -63,7 +63,13 @@ def _lines(round_: Round, table: Table, times: _Clock) -> Iterator[rules.Line]:
         return order
 
     moves = round_.moves.all()
-    positions = replayed(round_, moves, options=table.options, players=len(table.seats), shuffle=shuffle)
+    positions = replayed(
+        round_,
+        ((move.seat, move.text) for move in moves),
+        options=table.options,
+        players=len(table.seats),
+        shuffle=shuffle,
+    )
     next(positions)
     shuffled.clear()  # the deal, which has a line of its own
     for move, _ in zip(moves, positions, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import structlog
+from django.db.models import QuerySet
 
 from games import queries, rules
 from games.models import Game, Move, Round
@@ -36,8 +38,8 @@ class Span:
 class ReplayFrame:
     """A game after its first `n` lines; where one round ends and the next begins, `round` says which of the two.
 
-    `lines` are those of this round so far, oldest first, with everything that is known by now. `left` are the seats
-    whose players had left by then, `results` the rounds that had ended.
+    `lines` are the newest `SHOWN` of this round so far, oldest first, with everything that is known by now. `left` are
+    the seats whose players had left by then, `results` the rounds that had ended.
     """
 
     n: int
@@ -73,7 +75,7 @@ class ReplayFrame:
 def step_of(table: Table, n: int, round_number: int | None = None) -> ReplayFrame:
     """The step after line `n`, or the nearest there is; the deal of `round_number` if that round begins there.
 
-    Two queries.
+    Four queries.
 
     :raises Denied: `not_found` while the game runs, for one that never began, and for one whose log is at fault; `busy`
         if somebody else has a long round replayed.
@@ -92,17 +94,18 @@ def step_of(table: Table, n: int, round_number: int | None = None) -> ReplayFram
 
 def _step(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Span, n: int) -> ReplayFrame:
     game, round_ = table.game, next(round_ for round_ in rounds if round_.number == span.number)
-    moves = list(Move.objects.filter(round_id=round_.pk, n__lte=n).order_by("n"))
-    absent = frozenset(round_.absent)
+    moves = Move.objects.filter(round_id=round_.pk, n__lte=n)
+    newest = reversed(moves.order_by("-n")[:SHOWN])
+    leavers = moves.filter(text="leave").values_list("seat", flat=True)
     ended = [row for row in rounds if row.number < span.number + (n == span.end)]
     return ReplayFrame(
         n=n,
         round=span.number,
         last=game.version,
         spans=spans,
-        position=_played(table, round_, moves),
-        lines=tuple(map(partial(_line, span.number), moves)),
-        left=absent.union(move.seat for move in moves if move.text == "leave"),
+        position=_played(table, round_, moves.order_by("n")),
+        lines=tuple(map(partial(_line, span.number), newest)),
+        left=frozenset(round_.absent).union(leavers),
         results=tuple(
             RoundResult(row.number, outcome)
             for row in ended
@@ -119,27 +122,37 @@ def _span_at(spans: Iterable[Span], n: int, asked: int | None) -> Span:
 
 
 def replayed(
-    round_: Round, moves: Iterable[Move], *, options: rules.Options, players: int, shuffle: rules.Shuffle | None = None
+    round_: Round,
+    lines: Iterable[tuple[int, str]],
+    *,
+    options: rules.Options,
+    players: int,
+    shuffle: rules.Shuffle | None = None,
 ) -> Iterator[rules.Position]:
     """Deal a stored round again and play these lines of its log. Yield the position dealt, and that after each line.
 
-    `shuffle` shuffles by the round's secret if it is not given.
+    `lines` are pairs of a seat and its move as text. `shuffle` shuffles by the round's secret if it is not given.
 
     :raises Refused: at the first line that is refused.
     """
     shuffle = shuffle or rules.Shuffler(bytes(round_.secret)).shuffle
     dealt = rules.deal(options, players, shuffle, dealer=round_.dealer, absent=tuple(round_.absent))
     yield dealt
-    lines = ((move.seat, rules.parse_move(move.text)) for move in moves)
-    for position, _ in rules.replay(dealt, lines, options, shuffle):
+    moves = ((seat, rules.parse_move(text)) for seat, text in lines)
+    for position, _ in rules.replay(dealt, moves, options, shuffle):
         yield position
 
 
-def _played(table: Table, round_: Round, moves: Iterable[Move]) -> rules.Position:
+def _played(table: Table, round_: Round, moves: QuerySet[Move]) -> rules.Position:
+    lines = moves.values_list("seat", "text")
     with told_if_faulty(table.game):
-        *_, last = replayed(round_, moves, options=table.options, players=len(table.seats))
+        # Only the last position is kept: a long round has tens of thousands.
+        (last,) = deque(replayed(round_, lines, options=table.options, players=len(table.seats)), maxlen=1)
     return last
 
+
+SHOWN: Final = 30
+"""So many of the newest moves of a round are told beside a step of its replay."""
 
 LONG: Final = 2_000
 """Work on this many moves or more takes longer than a page may: about 0.2 s, and 30 s for 150,000 moves."""

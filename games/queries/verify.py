@@ -77,7 +77,10 @@ def _check_round(
 ) -> tuple[list[str], rules.Outcome | None]:
     """Replay a round. Return what is wrong with it, and how it ended, or None if it has not or does not replay."""
     found = list(_secret_faults(round_, options))
-    cards, positions = Counter(options.rules.deck.cards), replayed(round_, moves, options=options, players=players)
+    cards, positions = (
+        Counter(options.rules.deck.cards),
+        replayed(round_, ((move.seat, move.text) for move in moves), options=options, players=players),
+    )
     position = next(positions)
     for move in moves:
         try:

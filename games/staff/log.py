@@ -14,15 +14,18 @@ from games.render import LogNote
 from games.staff.acts import TABLE_ACTS
 
 
-def notes_of(table: Table, *, reader: User | None, since: int = 0, last: int | None = None) -> list[LogNote]:
+def notes_of(
+    table: Table, *, reader: User | None, since: int = 0, until: int | None = None, last: int | None = None
+) -> list[LogNote]:
     """Return what this reader is told between the moves of this table, oldest first. Runs one query.
 
-    It begins with version `since` and has at most the `last` newest notes. The reasons of staff are left out.
+    It begins with version `since`, ends with version `until` if that is given, and has at most the `last` newest notes.
+    The reasons of staff are left out.
     """
     game = table.game
     shown = [act.name for act in TABLE_ACTS.values() if act.log_sentence and (game.ended or not act.after_the_end)]
     acts, events = conduct.between_moves(
-        game, acts=shown, kinds=list(table_events.KINDS), reader=reader, since=since, last=last
+        game, acts=shown, kinds=list(table_events.KINDS), reader=reader, since=since, until=until, last=last
     )
     you = table.seat_of(reader)
     # What an act of staff brought about has the same time, and follows it.

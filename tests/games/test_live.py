@@ -397,7 +397,7 @@ def test_who_looks_after_sockets_looks_whether_the_clocks_act(
             if len(looked) == 2:
                 loop.call_soon_threadsafe(twice.set)
 
-        monkeypatch.setattr(alarm, "look", look)
+        monkeypatch.setattr(alarm, "check", look)
         assert looked == []
         socket = await open_socket(table.game.code, None)
         await asyncio.wait_for(twice.wait(), timeout=20)

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from games.actions.play import play_move
-from games.models import Game, Move
+from games.models import Game, Move, Notice
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
@@ -219,3 +219,13 @@ def test_the_last_one_in_the_match_wins_it(alice: User, bob: User) -> None:
     move(table, alice, "leave")
     after = now_of(table)
     assert (after.game.status, after.game.winner) == (Game.Status.OVER, 1)
+
+
+def test_a_game_is_called_off_at_its_longest(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("games.actions.commit.LONGEST", 2)
+    table = table_at(TWO_HANDS, [alice, bob], target=1000)
+    assert move(table, alice, "play r5").game.status == Game.Status.PLAYING
+    after = move(table, bob, "draw", version=1)
+    assert (after.game.status, after.game.version, after.game.deadline) == (Game.Status.VOID, 2, None)
+    assert Notice.objects.filter(kind="game_over", user__in=(alice, bob), channel="site").count() == 2
+    assert refusal(table, alice, "draw", version=2) == ("over", 409, "END-1")

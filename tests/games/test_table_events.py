@@ -18,7 +18,7 @@ from games.actions.table_events import KINDS, MOST_PER_VERSION
 from games.clocks import pausing
 from games.models import Game, Seat, TableEvent
 from games.notices import player_notices
-from games.queries import Table, Viewer
+from games.queries import Table, Viewer, conduct
 from games.queries.records import record_of
 from games.staff import people, tables
 from games.staff.log import notes_of
@@ -243,6 +243,17 @@ def test_a_page_of_an_old_part_of_the_log_shows_only_its_own_events(
     bot = BOT.format("bob")
     assert [line for line in log_lines(as_alice, table.game, "log/") if line in (AGREED, bot)] == [AGREED, bot]
     assert [line for line in log_lines(as_alice, table.game, "log/?to=7") if line in (AGREED, bot)] == [bot]
+
+
+def test_a_page_of_an_old_part_of_the_log_reads_no_later_events(table: Table, alice: User) -> None:
+    Game.objects.filter(pk=table.game.pk).update(version=9)
+    for version in (3, 8):
+        TableEvent.objects.create(game=table.game, version=version, kind="bot_began", seat=1, at=NOON)
+    for until, versions in ((7, [3]), (None, [3, 8]), (2, [])):
+        _, events = conduct.between_moves(
+            now_of(table).game, acts=[], kinds=list(KINDS), reader=alice, since=1, until=until
+        )
+        assert [event.version for event in events] == versions
 
 
 def test_events_cost_a_page_no_further_statement(
