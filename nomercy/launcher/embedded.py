@@ -154,12 +154,12 @@ def _serve(stack: ExitStack) -> None:
     from django.conf import settings
 
     address = settings.SITE_URL
+    if not settings.EMBEDDED:
+        require_reachable()
     stack.enter_context(_only_one(address))
     listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
     if settings.EMBEDDED:
         stack.enter_context(postgres.kept_up(place_for(), _say))
-    else:
-        require_reachable()
     import django
 
     django.setup()
