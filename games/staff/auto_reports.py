@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 import structlog
 from django.db import connection
 
+from games.batch import run_all
 from games.models import BrowserMark, Case, Report
 from games.refusals import Denied
 from games.render.words import counted
@@ -33,6 +35,9 @@ def _changed_next(seat: str, n: str) -> str:
 
 _OWNER: Final = "CASE WHEN later.id IS NULL THEN s.user_id ELSE later.before END"
 
+TOLD_BY: Final = "(m.text = 'leave' OR m.text LIKE 'clock %%')"
+"""The lines that the searches below are about. An index has them alone (`Move.Meta`)."""
+
 # Whose seat it was when a line was written: staff give seats to bots and to other people, and their audit entries say
 # from whom, and at which version. `since` is the version at which that person got the seat.
 #
@@ -49,7 +54,7 @@ WITH changes AS (
             WHERE c.game_id = m.game_id AND c.seat = m.seat AND c.version < m.n) AS since
     FROM games_move m JOIN games_seat s ON s.game_id = m.game_id AND s."index" = m.seat
     {_changed_next("s", "m.n")}
-    WHERE m.at > %(since)s
+    WHERE m.at > %(since)s AND {TOLD_BY}
 )
 SELECT l.user_id, count(*), count(DISTINCT l.game_id), max(l.game_id)
 FROM lines l JOIN accounts_user u ON u.id = l.user_id
@@ -118,23 +123,37 @@ def watch(*, now: datetime) -> int:
     """Say in cases what the site saw of people, opening them where there are none; gives the number of new reports.
 
     That is whoever lets many turns time out or resigns at once again and again while others wait, and whoever plays
-    in one browser with somebody else at their table.
+    in one browser with somebody else at their table. One search that fails keeps no other.
+
+    :raises ExceptionGroup: what the searches raised, once all have run.
     """
-    timeouts, resignations, browser = Report.Sign.TIMEOUTS, Report.Sign.RESIGNATIONS, Report.Sign.BROWSER
-    new = 0
+    found: list[bool] = []
+    run_all(
+        timeouts=lambda: found.extend(_timeouts(now)),
+        resignations=lambda: found.extend(_resignations(now)),
+        browsers=lambda: found.extend(_browsers(now)),
+    )
+    return sum(found)
+
+
+def _timeouts(now: datetime) -> Iterator[bool]:
     for user_id, count, games, game_id in _found(_TIMEOUTS, now, Case.Kind.ABANDON, many=MANY_TIMEOUTS):
-        where = counted(games, "game")
-        text = f"The clock played {count} of this person's turns in {where} within 7 days."
-        new += _say(user_id, Case.Kind.ABANDON, timeouts, game_id, text, now)
-    for user_id, count, _, game_id in _found(
-        _RESIGNATIONS, now, Case.Kind.ABANDON, many=MANY_RESIGNATIONS, at_once=AT_ONCE
-    ):
+        text = f"The clock played {count} of this person's turns in {counted(games, 'game')} within 7 days."
+        yield _say(user_id, Case.Kind.ABANDON, Report.Sign.TIMEOUTS, game_id, text, now)
+
+
+def _resignations(now: datetime) -> Iterator[bool]:
+    found = _found(_RESIGNATIONS, now, Case.Kind.ABANDON, many=MANY_RESIGNATIONS, at_once=AT_ONCE)
+    for user_id, count, _, game_id in found:
         text = f"This person resigned {count} games at once, within 7 days."
-        new += _say(user_id, Case.Kind.ABANDON, resignations, game_id, text, now)
-    for user_id, game_id, names in _found(_BROWSERS, now, Case.Kind.TEAMING, sign=browser.value):
+        yield _say(user_id, Case.Kind.ABANDON, Report.Sign.RESIGNATIONS, game_id, text, now)
+
+
+def _browsers(now: datetime) -> Iterator[bool]:
+    sign = Report.Sign.BROWSER
+    for user_id, game_id, names in _found(_BROWSERS, now, Case.Kind.TEAMING, sign=sign.value):
         text = f"One browser was used here as {' and as '.join(names)}."
-        new += _say(user_id, Case.Kind.TEAMING, browser, game_id, text, now)
-    return new
+        yield _say(user_id, Case.Kind.TEAMING, sign, game_id, text, now)
 
 
 def _found(sql: str, now: datetime, kind: Case.Kind, **more: int | str) -> list[tuple[Any, ...]]:

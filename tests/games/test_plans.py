@@ -21,6 +21,7 @@ from games.actions.play import play_move
 from games.actions.sweep import sweep
 from games.models import Game, Move, Seat, TableEvent
 from games.queries import Viewer, due_bots, lists
+from games.staff import auto_reports
 from games.staff.log import notes_of
 from tests.support.copies import copy_table
 from tests.support.tables import TWO_HANDS, table_at
@@ -199,6 +200,19 @@ def test_a_person_s_list_groups_no_games(many: list[int], alice: User) -> None:
     for games in (lists.games_of(alice), lists.current_games_of(alice), lists.games_of(alice, turn=True)):
         plan = games[:20].explain()
         assert "Aggregate" not in plan, plan
+
+
+@pytest.mark.parametrize("search", [auto_reports._TIMEOUTS, auto_reports._RESIGNATIONS], ids=["timeouts", "leaving"])
+def test_the_search_for_cases_reads_only_the_moves_that_it_is_about(many: list[int], search: str) -> None:
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"EXPLAIN {search}",
+            {"now": now, "since": now - timedelta(days=7), "kind": "abandon", "many": 3, "at_once": 2},
+        )
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "move_of_clock_or_leaver" in plan, plan
+    assert "Seq Scan on games_move" not in plan, plan
 
 
 def test_a_statement_that_reads_a_whole_table_would_be_found(many: list[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from games.models import Appeal, AuditEntry, Case, Notice, Report, Suspension
 from games.notices import emails, outbox
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
-from games.staff import cases, people
+from games.staff import auto_reports, cases, people
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.mail import parsed, text_of
@@ -421,3 +422,22 @@ def test_a_form_sent_again_about_another_person_reports_the_first(table: Table, 
     other = table_at(TWO_HANDS, [alice, person("carol")])
     first = cases.report(**said(table, alice, form="one"))
     assert cases.report(**said(other, alice, form="one")) == first
+
+
+def test_a_search_that_fails_keeps_no_other_from_opening_cases(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[str] = []
+
+    def search(name: str, now: datetime) -> list[bool]:
+        searched.append(name)
+        if name == "_timeouts":
+            raise ValueError
+        return []
+
+    names = ("_timeouts", "_resignations", "_browsers")
+    for name in names:
+        monkeypatch.setattr(auto_reports, name, partial(search, name))
+    with pytest.raises(ExceptionGroup, match="1 of 3 steps failed"):
+        auto_reports.watch(now=NOON)
+    assert searched == list(names)
