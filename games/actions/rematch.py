@@ -32,7 +32,9 @@ def ask_rematch(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         queries.require_seat(table, user)
         if not game.ended:
             raise Denied("forbidden", "A rematch can be asked for once the game is over.", version=game.version)
-        Game.objects.filter(rematch_of=game, status=Game.Status.VOID).update(rematch_of=None)  # nobody waited for it
+        closed = Game.objects.filter(rematch_of=game, status=Game.Status.VOID)  # nobody waited for it
+        Invitation.objects.filter(game__in=closed).delete()
+        closed.update(rematch_of=None)
         again = Game.objects.filter(rematch_of=game).first()
         if again is None:
             return _new_table(table, user, now)

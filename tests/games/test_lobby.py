@@ -260,6 +260,7 @@ def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User
     second = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
     assert second.game.pk != first.game.pk
     assert second.game.status == Game.Status.OPEN
+    assert list(Invitation.objects.values_list("game", "user")) == [(second.game.pk, alice.pk)]
 
 
 # How many tables one person can have open
