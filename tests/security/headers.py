@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.http import HttpResponseBase
 
 POLICY = {
@@ -32,8 +31,6 @@ def faults(answer: HttpResponseBase) -> list[str]:
     ):
         if answer.get(name) != value:
             found.append(f"{name}: {answer.get(name)}")
-    kept = {name: cookie for name, cookie in answer.cookies.items() if cookie["max-age"] != 0}
-    for name, cookie in kept.items():
-        if cookie["samesite"] != "Lax" or (name != settings.CSRF_COOKIE_NAME and not cookie["httponly"]):
-            found.append(f"cookie {cookie.OutputString()}")
-    return found
+    kept = [cookie for cookie in answer.cookies.values() if cookie["max-age"] != 0]
+    loose = [cookie for cookie in kept if cookie["samesite"] != "Lax" or not cookie["httponly"]]
+    return [*found, *(f"cookie {cookie.OutputString()}" for cookie in loose)]
