@@ -34,7 +34,8 @@ class Limit:
     """So many requests in a window of so many seconds, of one person and of one address; None: any number.
 
     `API_CALLS` counts each token by itself, all others count for the owner of a token. `visitors` is for what visitors
-    send: so many from one address.
+    send: so many from one address. A limit `by_session` counts each session of a person by itself, so that somebody
+    with a stolen session cannot keep its owner from ending it.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Limit:
     address: int | None
     seconds: int = MINUTE
     visitors: int | None = None
+    by_session: bool = False
 
 
 READS: Final = Limit("reads", None, 12_000)
@@ -55,9 +57,11 @@ MOVES: Final = Limit("moves", 6_000, 120_000, visitors=480)
 TABLES: Final = Limit("tables", 1_200, 4_800, seconds=HOUR, visitors=120)
 """By the hour, because tables that a person has left count for no limit of `games/actions/table_limits.py`."""
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
+API_SEATS: Final = Limit("api-seats", 600, 2_400)
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
 LOG_INS: Final = Limit("log-ins", 60, 60)
-PASSWORDS: Final = Limit("passwords", 10, 60)
+PASSWORDS: Final = Limit("passwords", 10, 60, by_session=True)
+SESSIONS: Final = Limit("sessions", 10, 60, by_session=True)
 ADDRESSES: Final = Limit("addresses", 10, 40)
 OTHERS: Final = Limit("others", 120, 480)
 
@@ -83,9 +87,16 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "mfa_authenticate": PASSWORDS,
     "mfa_reauthenticate": PASSWORDS,
     "mfa_activate_totp": PASSWORDS,
+    "sessions": SESSIONS,
     "account_email": ADDRESSES,
     "api-v1:create_game": TABLES,
     "api-v1:make_move": MOVES,
+    "api-v1:join_game": API_SEATS,
+    "api-v1:leave_game": API_SEATS,
+    "api-v1:start_game": API_SEATS,
+    "api-v1:pause_game": API_SEATS,
+    "api-v1:resume_game": API_SEATS,
+    "api-v1:take_back_seat": API_SEATS,
 }
 """The limit on a POST, by the name of its URL pattern. Others count as `OTHERS`, except for the API."""
 READ_LIMITS: Final[Mapping[str, Limit]] = {"record": RECORDS, "api-v1:get_record": RECORDS}
@@ -220,6 +231,8 @@ class Limits:
         counted = [(API_CALLS, API_CALLS.person, *one) for one in who] if by_api else []
         if special is not None:
             address = address_of(request)
+            if special.by_session and people:
+                people = {("session", str(request.session.session_key))}
             counted += [(special, special.person, *one) for one in people] or [
                 (special, special.visitors, "visitor", address)
             ]
@@ -227,7 +240,7 @@ class Limits:
         for limit, most, kind, name in counted:
             wait = _over(limit, most, kind, name)
             if wait:
-                if kind == "person" and _is_form(request):
+                if kind in ("person", "session") and _is_form(request):
                     _over(REFUSED, REFUSED.address, "address", address_of(request))
                 return too_many(request, limit.name, wait)
         return None

@@ -309,3 +309,19 @@ def test_a_password_is_saved_without_what_else_has_changed(alice: User) -> None:
     assert alice.muted_until is not None
     assert alice.check_password(NEW)
     assert not is_in(browser)
+
+
+@pytest.mark.parametrize("end", ["another password", "everywhere else"])
+def test_a_thief_who_uses_up_limits_does_not_keep_the_owner_from_ending_the_session(
+    alice: User, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(settings, "RATE_LIMITS", 10)  # one form of each kind a minute
+    thief, owner = logged_in(alice), logged_in(alice)
+    for _ in range(2):
+        answers = thief.post("/accounts/me/sessions/"), thief.post("/accounts/password/change/")
+    assert {answer.status_code for answer in answers} == {429}
+    if end == "another password":
+        assert change(owner) == 302
+    else:
+        assert owner.post("/accounts/me/sessions/", {"end": "others"}).status_code == 303
+    assert not is_in(thief)

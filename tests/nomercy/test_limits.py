@@ -451,6 +451,15 @@ def test_moves_over_the_api_are_counted_as_moves(limited: None, alice: User) -> 
     assert answers == [404] * 4 + [429]
 
 
+@pytest.mark.parametrize("act", ["join", "leave", "start", "pause", "resume", "take-back"])
+def test_what_the_api_does_at_a_table_has_a_limit_like_the_forms(settings: Settings, alice: User, act: str) -> None:
+    settings.RATE_LIMITS = 1  # 6 a minute
+    headers = {"Authorization": f"Bearer {api_token(alice)}"}
+    url = f"/api/v1/games/k7m2/{act}"
+    answers = [Client().post(url, content_type="application/json", headers=headers).status_code for _ in range(7)]
+    assert (404 in answers[:6], 429 in answers[:6], answers[6]) == (True, False, 429)
+
+
 def test_new_tables_on_pages_and_over_the_api_count_together_for_an_hour(
     settings: Settings, clock: Clock, alice: User, bob: User
 ) -> None:
