@@ -182,7 +182,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
         :raises TooManyTries:
         """
-        keys = Key.of_address(CONFIRMATIONS, address_of(request))
+        keys = Key.of_address(address_of(request), CONFIRMATIONS)
         asked_from = keys[-1].who
         with tries.trying(keys, timezone.now(), durable=False) as one:
             self.send_mail(mails.CONFIRM, address.email, {"user": address.user, "asked_from": asked_from})

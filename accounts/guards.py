@@ -21,7 +21,7 @@ def log_in(request: HttpRequest, login: str) -> list[Key]:
         browser = browsers.known_as(request, people[0]) if len(people) == 1 else None
         if browser is not None:
             return [Key.of(WRONG_BY_BROWSER, browser)]
-    return [*Key.of_address(WRONG_BY_ADDRESS, address_of(request)), _name(login)]
+    return [*Key.of_address(address_of(request), WRONG_BY_ADDRESS), _name(login)]
 
 
 def second_factor(request: HttpRequest, user: User) -> list[Key]:
@@ -29,7 +29,7 @@ def second_factor(request: HttpRequest, user: User) -> list[Key]:
     browser = browsers.known_as(request, user)
     if browser is not None:
         return [Key.of(WRONG_BY_BROWSER, browser)]
-    return [*Key.of_address(WRONG_BY_ADDRESS, address_of(request)), Key.of(WRONG_BY_PERSON, user.pk)]
+    return [*Key.of_address(address_of(request), WRONG_BY_ADDRESS), Key.of(WRONG_BY_PERSON, user.pk)]
 
 
 def password_again(request: HttpRequest, user: User) -> list[Key]:

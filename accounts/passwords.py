@@ -83,9 +83,7 @@ class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth shi
         :raises TooManyTries:
         """
         now, address = timezone.now(), str(self.cleaned_data["email"])
-        network = address_of(request)
-        limits = (RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR)
-        tries.count([key for limit in limits for key in Key.of_address(limit, network)], now)
+        tries.count(Key.of_address(address_of(request), RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR), now)
         mails.queue(kind=mails.RESET, address=address, user=self._owner(address), now=now)
         return address
 

@@ -52,8 +52,7 @@ class SignUpWithAnyAddress(SignupForm):  # type: ignore[misc]  # allauth ships n
         :raises NoGuest: if the guest who signs up has done so in another request.
         :raises IntegrityError: if another request has taken the name since it was checked.
         """
-        address = address_of(request)
-        keys = [key for limit in (SIGN_UPS, SIGN_UPS_IN_AN_HOUR) for key in Key.of_address(limit, address)]
+        keys = Key.of_address(address_of(request), SIGN_UPS, SIGN_UPS_IN_AN_HOUR)
         with tries.trying(keys, timezone.now()) as one:
             with transaction.atomic():
                 saved: tuple[User | None, HttpResponse | None] = super().try_save(request)

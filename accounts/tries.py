@@ -47,9 +47,10 @@ class Key:
         return cls(limit, hashed_identity(limit.name, str(who)))
 
     @classmethod
-    def of_address(cls, limit: TryLimit, address: str) -> list[Key]:
-        """Return the keys of all networks that a try from this address counts for."""
-        return [cls(limit, hashed_identity(limit.name, network), times) for network, times in networks_of(address)]
+    def of_address(cls, address: str, *limits: TryLimit) -> list[Key]:
+        """Return the keys, for each of these limits, of all networks that a try from this address counts for."""
+        networks = networks_of(address)
+        return [cls(limit, hashed_identity(limit.name, name), times) for limit in limits for name, times in networks]
 
     @property
     def most(self) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -16,9 +16,6 @@ from games.queries.replays import ReplayFrame
 from games.render import words
 from games.render.log_rows import LogRow, log_of, sentences
 from games.render.table import Card, Player, Stage, players_of, sorted_hand, stage_of
-
-LINES: Final = 10
-"""So many lines of the round's log, up to the step's own, stand beside it."""
 
 
 class Link(NamedTuple):
@@ -90,7 +87,7 @@ def replay_of(
         steps=_steps(step, view.id, seat),
         rounds=_rounds(step, view.id, seat),
         seats=_seats(step, view, seat),
-        log=log_of(view, lines[-LINES:], now),
+        log=log_of(view, lines, now),
         url=_url(view.id),
     )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Final
 
 from django.contrib import messages
@@ -29,16 +28,14 @@ CLOSED: Final = "you looked at hands there as staff, or staff took you off the t
 OVER_LIMIT: Final = "with them you would have more tables than a person can have."
 
 
-@contextmanager
-def guest_allowed(request: HttpRequest) -> Iterator[tries.Try]:
-    """Allow the block to make a guest for this visitor. The block calls `count()` once it has made one.
+def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
+    """Allow a `with` block to make a guest for this visitor. The block calls `count()` once it has made one.
 
     The block runs in a transaction. If it raises, nothing is counted.
 
     :raises TooManyTries: the address has made as many guests as allowed.
     """
-    with tries.trying(tries.Key.of_address(GUESTS, address_of(request)), timezone.now()) as one:
-        yield one
+    return tries.trying(tries.Key.of_address(address_of(request), GUESTS), timezone.now())
 
 
 def left_guest(request: HttpRequest) -> User | None:

@@ -304,7 +304,7 @@ def test_the_addresses_of_a_48_have_eight_times_the_tries_of_one(db: None) -> No
     most = WRONG_BY_ADDRESS.most * TIMES_FOR_48
     now = timezone.now()
     for number in range(most - 1):
-        tries.count(Key.of_address(WRONG_BY_ADDRESS, f"2001:db8:7:{number:x}::/64"), now)
+        tries.count(Key.of_address(f"2001:db8:7:{number:x}::/64", WRONG_BY_ADDRESS), now)
     assert [wrong(f"2001:db8:7:{number:x}::1") for number in (0xAAAA, 0xBBBB)] == [200, 429]
     assert wrong("2001:db8:8::1") == 200
 
