@@ -239,16 +239,22 @@ def test_a_task_stops_after_a_short_time_and_asks_for_the_rest(alice: User, aske
     assert Move.objects.filter(game=table.game).count() > made
 
 
+def moved_by_a_task(game_id: int, rng: random.Random) -> set[int]:
+    """Return the games in which bots move in a task that is asked for this game, and undo its moves."""
+    with transaction.atomic():
+        run_task(game_id, rng)
+        found = moved()
+        transaction.set_rollback(True)
+    return found
+
+
 def test_the_bots_of_a_person_with_one_game_go_before_those_of_one_with_many(
     alice: User, bob: User, asked: list[int]
 ) -> None:
     many, (own,) = due_tables(alice, 30), due_tables(bob, 1)
     first, rng = 0, random.Random(1)
     for _ in range(40):
-        with transaction.atomic():
-            run_task(many[0], rng)
-            first += own in moved()
-            transaction.set_rollback(True)
+        first += own in moved_by_a_task(many[0], rng)
     assert first >= 35
 
 
@@ -256,10 +262,7 @@ def test_a_host_with_many_games_gets_a_turn_beside_others(alice: User, bob: User
     many, _ = due_tables(alice, 3), due_tables(bob, 1)
     turns, rng = set(), random.Random(1)
     for _ in range(40):
-        with transaction.atomic():
-            run_task(many[0], rng)
-            turns |= moved()
-            transaction.set_rollback(True)
+        turns |= moved_by_a_task(many[0], rng)
     assert set(many) <= turns
 
 
@@ -282,10 +285,7 @@ def test_newcomers_together_get_a_third_of_the_tasks_while_somebody_else_waits(
     (own,) = due_tables(known_for_a_day(alice), 1)
     tasks, first, rng = 60, 0, random.Random(1)
     for _ in range(tasks):
-        with transaction.atomic():
-            run_task(of_guests[0], rng)
-            first += own in moved()
-            transaction.set_rollback(True)
+        first += own in moved_by_a_task(of_guests[0], rng)
     assert tasks * 0.55 < first < tasks * 0.8
     run_task(own, rng)
     while own not in moved():
@@ -301,10 +301,7 @@ def test_a_game_without_a_host_is_not_drawn_with_those_of_newcomers(alice: User,
     Game.objects.filter(pk=orphan).update(host=None)
     first, rng = 0, random.Random(1)
     for _ in range(20):
-        with transaction.atomic():
-            run_task(of_guests[0], rng)
-            first += orphan in moved()
-            transaction.set_rollback(True)
+        first += orphan in moved_by_a_task(of_guests[0], rng)
     assert first >= 10
 
 
