@@ -31,7 +31,7 @@ START_SECONDS = 120  # crash recovery included
 STOP_SECONDS = 30
 PREDECESSOR_SECONDS = 10  # how long a killed server's children may take to notice
 
-# Servers that this process started, by number: whoever stops one, its parent must collect it.
+# Servers that this process started, by number. Their parent must collect them, no matter which process stops them.
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 SERVER_SETTINGS = {

@@ -73,7 +73,7 @@ def confirmed(user: User, email: str | None = None) -> EmailAddress:
 
 
 def deliver(after: timedelta = timedelta(), since: datetime | None = None) -> list[str]:
-    """Let the outbox send what is due so long after now, or after `since`. Return whom each new mail went to."""
+    """Let the outbox send what is due so long after now, or after `since`. Return the address of each new mail."""
     before = len(mail.outbox)
     outbox.deliver(clock=lambda: (since or timezone.now()) + after)
     return [message.to[0] for message in mail.outbox[before:]]
