@@ -47,6 +47,8 @@ _LETTER_SHAPES: Final = (
 """Latin letters in other shapes that NFKC leaves as they are."""
 _LETTERS_LIKE_SIGNS: Final = re.compile("[\u01c3\u02b0-\u02ff\ua788-\ua78c]")
 """Characters that Unicode calls letters and readers take for signs: a click, apostrophes, colons."""
+_NOT_IN_THE_TABLE: Final = {"\ua780": "l", "\ua781": "l"}
+"""Letters that look like another one although Unicode does not list them: the turned L, in both cases."""
 _LEFT_TO_RIGHT_MARK: Final = "\u200e"
 
 
@@ -126,7 +128,7 @@ def _prototypes() -> dict[int, str]:
             one, two = char.strip(_LEFT_TO_RIGHT_MARK), other["c"].strip(_LEFT_TO_RIGHT_MARK)
             alike[one].add(two)
             alike[two].add(one)
-    table: dict[int, str] = {}
+    table = {ord(char): other for char, other in _NOT_IN_THE_TABLE.items()}
     for char, (other, *more) in alike.items():
         if len(char) == 1 and not more and (len(other) > 1 or len(alike[other]) > 1 or other < char):
             table[ord(char)] = other

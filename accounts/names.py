@@ -22,8 +22,9 @@ BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana"
 
 RESERVED_NAMES: Final = (
     *BOT_NAMES,
-    "a former player", "everybody", "free seat", "gm", "host", "nobody", "no mercy", "operator", "root", "site",
-    "somebody", "spectator", "superuser", "you",
+    "a former player", "all", "bank", "computer", "crew", "croupier", "dealer", "deleted user", "everybody", "everyone",
+    "former player", "free seat", "gm", "guest", "host", "judge", "nobody", "no mercy", "none", "notice", "operator",
+    "root", "server", "site", "somebody", "spectator", "superuser", "sysop", "umpire", "you",
 )  # fmt: skip
 """Neither a name nor its part inside or outside brackets is one of these. Within a name they are fine."""
 
@@ -36,7 +37,8 @@ _READINGS: Final = tuple(
 SHORTEST_RUN: Final = 5
 LONGEST_RUN: Final = 60
 """More letters than any reserved word has."""
-_CHECK_MARKS: Final = re.compile("[\u2611\u2705\u2713\u2714\U0001f5f8\U0001f5f9]")
+_BADGES: Final = re.compile("[\u00ae\u2117\u2611\u2705\u2713\u2714\U0001f150-\U0001f189\U0001f5f8\U0001f5f9]")
+"""Check marks, white letters on a disc or square, and signs of trade marks: a name with one looks verified."""
 _BRACKETS: Final = re.compile(r"[()\[\]{}<>]")
 _ENDINGS: Final = (
     "com", "net", "org", "info", "biz", "name", "pro", "mobi", "edu", "gov", "mil", "int", "arpa", "example",
@@ -106,9 +108,9 @@ def validate_display_name(value: str) -> None:
         raise ValidationError(
             "A letter in a name can have at most two marks, and a mark needs a letter. Leave some out.", code="marks"
         )
-    if found := _CHECK_MARKS.search(value):
+    if found := _BADGES.search(value):
         raise ValidationError(
-            "A name cannot have a check mark, because it would look verified. Leave it out.", code="check_mark"
+            f"A name cannot have {_called(found[0])}, because it would look verified. Leave it out.", code="check_mark"
         )
     _validate_no_address(value, kind="name", remedy="Leave out the dot, or write a space after it.")
     if mixed := next(filter(mixes_scripts, words(value)), None):
@@ -166,10 +168,16 @@ def name_skeletons(name: str) -> frozenset[str]:
     """Return what a name is compared by: two names that share one of these may be taken for each other.
 
     Letters count as seen (capital I looks like small l), and as folded (Greek letters look like Latin ones in one case
-    only). What stands between words and around them does not count.
+    only). What stands between words and around them does not count, so `AliceCooper` is `Alice Cooper`.
     """
     plain = plain_letters(name)
-    return frozenset(" ".join(map(_look, words(case))) for case in (plain, plain.casefold()))
+    return frozenset(_joined(words(case)) for case in (plain, plain.casefold()))
+
+
+def _joined(found: list[str]) -> str:
+    """Return the look of words as one word. Numbers stay apart: `player 1 11` is not `player 11 1`."""
+    pairs = zip(["", *found], found, strict=False)
+    return "".join(" " * (before[-1:].isdigit() and word[0].isdigit()) + _look(word) for before, word in pairs)
 
 
 def _look(text: str) -> str:

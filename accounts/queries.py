@@ -57,7 +57,7 @@ def name_clash(name: str, *, but: User) -> str:
 OBJECTIONS: Final = {
     "address": "looks like a web or mail address",
     ALIKE: "looks like the name of an older account",
-    "check_mark": "has a check mark",
+    "check_mark": "has a check mark or another badge",
     "invalid": "has characters that usernames cannot have",
     "invisible": "has invisible characters",
     "marks": "has more marks than letters need",

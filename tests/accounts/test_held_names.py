@@ -47,6 +47,24 @@ def held() -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.django_db
+def test_names_from_before_are_compared_without_spaces(alice: User, bob: User, charlie: User) -> None:
+    NameSkeleton.objects.all().delete()
+    renamed(bob, display_name="Alice Cooper")
+    renamed(charlie, display_name="AliceCooper")
+    spaced = [(alice, "allce", None), (bob, "bob", None), (bob, "allce cooper", None), (charlie, "charlle", None)]
+    freed = [(alice, "old name", NOW), (bob, "oldname", NOW), (None, "cooper allce", None)]
+    NameSkeleton.objects.bulk_create(
+        NameSkeleton(user=user, skeleton=look, freed_at=at) for user, look, at in [*spaced, *freed]
+    )
+    import_module("accounts.migrations.0020_skeletons_without_spaces").remove_spaces(apps, connection.schema_editor())
+    assert held() == {
+        ("alice", "allce", ""), ("bob", "bob", ""), ("charlie", "charlle", ""),
+        ("bob", "allcecooper", ""), ("charlie", "allcecooper", "alike"), (None, "cooperallce", ""),
+    }  # fmt: skip
+    assert list(NameSkeleton.objects.exclude(freed_at=None).values_list("skeleton", flat=True)) == ["oldname"]
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", ["a1ice", "alice.", "al1ce", "aiice"])
 def test_nobody_signs_up_by_a_name_that_looks_like_anothers(alice: User, client: Client, name: str) -> None:
     answer = client.post("/accounts/signup/", {**SIGN_UP, "username": name})

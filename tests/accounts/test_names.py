@@ -51,7 +51,9 @@ REFUSED = {
         "a\ufffcb", "\U0001d159 a",
     ],
     "marks": ["e" + "\u0301" * 25, "al\u0301\u0302\u0303ice", "\u0301bob", "Bob \u0301x", "a\u20ddb"],
-    "check_mark": ["alice \u2714", "\u2705 bob", "bob\u2713", "Staff \u2714 official"],
+    "check_mark": ["alice \u2714", "\u2705 bob", "bob\u2713", "Staff \u2714 official", "alice \u00ae",
+        "alice \U0001f165", "\U0001f170\U0001f173\U0001f17c\U0001f178\U0001f17d x",
+    ],
     "address": ["http://a.example", "www.example.org", "eve@example.org", "Bob (WWW.a.b)",
         "evil.com", "Evil.Com", "see evil.com/x", "evil.com.", "evil\u3002com", "\uff45vil\uff0ecom",
         "evil.\u092d\u093e\u0930\u0924", "Dr.No",
@@ -63,12 +65,13 @@ REFUSED = {
         "admin", "Admin.", "ADMIN", "Adm1n", "\u24d0dmin", "\uff21\uff44\uff4d\uff49\uff4e", "\u00c1dmin",
         "adm\u0131n", "a d m i n",
         "Adminka", "siteadmin", "sysadmin", "Administrators", "\u1d00\u1d05\u1d0d\u026a\u0274",
-        "\U0001f170\U0001f173\U0001f17c\U0001f178\U0001f17d x",
         "\U0001f1e6\U0001f1e9\U0001f1f2\U0001f1ee\U0001f1f3 x", "Moderator", "Moderators", "Mod", "mods", "M0d",
         "Mod Team", "Staff",
         "Uno Staff", "st4ff", "5taff!", "Staff official", "Official", "Support", "Supp0rt 24", "System", "system32",
         "Clock", "The Clock",
         "Bot", "Ola (bot)", "b0ts", "Mattel", "No Mercy", "N0 Mercy!", "NoMercyTeam", "You", "y0u", "Free seat",
+        "Former player", "Deleted user",
+        "Everyone", "all", "Dealer", "Bank", "Judge", "None",
         "Nobody", "Host",
         "guest-0123", "Ad-min Bob", "Bob m.o.d",
         "Ola (you)", "Ada [UK]", "(host) Bob", "A former player",
@@ -211,6 +214,13 @@ def test_of_names_that_are_alike_the_oldest_stays_without_objection() -> None:
         HeldName(2, "allce", "alike"),
         HeldName(3, "allce", "alike"),
     ]
+
+
+@pytest.mark.parametrize(
+    "name", ["AliceCooper", "alice-cooper", "A\ua781ice Cooper", "Alice  Cooper!", "\u272a Alice Cooper"]
+)
+def test_a_name_looks_alike_however_its_words_are_set_apart(name: str) -> None:
+    assert names.name_skeletons(name) & names.name_skeletons("Alice Cooper")
 
 
 def test_a_username_and_a_name_at_the_table_of_one_person_may_be_alike() -> None:
