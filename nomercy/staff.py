@@ -1,5 +1,6 @@
 """The admin's own door: the site's log-in with its limits, and a second factor, before any of its pages."""
 
+import time
 from typing import Any, Final
 
 from allauth.account.authentication import get_authentication_records
@@ -15,13 +16,20 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
+FACTOR_LASTS: Final = 12 * 60 * 60
+"""Seconds after which the staff pages ask for a code again. A session lasts for weeks, and its cookie can be stolen."""
 BROUGHT_ALONG: Final = {"allauth.mfa.admin", "allauth.account.admin", "django.contrib.auth.admin"}
 
 
 def used_second_factor(request: HttpRequest) -> bool:
-    """Whether this session has shown a second factor that its user still has, at the log-in or since."""
+    """Return True if this session has shown a second factor in the last 12 hours, and its user still has it."""
+    earliest = time.time() - FACTOR_LASTS
     records = get_authentication_records(request, request.user)
-    shown = [record["id"] for record in records if record.get("method") == "mfa" and "id" in record]
+    shown = [
+        record["id"]
+        for record in records
+        if record.get("method") == "mfa" and "id" in record and record["at"] > earliest
+    ]
     return bool(shown) and Authenticator.objects.filter(user_id=request.user.pk, pk__in=shown).exists()
 
 
@@ -45,11 +53,16 @@ class StaffSite(AdminSite):
         return answer
 
     def _next_step(self, request: HttpRequest) -> HttpResponse:
+        index = reverse("admin:index")
         if self.has_permission(request):
-            return redirect("admin:index")
+            return redirect(index)
         if is_mfa_enabled(request.user):
-            back = urlencode({REDIRECT_FIELD_NAME: reverse("admin:index")})
-            return redirect(f"{reverse('mfa_reauthenticate')}?{back}")
+            wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
+            query = urlencode({REDIRECT_FIELD_NAME: wanted if wanted.startswith(index) else index})
+            messages.info(
+                request, "The staff pages ask for a code every 12 hours. If you have just sent a form, send it again."
+            )
+            return redirect(f"{reverse('mfa_reauthenticate')}?{query}")
         messages.info(request, "The staff pages need a second factor: set up an authenticator app, then come back.")
         return redirect("mfa_activate_totp")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
@@ -11,9 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from games.models import Warned
 from games.staff.accounts import drop_factor
+from nomercy.staff import FACTOR_LASTS
 from tests.conftest import logged_in, person
-from tests.support.codes import staff_browser, totp
+from tests.support.codes import show_factor, staff_browser, totp
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 PAGES = ("/admin/", "/admin/games/game/", "/admin/accounts/user/", "/admin/games/auditentry/")
@@ -84,6 +88,29 @@ def test_an_old_session_shows_its_second_factor_before_the_staff_pages_open(mo: 
     assert answer.headers["Location"] == "/accounts/2fa/reauthenticate/?next=%2Fadmin%2F"
     assert browser.post(answer.headers["Location"], {"code": totp(SECRET)}).headers["Location"] == "/admin/"
     assert browser.get("/admin/").status_code == 200
+
+
+def test_staff_show_their_second_factor_again_after_twelve_hours(mo: User, alice: User) -> None:
+    TOTP.activate(mo, SECRET)
+    browser = logged_in(mo)
+    show_factor(browser.session, mo, ago=FACTOR_LASTS - 60)
+    page = f"/admin/accounts/user/{alice.pk}/act/warn/"
+    assert browser.get(page).status_code == 200
+    show_factor(browser.session, mo, ago=FACTOR_LASTS)
+    answer = browser.post(page, {"reason": "Abuse", "text": "Stop"}, follow=True)
+    assert answer.redirect_chain[-1][0] == f"/accounts/2fa/reauthenticate/?{urlencode({'next': page}, safe='')}"
+    assert "If you have just sent a form, send it again." in answer.content.decode()
+    assert not Warned.objects.exists()
+    assert browser.post(answer.redirect_chain[-1][0], {"code": totp(SECRET)}).headers["Location"] == page
+    assert browser.get(page).status_code == 200
+
+
+@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example/", "/about/", "\\\\evil"])
+def test_the_code_leads_back_to_a_staff_page_only(mo: User, elsewhere: str) -> None:
+    browser = logged_in(mo)
+    TOTP.activate(mo, SECRET)
+    answer = browser.get("/admin/login/", {"next": elsewhere})
+    assert answer.headers["Location"] == "/accounts/2fa/reauthenticate/?next=%2Fadmin%2F"
 
 
 def test_a_second_factor_of_somebody_else_in_the_session_counts_for_nothing(mo: User, ann: User) -> None:

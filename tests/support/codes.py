@@ -43,10 +43,10 @@ def confirmed_browser(user: User) -> Client:
     return browser
 
 
-def show_factor(session: SessionBase, user: User) -> None:
-    """Let this session be one that has shown the second factor of its user, who is given one if need be."""
+def show_factor(session: SessionBase, user: User, *, ago: float = 0) -> None:
+    """Let this session have shown the second factor of its user so many seconds ago. Give the user one if needed."""
     factor, _ = Authenticator.objects.get_or_create(user=user, type=Authenticator.Type.TOTP, defaults={"data": {}})
-    shown = {"method": "mfa", "at": time.time(), "type": factor.type, "id": factor.pk, "reauthenticated": True}
+    shown = {"method": "mfa", "at": time.time() - ago, "type": factor.type, "id": factor.pk, "reauthenticated": True}
     session[RECORDS] = [shown]
     session[RECORDS_OF] = str(user.pk)
     session.save()
