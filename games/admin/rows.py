@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -24,7 +26,22 @@ from games.admin.columns import (
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 from games.notices.kinds import CHANNELS, KINDS, sentence_of, title_of
 from games.queries import conduct
+from games.queries.lists import games_called
 from games.staff import acts
+
+
+class RowsOfGames(ReadOnly):
+    """Rows of games, found by the game or by the people at its table."""
+
+    search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
+    search_help_text = "All of a game’s code, a name at the table, or all of a username."
+    show_full_result_count = False
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        text = search_term.strip()
+        return (queryset.filter(game__in=games_called(text)) if text else queryset), False
 
 
 @admin.register(AuditEntry)
@@ -47,13 +64,11 @@ class AuditEntryAdmin(ReadOnly):
 
 
 @admin.register(Round)
-class RoundAdmin(ReadOnly):
+class RoundAdmin(RowsOfGames):
     """A round without its piles, hands, deal or secret."""
 
     dealer_seat, winner_seat = staticmethod(DEALER), staticmethod(WINNER)
     list_display = ("game", "number", "started_at", "ended_at", "winner_seat", "points")
-    search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
-    search_help_text = "All of a game’s code, a name at the table, or all of a username."
     list_select_related = ("game",)
     fields = (
         "game",
@@ -68,22 +83,18 @@ class RoundAdmin(ReadOnly):
     )
     readonly_fields = ("dealer_seat", "winner_seat")
     ordering = ("-pk",)
-    show_full_result_count = False
 
 
 @admin.register(Move)
-class MoveAdmin(ReadOnly):
+class MoveAdmin(RowsOfGames):
     """The log as everybody reads it: what a move did may tell of cards drawn, and is not here."""
 
     move, seat_number, when = map(staticmethod, (MOVE, SEAT, WHEN))
     list_display = ("game", "move", "round_number", "seat_number", "text", "when")
-    search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
-    search_help_text = "All of a game’s code, a name at the table, or all of a username."
     list_select_related = ("game", "round")
     fields = ("game", "move", "round_number", "seat_number", "text", "when")
     readonly_fields = ("move", "round_number", "seat_number", "when")
     ordering = ("-pk",)
-    show_full_result_count = False
 
     @admin.display(description="round", ordering="round")
     def round_number(self, move: Move) -> int:

@@ -47,6 +47,17 @@ def next_game_for(user: User, *, after: str | None = None) -> Game | None:
     return waiting_for(user).exclude(code=after or "").first()
 
 
+def games_called(text: str) -> QuerySet[Game]:
+    """Return the game with this code, or else all games at whose table somebody has such a name or this username.
+
+    A query for rows of games puts this in `game__in`. Joined to the seats it would sort all rows of a long game.
+    """
+    by_code = Game.objects.filter(code=text.lower())
+    if by_code.exists():
+        return by_code
+    return Game.objects.filter(Q(seats__name__icontains=text) | Q(seats__user__username__iexact=text))
+
+
 def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
     """This person's tables, most urgent first: those waiting for them, then the others, then finished ones."""
     waiting = waiting_for(user).order_by()

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
@@ -158,6 +160,21 @@ def test_games_are_found_by_code_and_by_the_names_of_their_people(as_mo: Client,
     assert listed(as_mo, f"q={first.game.code}") == {first.game.code}
     assert listed(as_mo, "q=alice") == {first.game.code}
     assert listed(as_mo, "q=bob") == {first.game.code, second.game.code}
+
+
+@pytest.mark.parametrize("of", ["move", "round"])
+def test_rows_of_games_are_found_by_code_and_by_name(as_mo: Client, alice: User, bob: User, of: str) -> None:
+    first, second = table_after([alice, bob], 10, seed=1), table_after([bob, "careful"], 10, seed=2)
+
+    def found(text: str) -> set[str]:
+        with CaptureQueriesContext(connection) as asked:
+            rows = as_mo.get(f"/admin/games/{of}/", {"q": text}).context["cl"].result_list
+        assert not any("DISTINCT" in str(query["sql"]) for query in asked)  # that would sort all moves of a long game
+        return {row.game.code for row in rows}
+
+    assert found(first.game.code) == found(f" {first.game.code.upper()}") == found("alice") == {first.game.code}
+    assert found("bob") == {first.game.code, second.game.code}
+    assert found("zzzzzzzzzz") == set()
 
 
 def test_games_are_found_by_what_ails_them(as_mo: Client, alice: User, bob: User) -> None:
