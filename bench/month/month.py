@@ -22,6 +22,7 @@ from django.db.models import F, Min
 from accounts import actions as accounts_actions
 from accounts.models import User
 from accounts.rest import LONGEST_QUIET
+from bench.month.interruptions import Outage, Pauses, outages, running_clocks, time_lost
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, queries, rules
 from games.actions import bot_turn, lobby, pauses, play, sweep
@@ -64,6 +65,8 @@ class Month:
         self.rng = random.Random(seed)
         self.now = START
         self.told = Told()
+        self.pauses = Pauses(self.rng, self.told.events, self.told.faults)
+        self.worker_is_away = False
         self.woken: list[int] = []
         self.rested: list[tuple[int, int]] = []
         self._order = count()
@@ -102,17 +105,39 @@ class Month:
         end = START + timedelta(days=self.days)
         Heartbeat.objects.get_or_create(pk=1)
         with self._one_machine():
-            while (tick := self._next_tick()) < end:
-                if self._queue and self._queue[0][0] < tick:
-                    self.now, _, happen = heapq.heappop(self._queue)
-                    self._sweep_is_alive(self.now)
-                    happen()
-                else:
-                    self.now = tick
-                    self._beat()
+            for outage in outages(self.rng, start=START, days=self.days):
+                self._run_until(outage.begins)
+                self._fail(outage)
+            self._run_until(end)
         self.now = end
         self._look_for_the_stuck()
         return self.told
+
+    def _run_until(self, end: datetime) -> None:
+        while (tick := self._next_tick()) < end:
+            if self._queue and self._queue[0][0] < tick:
+                self.now, _, happen = heapq.heappop(self._queue)
+                self._sweep_is_alive(self.now)
+                happen()
+            else:
+                self.now = tick
+                self._beat()
+
+    def _fail(self, outage: Outage) -> None:
+        """Let this outage pass. Visits come later if the pages do not answer. Then all clocks must have their time."""
+        self.now, self.worker_is_away = outage.begins, True
+        self._sweep_is_alive(self.now)
+        before = running_clocks()
+        while self._queue and self._queue[0][0] < outage.ends:
+            self.now, _, happen = heapq.heappop(self._queue)
+            if outage.pages:
+                happen()
+            else:
+                self._at(outage.ends + timedelta(minutes=self.rng.uniform(0, 60)), happen)
+        self.now, self.worker_is_away = outage.ends, False
+        self._sweep()
+        self.told.faults += time_lost(outage, before)
+        self.told.events["outages, pages answering" if outage.pages else "outages"] += 1
 
     def _at(self, moment: datetime, what: Callable[[], None]) -> None:
         heapq.heappush(self._queue, (moment, next(self._order), what))
@@ -135,7 +160,7 @@ class Month:
         """The next beat at which anything is due; beats at which nothing is are passed over."""
         running = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None)
         due = running.aggregate(clock=Min("deadline"), bots=Min("wake_at"), reminder=Min("remind_at"))
-        windows = Hand.objects.filter(round__game__status=Game.Status.PLAYING, round_id=F("round__game__round_id"))
+        windows = Hand.objects.filter(round__game__in=running, round_id=F("round__game__round_id"))
         bots_late = due["bots"] + sweep.GRACE if due["bots"] else None
         clocks = (due["clock"], bots_late, windows.aggregate(at=Min("callout_until"))["at"])
         mails = (due["reminder"], Notice.objects.filter(state=Notice.State.WAITING).aggregate(at=Min("due_at"))["at"])
@@ -159,6 +184,18 @@ class Month:
         late = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None, deadline__lte=self.now)
         self.told.lateness += [(self.now - game.deadline).total_seconds() for game in late if game.deadline]
         self._sweep_is_alive(self.now - BEAT)
+        self._sweep()
+        if not (self.now - START) % MAIL_BEAT:
+            reminders.remind(now=self.now)
+            preferences.write_digests(now=self.now)
+            outbox.deliver(clock=lambda: self.now)
+            self._read_mail()
+        if not (self.now - START) % timedelta(hours=1):
+            self.pauses.end_old(self.now)
+            self._look_into_the_night()
+
+    def _sweep(self) -> None:
+        """Let the clocks act, and the bots that they ask for."""
         swept = sweep.sweep(clock=lambda: self.now)
         if swept.failed:
             self.told.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")
@@ -166,13 +203,6 @@ class Month:
         woken, self.woken = set(self.woken), []
         for game_id in sorted(woken):
             bot_turn.play_bots(game_id=game_id, clock=lambda: self.now, rng=self.rng)
-        if not (self.now - START) % MAIL_BEAT:
-            reminders.remind(now=self.now)
-            preferences.write_digests(now=self.now)
-            outbox.deliver(clock=lambda: self.now)
-            self._read_mail()
-        if not (self.now - START) % timedelta(hours=1):
-            self._look_into_the_night()
 
     def _follow_rest(self) -> None:
         """Run the tasks that were asked for when vacations began or ended."""
@@ -198,11 +228,12 @@ class Month:
 
     def _leave_for(self, person: Person, days: int) -> None:
         vacations.start(user=person.user, days=days, now=self.now)
-        self._follow_rest()
+        if not self.worker_is_away:
+            self._follow_rest()
         self.told.events["vacations begun"] += 1
 
     def _visit(self, person: Person) -> None:
-        """Look in: take seats back from bots, then play wherever it is this person's turn."""
+        """Look in: take seats back from bots, vote on pauses, then play where it is this person's turn."""
         if not person.present(self.now, START):
             return
         self.told.visits += 1
@@ -210,6 +241,7 @@ class Month:
         for code in list(seats.values_list("game__code", flat=True)):
             pauses.take_back(code=code, viewer=Viewer(person.user), now=self.now)
             self.told.events["seats taken back"] += 1
+        self.pauses.visit(person, self.now)
         for _ in range(3):  # a turn may come round again at once
             for game in lists.waiting_for(person.user):
                 self._play(person, game)
@@ -284,6 +316,8 @@ class Month:
     def _look_for_the_stuck(self) -> None:
         for game in Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING)):
             due = game.deadline or game.wake_at
+            if game.paused_at is not None:
+                due = game.paused_at + Game.LONGEST_PAUSE + timedelta(hours=1)
             if game.status == Game.Status.OPEN or due is None or due < self.now - BEAT * 2:
                 self.told.faults.append(f"{game.code} is stuck: {game.status}, due {due}")
 

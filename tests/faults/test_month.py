@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import pytest
 
+from bench.month import interruptions
 from bench.month.month import Month
 from bench.month.post import faults_in, follow, mail_server
-from games.models import Game, Move
+from games.clocks import outage, pausing
+from games.models import Game, Heartbeat, Move
 from games.models.notices import Notice
 from games.notices import outbox, recheck
 from games.notices.kinds import SEND
+from games.queries import Table
 from tests.faults.state import faulty_games
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
@@ -54,6 +58,28 @@ def test_it_would_see_a_game_that_nothing_moves(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Month, "_look_for_the_stuck", forgotten)
     assert any("is stuck" in fault for fault in days_pass(3, 2).faults)
+
+
+def test_it_would_see_time_that_an_outage_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_nothing(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
+        row.given_from = row.given_to = None
+
+    monkeypatch.setattr(outage, "_give", give_nothing)
+    assert any("lost time in the outage" in fault for fault in days_pass(3, 2).faults)
+
+
+def test_it_would_see_time_that_a_pause_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = pausing._run_on
+
+    def run_on_late(table: Table, paused_at: datetime, now: datetime) -> None:
+        if table.game.time_left is not None:
+            table.game.time_left -= timedelta(minutes=1)
+        honest(table, paused_at, now)
+
+    monkeypatch.setattr(pausing, "_run_on", run_on_late)
+    monkeypatch.setattr(interruptions, "ASKS", 0.5)
+    monkeypatch.setattr(interruptions, "AGREES", 1.0)
+    assert any(fault.endswith("lost time in a pause") for fault in days_pass(6, 4).faults)
 
 
 def test_it_would_see_a_mail_that_wakes_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
