@@ -4,11 +4,11 @@ from allauth.mfa.models import Authenticator
 from django.contrib import admin
 
 from accounts.models import ApiToken
-from accounts.read_only import ReadOnly
+from common.read_only_admin import ReadOnlyAdmin
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ReadOnly):
+class ApiTokenAdmin(ReadOnlyAdmin):
     list_display = ("name", "user", "created_at", "last_used_at")
     fields = ("name", "user", "created_at", "last_used_at")
     search_fields = ("user__username", "name")
@@ -16,7 +16,7 @@ class ApiTokenAdmin(ReadOnly):
 
 
 @admin.register(Authenticator)
-class AuthenticatorAdmin(ReadOnly):
+class AuthenticatorAdmin(ReadOnlyAdmin):
     """Who has a second factor; one that is lost is taken away by an act on the person's page."""
 
     list_display = ("user", "type", "created_at", "last_used_at")

@@ -10,8 +10,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.http import HttpRequest
 
 from accounts.models import User
-from accounts.queries import claimants, holder_of, people_with_username
-from accounts.rows import read_user
+from accounts.queries import claimants, holder_of, people_with_username, read_user
 
 
 def holders_of(email: str) -> list[User]:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.encryption import UnreadableSecret
-from accounts.htmx import HtmxRequest
+from common.htmx import HtmxRequest
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 

@@ -18,6 +18,7 @@ from accounts.addresses import canonical, spellings
 from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import ALIKE, name_skeletons
 from accounts.tokens import LONGEST, digest_of
+from common.fixed_sql import Columns, prepared_cursor
 
 NAME_TAKEN: Final = "Somebody else goes by this name."
 NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that cannot be taken for it."
@@ -26,6 +27,18 @@ NAME_FREED: Final = (
     "Somebody had this name, or one that looks like it, until recently. Nobody else can take such a name for"
     f" {FREED_NAMES_HELD.days} days: choose another."
 )
+
+
+_USER: Final = Columns({User: "u"})
+_USER_SQL: Final = f"SELECT {_USER} FROM accounts_user u WHERE u.id = %s"  # noqa: S608  # columns of a model
+
+
+def read_user(pk: int) -> User | None:
+    """Return the user with this number, or None. Every request runs it, so it is a fixed statement."""
+    with prepared_cursor() as cursor:
+        cursor.execute(_USER_SQL, [pk])
+        row = _USER.fetch_one(cursor)
+    return None if row is None else row.instance(User)
 
 
 def token_row(token: str) -> ApiToken | None:

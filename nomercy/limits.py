@@ -18,9 +18,9 @@ from django.http.response import HttpResponseBase
 from django.template import loader
 from django.urls import Resolver404, resolve
 
-from accounts.htmx import HtmxRequest
 from accounts.limits import HOUR, MINUTE, TooManyTries, refusal, scaled
 from accounts.origin import address_of, hashed_identity, networks_of
+from common.htmx import HtmxRequest
 from games.api.auth import bearer_token, owner_of
 from games.refusals import Denied
 from nomercy.answers import API, error_object

@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.views.defaults import server_error
 from django_htmx.middleware import HtmxDetails
 
-from accounts.htmx import log_in_first
+from common.htmx import login_redirect
 from games.api import unknown
 from games.refusals import RETRY_SECONDS, Denied, passing
 from nomercy.answers import API, error_object, too_large
@@ -140,7 +140,7 @@ def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     page = request.get_full_path() if request.method in SAFE else response.get("Location")
     if htmx:
         page = htmx.current_url_abs_path
-    return log_in_first(page, htmx=bool(htmx))
+    return login_redirect(page, htmx=bool(htmx))
 
 
 def last_seen(get_response: Handler) -> Handler:

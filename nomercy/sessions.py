@@ -11,14 +11,14 @@ from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.utils import timezone
 
 from accounts.models import Session
-from accounts.rows import Selected, prepared
+from common.fixed_sql import Columns, prepared_cursor
 
 KEY: Final = re.compile(r"[a-z0-9]{8,40}")
 SEEN_GRAIN: Final = timedelta(minutes=10)
 """How often the last use of a session is stored, so that most requests write nothing."""
 KEY_GRACE: Final = timedelta(seconds=10)
 """How long the old key of a session works after it was given a new one, for the second click of a double click."""
-SESSION: Final = Selected({Session: "s"})
+SESSION: Final = Columns({Session: "s"})
 SESSION_SQL: Final = f"SELECT {SESSION} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
 
 
@@ -57,9 +57,9 @@ class SessionStore(DatabaseStore):
 
     def _get_session_from_db(self) -> Any:
         """The row of this key, by a fixed statement; as Django's own, forget a key that has none."""
-        with prepared() as cursor:
+        with prepared_cursor() as cursor:
             cursor.execute(SESSION_SQL, [self.session_key, timezone.now()])
-            row = SESSION.one(cursor)
+            row = SESSION.fetch_one(cursor)
         if row is None:
             self._session_key = None
             return None

@@ -65,7 +65,7 @@ DATABASES: dict[str, dict[str, Any]] = {
 }
 DATABASES["default"]["ENGINE"] = "nomercy.database"
 database_options = DATABASES["default"].setdefault("OPTIONS", {})
-database_options.setdefault("prepare_threshold", 5)  # uses of a fixed statement before it is kept: accounts/rows.py
+database_options.setdefault("prepare_threshold", 5)  # uses of a fixed statement before it is kept: common/fixed_sql.py
 database_options.setdefault("connect_timeout", 5)
 database_options["options"] = (
     f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from accounts.rows import pipelined
+from common.fixed_sql import pipelined_cursor
 from games import announce, rules
 from games.actions import rounds, seating
 from games.clocks.turn_clock import CLOCK_FIELDS, Due, moment_of, schedule, set_clock
@@ -153,7 +153,7 @@ def _save(
     for name, value in columns.items():
         setattr(round_, name, value)
     seats = {one.pk: one for one in (due.banked, counted) if one is not None}
-    with pipelined() as cursor:
+    with pipelined_cursor() as cursor:
         for n, (text, events) in enumerate(log, first):
             once = token if n == first else None
             line = (game.pk, round_.pk, n, seat, text, now, json.dumps(events), once, by_bot)

@@ -12,7 +12,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.read_only import ReadOnly
+from common.read_only_admin import ReadOnlyAdmin
 from games.admin.acts import act_page, buttons, may, refusal_of
 from games.admin.columns import WHEN
 from games.models import Appeal, Case
@@ -63,7 +63,7 @@ class Held(admin.SimpleListFilter):
 
 
 @admin.register(Case)
-class CaseAdmin(ReadOnly):
+class CaseAdmin(ReadOnlyAdmin):
     list_display = ("whom", "kind", "weight", "said", "age", "holder", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = ("person__username", "person__display_name", "=reports__game__code")
@@ -132,7 +132,7 @@ class CaseAdmin(ReadOnly):
 
 
 @admin.register(Appeal)
-class AppealAdmin(ReadOnly):
+class AppealAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("person", "when", "decision", "decided_at")
     list_filter = (State,)

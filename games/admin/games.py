@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.read_only import ReadOnly
+from common.read_only_admin import ReadOnlyAdmin
 from games import queries
 from games import render as rendering
 from games.admin.acts import act_page, buttons, may, refusal_of
@@ -71,7 +71,7 @@ def _top(view: GameView) -> str:
 
 
 @admin.register(Game)
-class GameAdmin(ReadOnly):
+class GameAdmin(ReadOnlyAdmin):
     list_display = ("code", "people", "state", "moves", "pace", "deadline", "created_at")
     list_filter = (Problem, "status", "pace", Public)
     search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")

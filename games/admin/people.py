@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts import queries as identities
 from accounts.models import User
-from accounts.read_only import ReadOnly
+from common.read_only_admin import ReadOnlyAdmin
 from games.admin.acts import act_page, buttons, refusal_of
 from games.queries import conduct
 from games.staff import accounts, people
@@ -67,7 +67,7 @@ class Name(admin.SimpleListFilter):
 
 
 @admin.register(User)
-class PersonAdmin(ReadOnly):
+class PersonAdmin(ReadOnlyAdmin):
     """A person, to read. Whatever changes is an act; an address and a password are the person's own to change."""
 
     list_display = ("username", "goes_by", "account", "since")

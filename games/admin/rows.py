@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.read_only import ReadOnly
+from common.read_only_admin import ReadOnlyAdmin
 from games.admin.columns import (
     ABOUT,
     AFTER_MOVE,
@@ -30,7 +30,7 @@ from games.queries.lists import games_called
 from games.staff import acts
 
 
-class RowsOfGames(ReadOnly):
+class RowsOfGames(ReadOnlyAdmin):
     """Rows of games, found by the game or by the people at its table."""
 
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
@@ -45,7 +45,7 @@ class RowsOfGames(ReadOnly):
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnly):
+class AuditEntryAdmin(ReadOnlyAdmin):
     when, by, about, table = map(staticmethod, (WHEN, BY, ABOUT, GAME))
     after, seat_number = staticmethod(AFTER_MOVE), staticmethod(SEAT)
     act_title = staticmethod(titled("act", acts.title_of))
@@ -102,7 +102,7 @@ class MoveAdmin(RowsOfGames):
 
 
 @admin.register(Notice)
-class NoticeAdmin(ReadOnly):
+class NoticeAdmin(ReadOnlyAdmin):
     """Who was told what, how and when, or why not; what was said is between the site and the person.
 
     Some kinds are left out, see `NoticeKind.to_staff`.
@@ -138,7 +138,7 @@ class NoticeAdmin(ReadOnly):
 
 
 @admin.register(Report)
-class ReportAdmin(ReadOnly):
+class ReportAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("when", "case", "reporter", "sign", "game")
     search_fields = ("=game__code", "reporter__username", "case__person__username")
@@ -155,7 +155,7 @@ class ReportAdmin(ReadOnly):
 
 
 @admin.register(Suspension)
-class SuspensionAdmin(ReadOnly):
+class SuspensionAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("person", "when", "until", "lifted_at", "reason")
     search_fields = ("person__username", "person__display_name")
@@ -167,7 +167,7 @@ class SuspensionAdmin(ReadOnly):
 
 
 @admin.register(Warned)
-class WarnedAdmin(ReadOnly):
+class WarnedAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("person", "when", "acknowledged_at", "text")
     search_fields = ("person__username", "person__display_name")

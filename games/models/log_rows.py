@@ -1,4 +1,4 @@
-"""What happened at a table, as fixed SQL (accounts/rows.py): its log, the acts of staff, and its events."""
+"""What happened at a table, as fixed SQL (common/fixed_sql.py): its log, the acts of staff, and its events."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from accounts.rows import Selected, prepared
+from common.fixed_sql import Columns, prepared_cursor
 from games import rules
 
-_LOG: Final = Selected(
+_LOG: Final = Columns(
     {},
     n="m.n",
     round="r.number",
@@ -51,9 +51,9 @@ class LogRow(NamedTuple):
 
 def read_log(game_id: int, after: int, until: int, last: int | None) -> list[LogRow]:
     """Return the moves after version `after` up to version `until`, at most the `last` newest, oldest first."""
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_LOG_SQL, [game_id, after, until, last])
-        rows = reversed(_LOG.all(cursor))
+        rows = reversed(_LOG.fetch_all(cursor))
     return [LogRow(**row.values() | {"events": _events(row["events"])}) for row in rows]
 
 
@@ -61,7 +61,7 @@ def read_log(game_id: int, after: int, until: int, last: int | None) -> list[Log
 _NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE(NULLIF({1}.display_name, ''), {1}.username, '') END"
 _BEFORE: Final = "CAST(a.details->>'before_id' AS bigint)"
 # Acts and events in one statement: pages show both.
-_ACT: Final = Selected(
+_ACT: Final = Columns(
     {},
     is_act="true",
     id="a.id",
@@ -75,7 +75,7 @@ _ACT: Final = Selected(
     details="a.details",
     seat="NULL::smallint",
 )
-_EVENT: Final = Selected(
+_EVENT: Final = Columns(
     {},
     is_act="false",
     id="e.id",
@@ -132,10 +132,10 @@ def read_between_moves(
 
     Only those of these `acts` and `kinds`, and of each at most the `last` newest.
     """
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         of_acts: list[Any] = [game_id, since, until, list(acts), last]
         cursor.execute(_BETWEEN_MOVES, [*of_acts, game_id, since, until, list(kinds), last])
-        rows = sorted(_ACT.all(cursor), key=itemgetter("id"))
+        rows = sorted(_ACT.fetch_all(cursor), key=itemgetter("id"))
     done = [
         ActRow(
             act=row["kind"],

@@ -1,4 +1,4 @@
-"""The reads that every move and every page makes, as fixed SQL (accounts/rows.py); they give ordinary instances."""
+"""The reads that every move and every page makes, as fixed SQL (common/fixed_sql.py); they give ordinary instances."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from django.db import connection
 from django.db.models import Model
 
 from accounts.rest import Rest
-from accounts.rows import Row, Selected, prepared
+from common.fixed_sql import Columns, Row, prepared_cursor
 from games.models.play import Hand, Round
 from games.models.tables import Game, Seat
 
 _NOW: Final = "statement_timestamp()"
-_GAME: Final = Selected({Game: "g"}, now=_NOW)
+_GAME: Final = Columns({Game: "g"}, now=_NOW)
 _GAME_SQL: Final = f"SELECT {_GAME} FROM games_game g WHERE "  # noqa: S608  # columns of a model
 Key = Literal["pk", "code", "invite"]
 _WHERE: Final[dict[Key, str]] = {"pk": "g.id = %s", "code": "g.code = %s", "invite": "g.invite_key = %s"}
@@ -79,9 +79,9 @@ def ask_ahead() -> timedelta:
 
 def _one_game(statement: str, parameters: list[Any]) -> Game | None:
     asked_at = datetime.now(UTC)
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(statement, parameters)
-        row = _GAME.one(cursor)
+        row = _GAME.fetch_one(cursor)
     return None if row is None else _game(row, asked_at)
 
 
@@ -125,14 +125,14 @@ _VALUES: Final = {
     **_REST,
 }
 # Two statements: PostgreSQL keeps no plan of one that is far cheaper without a token.
-_HANDS: Final = Selected(_SHOWN, **_VALUES, said="NULL::text")
-_HANDS_AND_MOVES: Final = Selected(_SHOWN, **_VALUES, said=_SAID)
+_HANDS: Final = Columns(_SHOWN, **_VALUES, said="NULL::text")
+_HANDS_AND_MOVES: Final = Columns(_SHOWN, **_VALUES, said=_SAID)
 _OF_HANDS: Final = (
     "FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
     " LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE h.round_id = %s ORDER BY s."index"'
 )
-_TABLE: Final = Selected({Game: "g", **_SHOWN}, **_VALUES, said="NULL::text", now=_NOW, game_id="g.id", seat_id="s.id")
+_TABLE: Final = Columns({Game: "g", **_SHOWN}, **_VALUES, said="NULL::text", now=_NOW, game_id="g.id", seat_id="s.id")
 _TABLE_SQL: Final = (
     f"SELECT {_TABLE}"  # noqa: S608  # columns of models
     " FROM games_game g LEFT JOIN games_round r ON r.id = g.round_id LEFT JOIN games_hand h ON h.round_id = r.id"
@@ -181,9 +181,9 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
     selected = _HANDS
     if token is not None:
         selected, parameters = _HANDS_AND_MOVES, [token, round_id]
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(f"SELECT {selected} {_OF_HANDS}", parameters)
-        return _loaded(selected.all(cursor))
+        return _loaded(selected.fetch_all(cursor))
 
 
 def read_table(by: Key, value: int | str) -> tuple[Game, Loaded | None] | None:
@@ -191,9 +191,9 @@ def read_table(by: Key, value: int | str) -> tuple[Game, Loaded | None] | None:
     if _no_key(value):
         return None
     asked_at = datetime.now(UTC)
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_TABLE_SQL.format(_WHERE[by]), [value])
-        rows = _TABLE.all(cursor)
+        rows = _TABLE.fetch_all(cursor)
     if not rows:
         return None
     game = _game(rows[0], asked_at)
@@ -207,10 +207,10 @@ def read_tables(listed: str, parameters: Sequence[Any]) -> list[tuple[Game, list
     `parameters` and selects the numbers of the games, each once.
     """
     asked_at = datetime.now(UTC)
-    # The ORM's queries do not all bind on the server, and each list has another: this one is not `prepared`.
+    # The ORM's queries do not all bind on the server, and each list has another: this one is not prepared.
     with connection.cursor() as cursor:
         cursor.execute(_TABLES_SQL.replace("{listed}", listed), parameters)
-        rows = _TABLE.all(cursor)
+        rows = _TABLE.fetch_all(cursor)
     tables: list[tuple[Game, list[Seat], Loaded | None]] = []
     for _, of_game in groupby(rows, key=itemgetter("game_id")):
         own = list(of_game)
@@ -242,7 +242,7 @@ def _seat(row: Row) -> Seat:
     return seat
 
 
-_RESULT: Final = Selected({}, number="number", winner="winner", points="points")
+_RESULT: Final = Columns({}, number="number", winner="winner", points="points")
 _RESULTS: Final = f"""
 SELECT {_RESULT} FROM games_round
 WHERE game_id = %s AND number < %s AND winner IS NOT NULL AND ended_at IS NOT NULL ORDER BY number
@@ -251,9 +251,9 @@ WHERE game_id = %s AND number < %s AND winner IS NOT NULL AND ended_at IS NOT NU
 
 def read_results(game_id: int, before: int) -> list[Result]:
     """Return the end of each round of this game that has ended, up to the round `before`."""
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_RESULTS, [game_id, before])
-        rows = _RESULT.all(cursor)
+        rows = _RESULT.fetch_all(cursor)
     return [Result(row["number"], row["winner"], json.loads(row["points"])) for row in rows]
 
 
@@ -270,7 +270,7 @@ def read_windows(moment: datetime, after: int, most: int) -> list[int]:
 
     They come after the game of the number `after`, so that those that fail cannot hold up all others.
     """
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_WINDOWS, [moment, after, most])
         return [game_id for (game_id,) in cursor.fetchall()]
 
@@ -284,7 +284,7 @@ AND g.status = 'playing' AND g.paused_at IS NULL AND r.phase <> 'over'
 
 def count_turns(user_id: int) -> int:
     """In how many games this person must move now."""
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_TURNS, [user_id])
         return int(cursor.fetchone()[0])
 
@@ -297,7 +297,7 @@ WHERE user_id = %s AND channel = 'site' AND state = 'sent' AND read_at IS NULL A
 
 def count_badges(user_id: int, kinds: Sequence[str]) -> tuple[int, int]:
     """Return in how many games this person must move now, and how many notices of these kinds they have not read."""
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_BADGES, [user_id, user_id, list(kinds)])
         turns, notices = cursor.fetchone()
     return int(turns), int(notices)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from django.db.models import Q
 
-from accounts.rows import prepared
+from common.fixed_sql import prepared_cursor
 from games import rules
 from games.models import Game, Seat
 from games.models.notices import EMAIL, SITE, Notice
@@ -115,7 +115,7 @@ def write(
         "texts": [intent.text for intent, _ in rows],
         "dues": [now + KINDS[intent.kind].wait for intent, _ in rows],
     }
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_TELL, parameters)
 
 

@@ -17,8 +17,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 from django.utils import timezone
 
-from accounts.htmx import HtmxRequest
 from accounts.models import User
+from common.htmx import HtmxRequest
 from games.staff import auto_reports
 from games.web.http import SeeOther
 from games.web.viewer import person

@@ -18,8 +18,8 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
-from accounts.htmx import HtmxRequest, log_in_first
 from accounts.models import User
+from common.htmx import HtmxRequest, login_redirect
 from games import presence, queries, rules
 from games import render as rendering
 from games.actions import seen
@@ -101,7 +101,7 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
     if request.method != "POST":
         return redirect("game", code)
     if user is None:
-        return log_in_first(f"/games/{code}/", htmx=bool(request.htmx))
+        return login_redirect(f"/games/{code}/", htmx=bool(request.htmx))
     version = number(request.POST.get("version"))
     text = request.POST.get("move", "")
     uno = request.POST.get("uno") == "1"

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRefresh
 
-from accounts.htmx import HtmxRequest
+from common.htmx import HtmxRequest
 from games import queries
 from games.queries import Table, Viewer
 from games.refusals import Denied

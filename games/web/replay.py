@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import trigger_client_event
 
-from accounts.htmx import HtmxRequest
+from common.htmx import HtmxRequest
 from games.queries import replays
 from games.refusals import RETRY_SECONDS, Denied
 from games.render.replay import replay_of

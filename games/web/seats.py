@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.htmx import HtmxRequest
 from accounts.models import User
+from common.htmx import HtmxRequest
 from games import queries
 from games.actions import lobby, pauses
 from games.actions.rematch import ask_rematch

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from accounts.htmx import HtmxRequest
+from common.htmx import HtmxRequest
 from games.actions.housekeeping import time_waited
 from games.actions.lobby import TAKEN_OFF, TableOptions
 from games.models import Game

@@ -11,7 +11,7 @@ from django.urls import reverse
 from structlog.testing import capture_logs
 
 from accounts.models import User
-from accounts.read_only import UNREADABLE, ReadOnly
+from common.read_only_admin import UNREADABLE, ReadOnlyAdmin
 from games.models import Game
 from tests.support.codes import staff_browser
 from tests.support.tables import table_after
@@ -26,11 +26,11 @@ def root() -> Client:
     return staff_browser(User.objects.create_superuser("root", password="root"))
 
 
-def lists() -> list[tuple[str, ReadOnly]]:
+def lists() -> list[tuple[str, ReadOnlyAdmin]]:
     """Return every list of the staff pages, by its address."""
     found = []
     for model, pages in admin.site._registry.items():
-        assert isinstance(pages, ReadOnly), model
+        assert isinstance(pages, ReadOnlyAdmin), model
         found.append((reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"), pages))
     return found
 
@@ -46,10 +46,10 @@ def test_a_huge_number_breaks_no_filter(root: Client, alice: User, bob: User) ->
 def test_a_value_that_cannot_be_looked_up_leads_to_the_whole_list(
     root: Client, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    def refuse(self: ReadOnly, *args: object) -> None:
+    def refuse(self: ReadOnlyAdmin, *args: object) -> None:
         raise error("bigint out of range")
 
-    monkeypatch.setattr(ReadOnly, "get_queryset", refuse)
+    monkeypatch.setattr(ReadOnlyAdmin, "get_queryset", refuse)
     with capture_logs() as lines:
         answer = root.get("/admin/games/round/", {"q": "9"})
     assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/games/round/")

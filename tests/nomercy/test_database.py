@@ -11,7 +11,8 @@ from django.db import InternalError, OperationalError, connection, connections, 
 from psycopg.errors import IdleInTransactionSessionTimeout
 
 from accounts.models import User
-from accounts.rows import prepared, read_user
+from accounts.queries import read_user
+from common.fixed_sql import prepared_cursor
 from games.actions.play import play_move
 from games.queries import Viewer
 from games.refusals import passing
@@ -78,7 +79,7 @@ def test_a_connection_in_a_failed_transaction_is_not_usable(kept: DatabaseWrappe
 def test_a_fixed_statement_is_planned_once(kept: DatabaseWrapper, alice: User) -> None:
     for _ in range(8):
         assert read_user(alice.pk) == alice
-    with prepared() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute("SELECT statement FROM pg_prepared_statements WHERE generic_plans + custom_plans > 1")
         assert [statement for (statement,) in cursor.fetchall() if "FROM accounts_user u" in statement]
 

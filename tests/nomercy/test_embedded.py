@@ -30,7 +30,7 @@ from nomercy.launcher.programs import system
 from tests.nomercy.conftest import data_of, remove
 from tests.support.mail import MailServer, serve
 
-SITE = ("accounts", "games", "manage.py", "nomercy", "static", "templates")
+SITE = ("accounts", "common", "games", "manage.py", "nomercy", "static", "templates")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="sees processes by /proc")
 
 

@@ -27,9 +27,9 @@ from django.db.models import Max
 from django.http import HttpResponse
 from django.utils import timezone
 
-from accounts.htmx import HtmxRequest
 from accounts.models import User
-from accounts.read_only import ReadOnly
+from common.htmx import HtmxRequest
+from common.read_only_admin import ReadOnlyAdmin
 from games import announce, rules
 from games.actions.play import play_move, play_seat
 from games.admin.games import GameAdmin
@@ -176,7 +176,7 @@ LEAKS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "a mail names the hand": _headline,
     "the staff see the draw pile": lambda patch: patch.setattr(GameAdmin, "people", _people_of),
     "the staff may ask for any column": lambda patch: patch.setattr(
-        ReadOnly, "lookup_allowed", ModelAdmin.lookup_allowed
+        ReadOnlyAdmin, "lookup_allowed", ModelAdmin.lookup_allowed
     ),
     "a refusal tells the legal moves": _refusal,
 }

@@ -17,7 +17,7 @@ from django.db.models import Field
 from django.test import Client, RequestFactory
 
 from accounts.models import User
-from accounts.read_only import ReadOnly
+from common.read_only_admin import ReadOnlyAdmin
 from games.models import Game, Round
 from tests.support.codes import staff_browser
 from tests.support.tables import table_after
@@ -93,7 +93,7 @@ def test_a_filter_asks_in_its_own_words_alone(page: Any, root: User) -> None:
 
 
 def test_the_scan_finds_djangos_own_pages(root: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ReadOnly, "lookup_allowed", ModelAdmin.lookup_allowed)
+    monkeypatch.setattr(ReadOnlyAdmin, "lookup_allowed", ModelAdmin.lookup_allowed)
     page = admin.site._registry[Round]
     for lookup in ("state__contains", "deal__regex", "state__gt", "state__has_key"):
         assert lookup in set(lookups(page))

@@ -1,4 +1,4 @@
-"""What every page of rows in the admin is: something to read, which tells no more than it shows."""
+"""The base class of all admin pages: they show rows, change nothing, and cannot be used to guess hidden columns."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from django.shortcuts import redirect
 
 log = structlog.get_logger(__name__)
 
-OF_A_FIELD: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt")
-"""How Django's filters of a field ask for it in an address."""
-OF_DATES: Final = ("__year", "__month", "__day")
+FIELD_LOOKUPS: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt")
+"""What Django's field filters append to the name of their field in a URL."""
+DATE_LOOKUPS: Final = ("__year", "__month", "__day")
+"""What `date_hierarchy` appends."""
 UNREADABLE: Final = "The list cannot be filtered like this, so it shows all rows."
 
 
 class _ImpossibleValueError(Exception):
-    """A list is asked for with a value that no row can have. The text is the name of the error's type."""
+    """A filter in the URL has a value that cannot be looked up. The message is the name of the error's type."""
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
-    """A list and a page of a row, to whoever may see them; nothing to change, and nothing to find out by asking."""
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone; at run time it takes no parameter
+    """Shows a list and a page for each row. Nobody can add, change or delete."""
 
     show_facets = admin.ShowFacets.NEVER
 
@@ -39,26 +40,24 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
         return False
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Only what the page's own filters ask.
-
-        Django lets an address ask for any column of the model: `state__draw_pile__0="r5"` would name a card, and
-        `password__startswith=` a hash, by whether the row is in the list.
-        """
+        """Allow only the lookups of the list's own filters."""
+        # Django allows a URL to filter by any column of the model. Whether a row is in the list would then tell a card
+        # (`state__draw_pile__0="r5"`) or part of a password hash (`password__startswith=`).
         return lookup in set(self.lookups_of_filters())
 
     def lookups_of_filters(self) -> Iterator[str]:
         """Yield the names of the URL parameters of this list's filters."""
-        for of in self.list_filter:
-            if isinstance(of, type) and issubclass(of, admin.SimpleListFilter):
-                yield str(of.parameter_name)
+        for entry in self.list_filter:
+            if isinstance(entry, type) and issubclass(entry, admin.SimpleListFilter):
+                yield str(entry.parameter_name)
             else:
-                field = of[0] if isinstance(of, (tuple, list)) else of
-                yield from (f"{field}{lookup}" for lookup in OF_A_FIELD)
+                field = entry[0] if isinstance(entry, (tuple, list)) else entry
+                yield from (f"{field}{lookup}" for lookup in FIELD_LOOKUPS)
         if self.date_hierarchy:
-            yield from (f"{self.date_hierarchy}{lookup}" for lookup in OF_DATES)
+            yield from (f"{self.date_hierarchy}{lookup}" for lookup in DATE_LOOKUPS)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the list under its own name. Redirect to the whole list if the URL has an impossible value."""
+        """Show the list under the model's name. If the URL has an impossible value, redirect to the unfiltered list."""
         title = str(self.opts.verbose_name_plural)
         try:
             return super().changelist_view(request, {"title": title[0].upper() + title[1:]})
@@ -68,17 +67,16 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy 
             return redirect(request.path)
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        """Return what the list shows, with its rows read.
-
-        Django checks most values of filters, but accepts any number and any year. No column is worked out here: an
-        error in one is a fault of the site, and not of the URL.
+        """Return the change list with its rows already read.
 
         :raises _ImpossibleValueError: the URL has a value that cannot be looked up.
         """
+        # Django checks most filter values, but accepts any number and any year. The columns are not worked out here:
+        # an error in one is a bug of ours and not a fault of the URL.
         try:
-            with transaction.atomic():  # so that the database can still be used after an error
+            with transaction.atomic():  # so that the connection can still be used after an error
                 found = super().get_changelist_instance(request)
-                len(found.result_list)  # the database is asked here, and not when the page is rendered
+                len(found.result_list)  # query now, not while the page is rendered
         except (DataError, ValueError, OverflowError) as error:
             if not request.GET:
                 raise

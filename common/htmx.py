@@ -1,4 +1,4 @@
-"""Requests as views get them: HTMX says of itself that it asks, and for what (`request.htmx`)."""
+"""HTMX requests in views, and redirects that they follow."""
 
 from http import HTTPStatus
 
@@ -11,12 +11,15 @@ from django_htmx.middleware import HtmxDetails
 
 
 class HtmxRequest(HttpRequest):
-    """A request that has passed `HtmxMiddleware`; `htmx` is true for one that a page's own script makes."""
+    """A request that `HtmxMiddleware` has seen. `htmx` is true if HTMX sent it, not the browser itself."""
 
     htmx: HtmxDetails
 
 
-def log_in_first(page: str | None, *, htmx: bool) -> HttpResponse:
-    """Redirect to the log-in page, and from there to `page` if there is one. `htmx` has HTMX load it as a full page."""
+def login_redirect(page: str | None, *, htmx: bool) -> HttpResponse:
+    """Redirect to the log-in page, which leads on to the URL `page` if it is given.
+
+    With `htmx` the answer is a 401 whose header makes HTMX load the log-in page as a full page.
+    """
     login = redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
     return HttpResponseClientRedirect(login["Location"], status=HTTPStatus.UNAUTHORIZED) if htmx else login
