@@ -37,14 +37,21 @@ def old_names() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def zone_choices(stored: str = "UTC") -> Choices:
-    """UTC, then every region with its zones, as a form's choices; a `stored` name that is none of them comes first."""
-    groups: dict[str, list[Choice]] = {}
+def _regions() -> list[tuple[str, list[Choice]]]:
+    regions: dict[str, list[Choice]] = {}
     for zone in sorted(current_zones()):
         region, _, place = zone.partition("/")
-        groups.setdefault(region, []).append((zone, place.replace("/", ": ").replace("_", " ")))
+        regions.setdefault(region, []).append((zone, place.replace("/", ": ").replace("_", " ")))
+    return list(regions.items())
+
+
+def zone_choices(stored: str = "UTC") -> Choices:
+    """Return UTC and every region with its zones, as the choices of a form.
+
+    A `stored` name that is no current zone comes first.
+    """
     own: list[Choice] = [] if stored == "UTC" or stored in current_zones() else [(stored, stored.replace("_", " "))]
-    return [*own, UTC, *groups.items()]
+    return [*own, UTC, *_regions()]
 
 
 class ZoneSelect(forms.Select):

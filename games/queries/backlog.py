@@ -69,12 +69,6 @@ def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
     return Overdue(found["count"], timedelta() if found["first"] is None else now - found["first"])
 
 
-def sweep_age(now: datetime) -> timedelta | None:
-    """How long ago the sweep last ran; None if it never has."""
-    at = Heartbeat.objects.values_list("at", flat=True).first()
-    return None if at is None else now - at
-
-
 def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:
     """Whether the sweep has been away for longer than its grace, or is still giving back the time it was away."""
     beat = Heartbeat.objects.first()

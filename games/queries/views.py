@@ -57,7 +57,6 @@ class GameView:
     preset: str
     options: rules.Options
     target: int
-    pace: str
     terms: Pace
     players: int
     bot_pause: float
@@ -169,7 +168,6 @@ def view_of(table: Table, user: User | None) -> GameView:
         preset=game.preset,
         options=table.options,
         target=game.target,
-        pace=game.pace,
         terms=game.terms,
         players=game.players,
         bot_pause=game.bot_pause,

@@ -1,7 +1,7 @@
 """Card faces: the text of a card becomes SVG, all faces from one template. Our own art."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from games.rules import face_of
 
@@ -71,10 +71,13 @@ def _text(text: str, *, y: float = 96) -> str:
     return f'<text class="num" x="50" y="{y - (76 - size) / 3.2:.3g}" font-size="{size}">{text}</text>'
 
 
+SWAPS: Final = {"0": "PASS HANDS", "7": "SWAP HANDS"}
+"""What numbers say at tables where they move hands. The style sheet shows it inside an element of class `swaps`."""
+
+
 def _number(text: str) -> Glyph:
     bar = '<path class="line" d="M37 106H63"/>' if text in "69" else ""
-    caption = {"0": "PASS HANDS", "7": "SWAP HANDS"}.get(text, "")
-    return Glyph(_text(text) + bar, caption, text)
+    return Glyph(_text(text) + bar, SWAPS.get(text, ""), text)
 
 
 def _draw(text: str, caption: str) -> Glyph:
@@ -103,7 +106,7 @@ TEMPLATE = (
     "{corner}"
     '<g class="badge" transform="translate(81 20)"><g transform="scale(12.5)">{badge}</g>'
     '<text class="letter" y="{letter_y}">{letter}</text></g>'
-    '<g class="mark">{mark}</g><text class="caption" x="50" y="129">{caption}</text></svg>'
+    '<g class="mark">{mark}</g><text class="{caption_class}" x="50" y="129">{caption}</text></svg>'
 )
 
 
@@ -130,6 +133,7 @@ def face(card: str) -> str:
         letter_y=ground.letter_y,
         mark=glyph.mark,
         caption=glyph.caption,
+        caption_class="caption swap" if printed.symbol in SWAPS else "caption",
     )
 
 

@@ -41,7 +41,7 @@ class Stage(NamedTuple):
     """What lies on the table.
 
     `color` is the letter of the colour in force, None until it is named. `owed` is the number of cards in the stack, 0
-    without one, and `owed_note` says how to answer it.
+    without one, and `owed_note` says how to answer it. `swaps` is True if numbers move hands here.
     """
 
     color: str | None
@@ -51,6 +51,7 @@ class Stage(NamedTuple):
     draw_pile: int
     clockwise: bool
     direction: str
+    swaps: bool
     owed: int = 0
     owed_note: str = ""
 
@@ -159,6 +160,7 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
         draw_pile=seen.draw_pile,
         clockwise=seen.direction == 1,
         direction=way if seen.phase == "over" or following == seen.turn else f"{way}, then {then}",
+        swaps=view.options.zero_seven,
     )
     if seen.pending is None:
         return stage

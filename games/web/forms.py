@@ -107,7 +107,7 @@ class NewTableForm(forms.Form):
         OTHERS,
         help_text="With bots in all other seats, the game starts at once. Seats you leave free are for people.",
     )
-    bot = _radio("Bots play", [(bot.name, bot.label) for bot in BOTS.values()], USUAL.bot)
+    bot = _radio("Bots play", [(bot.name, f"{bot.label}: {bot.help}") for bot in BOTS.values()], USUAL.bot)
     target = _radio("Length", [(n, f"To {n:,} points" if n else "A single round") for n in LENGTHS], USUAL.target, int)
     pace = _radio(
         "Pace",

@@ -47,3 +47,10 @@ def test_a_text_that_is_no_card_has_no_face() -> None:
 def test_nothing_drawn_breaks_the_content_security_policy(markup: str) -> None:
     for forbidden in ("style=", "<script", "href=", " on"):
         assert forbidden not in markup
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_only_a_0_and_a_7_have_words_that_show_where_numbers_move_hands(card: str) -> None:
+    words = {"0": ["PASS HANDS"], "7": ["SWAP HANDS"]}.get(face_of(card).symbol, [])
+    svg = ET.fromstring(face(card))  # noqa: S314  # our own markup
+    assert [text.text for text in svg.iter("text") if "swap" in (text.get("class") or "").split()] == words

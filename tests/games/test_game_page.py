@@ -485,3 +485,10 @@ def test_who_was_out_when_the_round_before_ended_is_told_apart(alice: User, bob:
     Round.objects.filter(pk=round_.pk).update(ended_at=NOON)
     told_apart = [(hand.out, hand.left) for hand in queries.hands_after(table, 1)]
     assert told_apart == [(False, False), (False, False), (True, False), (True, True)]
+
+
+@pytest.mark.parametrize(("preset", "moves_hands"), [("no-mercy", True), ("classic", False)])
+def test_cards_say_swap_and_pass_only_where_they_do(alice: User, preset: str, moves_hands: bool) -> None:
+    table = table_after([alice, "careful"], 0, seed=1, preset=preset)
+    browser = logged_in(alice)
+    assert ('class="game swaps"' in browser.get(address(table)).content.decode()) is moves_hands

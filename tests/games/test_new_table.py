@@ -9,6 +9,7 @@ from django.test import Client
 
 from accounts.models import User
 from games import queries, rules
+from games.bots import BOTS
 from games.models import Game, Seat
 from tests.support.pages import CHOICES, text_of
 
@@ -94,3 +95,8 @@ def test_a_visitor_who_makes_a_table_becomes_a_guest_only_if_the_form_is_right(c
 def test_a_table_of_one_and_bots_starts_at_once(as_alice: Client) -> None:
     as_alice.post("/tables/new/", CHOICES | {"players": "3", "bots": "2"})
     assert Game.objects.get().status == "playing"
+
+
+def test_the_form_says_how_each_bot_plays(as_alice: Client) -> None:
+    page = as_alice.get("/tables/new/").content.decode()
+    assert all(f"{bot.label}: {bot.help}" in page for bot in BOTS.values())

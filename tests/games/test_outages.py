@@ -69,7 +69,7 @@ def test_an_outage_in_the_midst_of_the_giving_is_given_too(alice: User, bob: Use
     assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
     assert now_of(first).game.deadline == near(NOON + HOUR)
     assert now_of(second).game.deadline == near(NOON + 3 * HOUR)
-    assert backlog.sweep_age(NOON) == near(timedelta())
+    assert Heartbeat.objects.get().at == near(NOON)
 
 
 @pytest.mark.parametrize("after", range(3, 8))
@@ -122,7 +122,7 @@ def test_a_wrong_clock_of_a_sweeper_is_no_outage(
 
     monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: -ahead)
     assert sweep.sweep(clock=lambda: NOON + ahead) == sweep.Swept()
-    assert backlog.sweep_age(NOON) == near(timedelta())
+    assert Heartbeat.objects.get().at == near(NOON)
     assert now_of(table).game.deadline == NOON + 2 * HOUR
 
 
@@ -324,10 +324,8 @@ def test_a_window_that_opened_in_an_outage_stays_as_it_is_by_a_pause_within(alic
     assert window_of(table) == NOON + 6 * SECOND
 
 
-def test_the_sweep_s_age_can_be_asked(alice: User, bob: User) -> None:
-    assert backlog.sweep_age(NOON) is None
+def test_a_sweep_that_has_run_is_stale_when_it_stops(alice: User, bob: User) -> None:
     assert not backlog.sweep_is_stale(NOON, grace=SECOND)
     swept()
     due_table(TWO_HANDS, [alice, bob])
-    assert backlog.sweep_age(NOON + HOUR) == HOUR
     assert backlog.sweep_is_stale(NOON + HOUR, grace=SECOND)
