@@ -1,0 +1,112 @@
+"""Files, modules and symbols that the docs name are in the tree. A rename fails here until the docs follow."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from nomercy.launcher.place import CHECKOUT
+
+PAGES: Final = [
+    *(CHECKOUT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")),
+    *sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md")),
+]
+SUFFIXES: Final = (".py", ".html", ".txt", ".js", ".css", ".yaml", ".toml", ".lock", ".md", ".sh")
+SOURCES: Final = {".py", ".html", ".txt", ".js", ".toml", ".yaml", ".conf", ""}
+PATH: Final = re.compile(r"[\w.-]+(/[\w.*-]+)+/?|[\w-]+/")
+NOT_CODE: Final = {"HttpOnly", "nomercy.may_empty_audit", "var/sbom.cdx.json"}
+"""A property of cookies, a setting of PostgreSQL, and a file that is made."""
+DOTTED: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?")
+
+
+@cache
+def files() -> list[str]:
+    """Return the paths of the project's files, relative to the checkout."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607
+        cwd=CHECKOUT,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout: what belongs to the project is not known")
+    return [name for name in listed.stdout.decode().split("\0") if name and (CHECKOUT / name).is_file()]
+
+
+@cache
+def words_of(path: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", (CHECKOUT / path).read_text(errors="ignore")))
+
+
+@cache
+def sources() -> list[str]:
+    """Return the files whose words count: the code, not the docs, and not this test."""
+    return [
+        path
+        for path in files()
+        if Path(path).suffix in SOURCES and not path.startswith(("docs/", "static/vendor/", "tests/docs/"))
+    ]
+
+
+@cache
+def all_words() -> frozenset[str]:
+    return frozenset().union(*map(words_of, sources()))
+
+
+def modules(name: str) -> list[str]:
+    """Return the module or the package's `__init__.py` of this dotted name, wherever it is in the tree."""
+    place = re.escape(name.replace(".", "/"))
+    return [path for path in sources() if re.search(rf"(^|/){place}(/__init__)?\.py$", path)]
+
+
+def exists(name: str) -> bool:
+    """Return whether a path or a (dotted) identifier is in the tree."""
+    if "/" in name or name.endswith(SUFFIXES):
+        pattern = re.escape(name.rstrip("/")).replace(r"\*", "[^/]*")
+        return any(re.search(rf"(^|/){pattern}(/|$)", path) for path in files())
+    module, _, symbol = name.removesuffix("()").rpartition(".")
+    if not module:
+        return symbol in all_words() or bool(modules(symbol))
+    if modules(name):
+        return True
+    if inside := modules(module):
+        return any(symbol in words_of(path) for path in inside)
+    return exists(module) and symbol in all_words()
+
+
+def named_in(page: str) -> Iterator[str]:
+    """Yield what a page puts in code style and what looks like a file, a module or a symbol of ours."""
+    chosen, _, _ = page.partition("\n**Rejected.**")  # what was rejected need not exist
+    for name in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", re.sub(r"(?s)```.*?```", "", chosen)):
+        identifier = DOTTED.fullmatch(name) and re.search(r"[._()]|[a-z][A-Z]", name)
+        if name in NOT_CODE:
+            continue
+        if identifier or PATH.fullmatch(name) or (name.endswith(SUFFIXES) and " " not in name):
+            yield name
+
+
+def missing(page: str) -> list[str]:
+    return [name for name in named_in(page) if not exists(name)]
+
+
+def test_the_check_finds_each_kind_of_name_that_is_gone() -> None:
+    there = "`games/rules/legal.py` `legal.py` `games/staff/` `rules.apply` `games.rules` `Game.save` `play_move`"
+    gone = [
+        *("games/rules/gone.py", "gone.py", "games/gone/", "rules.gone_away", "games.gone", "Game.gone_away"),
+        *("gone_away", "GoneAway", "turn_clock.view_for"),
+    ]
+
+    assert missing(there) == []
+    assert missing(" ".join(f"`{name}`" for name in gone)) == gone
+    assert missing("`gone_away` is a word.\n**Rejected.** `gone_too`: never made.") == ["gone_away"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
+def test_what_the_docs_name_is_in_the_tree(page: Path) -> None:
+    assert missing(page.read_text()) == []
