@@ -1,4 +1,4 @@
-"""Every write to people and tokens."""
+"""Writes to people and their API tokens."""
 
 from datetime import datetime, time, timedelta
 from typing import NamedTuple
@@ -35,19 +35,19 @@ class NameTaken(Exception):
 
 
 class Muted(Exception):
-    """Staff have taken this person's choice of words away for a time."""
+    """Staff have muted this person for now, so the name cannot be changed."""
 
 
 class NoGuest(Exception):
-    """This person has signed up, in another request."""
+    """This person is no longer a guest: another request has signed them up."""
 
 
 class TooManyTokens(Exception):
-    """The user has as many API tokens as one may have."""
+    """The user has `TOKENS_A_USER` API tokens already."""
 
 
 def create_guest() -> User:
-    """A guest who can play at once: no password, a friendly name nobody else has."""
+    """Create a guest, who has no password and a friendly name that nobody else has."""
     for _ in range(GUEST_NAME_TRIES):
         guest = User(username=guest_username(), display_name=guest_display_name(), is_guest=True)
         guest.set_unusable_password()
@@ -57,13 +57,16 @@ def create_guest() -> User:
         except IntegrityError:
             continue
         return guest
-    guest.display_name = ""  # every friendly name tried is taken; the username is random enough
+    guest.display_name = ""  # every name tried is taken: the random username will do
     guest.save(force_insert=True)
     return guest
 
 
 def create_person(*, username: str) -> User:
-    """A person without a password, as for a program's own account. Raises ValidationError."""
+    """Create a person without a password, for example for a program that plays.
+
+    :raises ValidationError: the username is not allowed or not free.
+    """
     person = User(username=username)
     person.set_unusable_password()
     person.full_clean()
@@ -79,17 +82,20 @@ def create_person(*, username: str) -> User:
 
 
 def mark_address_verified(*, username: str) -> None:
-    """Count this person's address, if there is one, as confirmed: whoever runs the site says that it is theirs."""
+    """Mark the address of this person as confirmed without a mail, if they have one. For operators only."""
     person = User.objects.get(username=username)
     if person.email:
-        person.email = person.email.lower()  # as addresses are kept that people give themselves
+        person.email = person.email.lower()  # as addresses from forms are stored
         with transaction.atomic():
             person.save(update_fields=["email"])
             EmailAddress.objects.create(user=person, email=person.email, primary=True, verified=True)
 
 
 def choose_time_zone(*, user: User, zone: str, now: datetime) -> None:
-    """Tell times to this person in this zone from now on. Raises ValidationError for one there is not."""
+    """Set the time zone of this person.
+
+    :raises ValidationError: there is no such zone.
+    """
     validate_time_zone(zone)
     with transaction.atomic():
         _move_nights(user, lock_person(user.pk), zone, now)
@@ -97,17 +103,19 @@ def choose_time_zone(*, user: User, zone: str, now: datetime) -> None:
 
 
 def lock_person(user_id: int) -> User:
-    """This person as stored, locked until the transaction ends; a row that only refers to them need not wait.
+    """Return this person as stored, and lock the row until the transaction ends.
 
-    :raises User.DoesNotExist:
+    The lock does not stop inserts of rows that refer to the person (FOR NO KEY UPDATE).
+
+    :raises User.DoesNotExist: there is no person with this number.
     """
     return User.objects.select_for_update(of=("self",), no_key=True).get(pk=user_id)
 
 
 def lock_guest(user_id: int) -> User:
-    """Return this guest as stored, locked until the transaction ends.
+    """Return this guest as stored, and lock the row until the transaction ends.
 
-    :raises NoGuest: if this person has signed up by now.
+    :raises NoGuest: this person has signed up by now.
     """
     guest = lock_person(user_id)
     if not guest.is_guest:
@@ -116,14 +124,14 @@ def lock_guest(user_id: int) -> User:
 
 
 def count_rest_change(*, user_id: int, now: datetime) -> None:
-    """Count a change of this person's quiet hours, time zone or vacation: it moves the clocks of all their turns.
+    """Count one change of quiet hours, time zone or vacation against the limit, because each moves all clocks.
 
-    Call it in the transaction of the change, with the person locked: if the change fails, it does not count.
+    Call it in the transaction of the change and with the person locked. A change that fails does not count.
 
-    :raises TooManyTries: after too many changes in a minute.
+    :raises TooManyTries: too many changes in the last minute.
     """
-    with tries.trying([tries.Key.of(REST_CHANGES, user_id)], now, durable=False) as one:
-        one.count()
+    with tries.attempt([tries.Key.of(REST_CHANGES, user_id)], now, durable=False) as attempt:
+        attempt.count()
 
 
 def _move_nights(user: User, known: User, zone: str, now: datetime) -> bool:
@@ -135,23 +143,23 @@ def _move_nights(user: User, known: User, zone: str, now: datetime) -> bool:
 
 
 def promote_guest(*, user: User) -> None:
-    """Make a guest who signs up a person like any other, known by the username just chosen. The caller saves."""
+    """Turn a guest into a person who goes by the username. Does not save."""
     if user.is_guest:
         user.is_guest = False
         user.display_name = ""
 
 
 def update_profile(*, user: User, display_name: str, time_zone: str, now: datetime) -> bool:
-    """Change the name at the table and the time zone; return True if the zone has changed.
+    """Change the name at the table and the time zone. Return True if the zone has changed.
 
-    :raises ValidationError:
-    :raises NameTaken:
-    :raises Muted: if the name changes.
-    :raises TooManyTries: if the zone changes too often.
+    :raises ValidationError: the name or the zone is not allowed.
+    :raises NameTaken: somebody else has the name or one that looks like it.
+    :raises Muted: the name changes, and staff have muted this person.
+    :raises TooManyTries: the zone changes too often.
     """
     name = clean_display_name(display_name)
     with transaction.atomic():
-        # A mute that comes at the same time takes the name away before this looks, or after it has saved.
+        # The lock orders this change and a mute at the same time, so that the mute always removes the name.
         known = lock_person(user.pk)
         user.display_name, user.muted_until = known.display_name, known.muted_until
         if name != known.display_name and known.muted(now):
@@ -165,7 +173,7 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
 
 def _save_profile(*, user: User, name: str) -> None:
     changed = {"time_zone", "quiet_since"}
-    if name != user.display_name:  # a name from before today's rules stays, and may be saved along with a time zone
+    if name != user.display_name:  # an unchanged name is not checked: it may be older than today's rules
         user.display_name = name
         changed.add("display_name")
     user.clean_fields(exclude={field.name for field in User._meta.fields} - changed)
@@ -179,12 +187,13 @@ def _save_profile(*, user: User, name: str) -> None:
 
 
 def recheck_names(*, now: datetime) -> None:
-    """Judge all names by today's rules: what each looks like, and which staff should look at.
+    """Check all names by today's rules, and store the skeleton of each and what staff should know about it.
 
-    Also let go of names that were given up long ago, and note the time for those of accounts that are deleted.
+    Names are checked when they are chosen. This finds names that were chosen under older rules, and deletes objections
+    that no longer apply. It also frees names that were given up `FREED_NAMES_HELD` ago, and starts that time for the
+    names of deleted accounts.
 
-    Names are judged when they are given. This finds names that were given under other rules, and removes objections
-    whose reason is gone. Takes about 0.1 ms a person, in which nobody can take a name.
+    Locks the table of skeletons: nobody can take a name meanwhile. Takes about 0.1 ms a person.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE accounts_nameskeleton IN SHARE ROW EXCLUSIVE MODE")
@@ -193,7 +202,7 @@ def recheck_names(*, now: datetime) -> None:
         NameSkeleton.objects.filter(user=None, freed_at=None).update(freed_at=now)
         freed, taken = NameSkeleton.objects.exclude(freed_at=None), {row.skeleton for row in found}
         freed.filter(freed_at__lte=now - FREED_NAMES_HELD).delete()
-        # Somebody may have had the same look from before this rule.
+        # Under older rules somebody else may have a name of the same look.
         freed.filter(pk__in=[pk for pk, look in freed.values_list("pk", "skeleton") if look in taken]).delete()
         held = NameSkeleton.objects.filter(freed_at=None).values_list("pk", *HeldName._fields)
         rows = {HeldName(*values): pk for pk, *values in held}
@@ -204,19 +213,19 @@ def recheck_names(*, now: datetime) -> None:
 def update_rest(
     *, user_id: int, quiet_from: time | None, quiet_to: time | None, auto_vacation: bool, now: datetime
 ) -> bool:
-    """Set the quiet hours (both ends or neither), and whether vacation is taken automatically.
+    """Set the quiet hours, and whether vacation is taken automatically. Return True if the hours have changed.
 
-    Return True if the hours have changed.
+    `quiet_from` and `quiet_to` are in the person's time zone. Both are None for no quiet hours.
 
-    :raises ValidationError:
-    :raises TooManyTries: if the hours change too often.
+    :raises ValidationError: only one end is given, or the hours are longer than `LONGEST_QUIET`.
+    :raises TooManyTries: the hours change too often.
     """
     if (quiet_from is None) != (quiet_to is None):
-        raise ValidationError("Give both ends of your quiet hours, or leave both empty.", code="one_end")
+        raise ValidationError("Enter both times of your quiet hours, or leave both empty.", code="one_end")
     if quiet_from is not None and quiet_to is not None and quiet_length(quiet_from, quiet_to) > LONGEST_QUIET:
         hours = LONGEST_QUIET // timedelta(hours=1)
         raise ValidationError(
-            f"Quiet hours can be {hours} hours of the day at most, not all of it: choose ends that lie closer.",
+            f"Quiet hours can last {hours} hours at most.",
             code="too_long",
         )
     with transaction.atomic():
@@ -231,7 +240,10 @@ def update_rest(
 
 
 def create_token(*, user: User, name: str, now: datetime) -> str:
-    """A new API token, answered once and never again. Raises TooManyTokens."""
+    """Create an API token and return its text, which is not stored.
+
+    :raises TooManyTokens: the user has `TOKENS_A_USER` tokens already.
+    """
     token = new_token()
     with transaction.atomic():
         lock_person(user.pk)
@@ -242,7 +254,7 @@ def create_token(*, user: User, name: str, now: datetime) -> str:
 
 
 def revoke_token(*, user: User, token_id: int) -> bool:
-    """Delete one of the user's tokens; False if there is none of that number."""
+    """Delete this token of the user. Return False if there is none with this number."""
     deleted, _ = queries.tokens_of(user).filter(pk=token_id).delete()
     return bool(deleted)
 
@@ -253,7 +265,7 @@ def revoke_tokens(*, user: User) -> None:
 
 
 def use_token(*, token: str, now: datetime) -> User | None:
-    """The owner of a token, with its use noted (to ten minutes, so that most calls write nothing)."""
+    """Return the active owner of a token, or None. Stores the time of use at most every `LAST_USED_GRAIN`."""
     row = queries.token_row(token)
     if row is None:
         return None
@@ -264,9 +276,9 @@ def use_token(*, token: str, now: datetime) -> User | None:
 
 
 def renew_hash(*, user: User, password: str) -> None:
-    """Hash the password that was just checked again if its hash is not as they are made today.
+    """Store a new hash of the password that was just checked, if the old one has outdated parameters.
 
-    Does nothing if the password has changed since it was checked.
+    Does nothing if the password was changed after the check.
     """
     preferred, before = get_hasher(), user.password
     if identify_hasher(before).algorithm == preferred.algorithm and not preferred.must_update(before):
@@ -277,12 +289,12 @@ def renew_hash(*, user: User, password: str) -> None:
 
 
 def use_totp_step(*, user_id: int, step: int) -> bool:
-    """Mark this 30-second step of the person's app as used. Return False if it or a later one is already used."""
+    """Mark this 30-second step of the person's app as used. Return False if it or a later one is used already."""
     return bool(User.objects.filter(pk=user_id, last_totp_step__lt=step).update(last_totp_step=step))
 
 
 class Reencrypted(NamedTuple):
-    """How many second factors are encrypted with the newest key now, and the users of those that no key decrypts."""
+    """The number of second factors encrypted with the newest key, and the owners of those that no key decrypts."""
 
     done: int
     unreadable: list[str]
@@ -291,13 +303,13 @@ class Reencrypted(NamedTuple):
 def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
     """Encrypt every second factor with the newest key, so that older keys are no longer needed. Safe to repeat.
 
-    With `drop_unreadable` delete what no key decrypts; recovery codes are deleted together with their app.
+    `drop_unreadable` deletes what no key decrypts. Recovery codes are deleted together with their app.
     """
     done = 0
     unreadable: set[str] = set()
     for number in Authenticator.objects.order_by("pk").values_list("pk", flat=True):
         with transaction.atomic():
-            # Under a lock, because a recovery code that is used at this moment is marked in the same column.
+            # Locked, because using a recovery code at this moment writes the same column.
             factor = Authenticator.objects.select_for_update(of=("self",)).filter(pk=number).first()
             if factor is None:
                 continue

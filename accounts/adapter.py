@@ -1,4 +1,4 @@
-"""allauth's questions to this site."""
+"""What this site changes in allauth: log-in, sign-up, mails and confirmations."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from accounts import actions, browsers, guards, mails, queries, tries
+from accounts import actions, known_browsers, mails, queries, tries, try_keys
 from accounts.addresses import canonical
 from accounts.limits import CONFIRMATIONS, TooManyTries
 from accounts.models import User
@@ -24,15 +24,15 @@ from accounts.origin import address_of, hashed_identity
 from accounts.tries import Key
 
 LEFT_GUEST: Final = "left_guest"
-"""The session's key for the guest whose browser has logged in to an account: the number of that user."""
+"""The session key for the number of the guest that this browser was before it logged in to an account."""
 LINKS: Final = "links"
-"""The session's key for the invitation keys that this browser has opened."""
+"""The session key for the invitations that this browser has opened."""
 
 CONFIRMATION_FOLLOWS: Final = "account/messages/email_confirmation_sent.txt"
-"""allauth's name for the message that a mail to confirm an address follows."""
+"""allauth's template for the message that a confirmation mail has been sent."""
 CONFIRMATION_HELD: Final = "account/messages/email_confirmation_held.txt"
 HELD: Final = "confirmation_held"
-"""The session's key for a mail to confirm an address that was not sent: too many were asked for by the network."""
+"""The session key that says: a confirmation mail was not sent, because this network asked for too many."""
 NOT_BY_THIS_ADDRESS: Final = (
     "No account here has this email address and password. An address logs you in once you have confirmed it; your"
     " username always does."
@@ -40,21 +40,21 @@ NOT_BY_THIS_ADDRESS: Final = (
 
 
 def links_in(session: SessionBase) -> list[str]:
-    """Return the invitation keys that were opened in this session."""
+    """Return the keys of the invitations that this session has opened."""
     keys: list[str] = session.get(LINKS, [])
     return keys
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
     def validation_error(self, code: str, *args: Any) -> ValidationError:
-        """What a refused form says; of an address and its password also what else there is to try: see the backends."""
+        """Return the error of a refused form. For a wrong address or password it suggests the username, too."""
         if code == "email_password_mismatch" and app_settings.EMAIL_VERIFICATION != EmailVerificationMethod.NONE:
             return ValidationError(NOT_BY_THIS_ADDRESS, code=code)
         error: ValidationError = super().validation_error(code, *args)
         return error
 
     def new_user(self, request: HttpRequest) -> User:
-        """Who signs up: the guest of this browser, who so keeps the games, or somebody new."""
+        """Return the user who signs up: the guest of this browser, who keeps their games, or a new one."""
         user: User | AnonymousUser = request.user
         if user.is_authenticated and user.is_guest:
             return user
@@ -65,44 +65,49 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return hashed_identity("address", address_of(request))
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """Check a username or mail address and its password; only a wrong one counts.
+        """Return the user whose username or mail address and password these are, or None. Only failures count.
 
-        :raises TooManyTries:
+        :raises TooManyTries: too many wrong passwords.
         """
         login = credentials.get("email") or credentials.get("username") or ""
-        with tries.trying(guards.log_in(request, login), timezone.now()) as one:
+        with tries.attempt(try_keys.log_in(request, login), timezone.now()) as attempt:
             user: User | None = super().authenticate(request, **credentials)
             if user is None:
-                one.count()
+                attempt.count()
             else:
                 actions.renew_hash(user=user, password=credentials["password"])
         return user
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """Check the password of somebody who is logged in, apart from tries to log in by their name.
+        """Return True if this is the password of this logged-in user. Counted apart from tries to log in.
 
-        :raises TooManyTries:
+        :raises TooManyTries: too many wrong passwords.
         """
-        with tries.trying(guards.password_again(self.request, user), timezone.now()) as one:
+        with tries.attempt(try_keys.password_again(self.request, user), timezone.now()) as attempt:
             right = user.check_password(password)
             if not right:
-                one.count()
+                attempt.count()
         return right
 
     def set_password(self, user: User, password: str) -> None:
-        """Set a new password and forget earlier wrong ones, so that its owner can log in at once."""
+        """Set a new password, and delete the count of wrong ones so that the owner can log in at once."""
         user.set_password(password)
-        user.save(update_fields=["password"])  # nothing else: staff may be writing to the same row
-        tries.forgive(guards.names_of(user))
+        user.save(update_fields=["password"])  # only this field: staff may be writing to the same row
+        tries.forgive(try_keys.names_of(user))
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Refuse the name of somebody else at the table too. A guest may sign up by the name already gone by."""
+        """Return the username in small letters.
+
+        Refuse also names that look like another person's name at the table. A guest may keep their own name.
+
+        :raises ValidationError: the username is not allowed or not free, or staff have muted this guest.
+        """
         user = self.request.user
         if not shallow and user.is_authenticated and user.is_guest and user.muted(timezone.now()):
             until = date_format(timezone.localtime(user.muted_until), "j F Y")
             raise ValidationError(
-                f"You can choose a name again from {until}: staff have ruled it out until then. Your games stay yours"
-                " in this browser: sign up then to keep them.",
+                f"You can choose a name again from {until}, when your mute ends. Your games stay in this browser: sign"
+                " up then to keep them.",
                 code="muted",
             )
         cleaned: str = super().clean_username(username, shallow=shallow)
@@ -111,35 +116,36 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return cleaned
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        """Save what the form says and nothing else of a guest: staff may be writing to the same row.
+        """Save the new user, or only the fields of the form if a guest signs up.
 
-        :raises NoGuest: if the guest has signed up since, in another request.
+        :raises NoGuest: the guest has signed up in another request meanwhile.
         """
         fresh = user.pk is None
         if not fresh:
             user = actions.lock_guest(user.pk)
-            actions.revoke_tokens(user=user)  # made by whoever had the browser: no password was asked
+            actions.revoke_tokens(user=user)  # they were made without a password
         actions.promote_guest(user=user)
         saved: User = super().save_user(request, user, form, commit=commit and fresh)
         if commit and not fresh:
+            # Only these fields: staff may be writing to the same row.
             saved.save(update_fields=["username", "email", "password", "is_guest", "display_name"])
         return saved
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Queue a mail about an account; every mail of allauth and of `accounts` goes through here.
+        """Queue a mail about an account. allauth calls this for each of its mails.
 
-        Only a row is written, in the caller's transaction: the outbox of `games` sends it within seconds, holds it
-        after a restore, and tries again while the mail server is away. So nothing here can fail because of mail.
+        Only a row is written, in the caller's transaction, so a mail server that is down does not matter here. The
+        outbox (`games/notices/`) sends it within seconds.
 
-        `template_prefix` is a name in `accounts.mails.KINDS`, which has the words; a new notice is a new row there.
-        `context` must have `user`, the saved account that the mail is about, and the facts that the kind's sentence
-        names; the rest is not stored. It must hold no token: links are made when the mail is sent, from `SITE_URL`.
+        `template_prefix` is a name in `accounts.mails.KINDS`. `context` must have `user`, the saved account that the
+        mail is about, and the facts that the kind's sentence needs. The rest is not stored: links with tokens are made
+        when the mail is sent.
 
-        Notices go only to addresses that are confirmed as this user's. For one that has just been removed, pass what it
-        was as `context["confirmed"]`.
+        Notices go only to confirmed addresses of this user. For an address that was just removed, pass whether it was
+        confirmed as `context["confirmed"]`.
 
-        :raises KeyError: for a kind that is not in `KINDS`, or a fact that is missing.
-        :raises TooManyTries: for a kind that can be asked for, if this user has asked too often.
+        :raises KeyError: the kind is not in `KINDS`, or a fact is missing.
+        :raises TooManyTries: this user has asked for too many mails of this kind.
         """
         mails.queue(
             kind=template_prefix,
@@ -154,19 +160,19 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def send_notification_mail(
         self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
     ) -> None:
-        """Queue a notice of a change to this account, to all its confirmed addresses, whatever address is given.
+        """Queue a notice of a change to this account, to all its confirmed addresses. `email` is ignored.
 
-        Unlike allauth's own it tells no network address and no browser: none is stored here.
+        Unlike allauth's own mails it names no network address and no browser.
         """
-        removed = str((context or {}).get("deleted_email", ""))  # told by `apps.address_removed`, if it was confirmed
-        mails.tell(kind=template_prefix, user=user, facts=context, but=removed, now=timezone.now())
+        removed = str((context or {}).get("deleted_email", ""))  # `apps.address_removed` notifies this one
+        mails.notify(kind=template_prefix, user=user, facts=context, but=removed, now=timezone.now())
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
         """Queue the mail that asks to confirm an address.
 
-        A person who asks too often while logged in is told so; logging in and signing up go on without another mail.
+        Logging in and signing up continue without another mail if the limit is reached.
 
-        :raises TooManyTries:
+        :raises TooManyTries: the person is logged in and has asked for too many.
         """
         address = emailconfirmation.email_address
         try:
@@ -178,19 +184,19 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
                 request.session[HELD] = True
 
     def queue_confirmation(self, request: HttpRequest, address: EmailAddress) -> None:
-        """Queue such a mail, and count it for the network that it is asked from.
+        """Queue the mail that asks to confirm an address, and count it for the network of the request.
 
-        :raises TooManyTries:
+        :raises TooManyTries: this network or the person has asked for too many.
         """
         keys = Key.of_address(address_of(request), CONFIRMATIONS)
         asked_from = keys[-1].who
-        with tries.trying(keys, timezone.now(), durable=False) as one:
+        with tries.attempt(keys, timezone.now(), durable=False) as attempt:
             self.send_mail(mails.CONFIRM, address.email, {"user": address.user, "asked_from": asked_from})
-            one.count()
+            attempt.count()
         request.session.pop(HELD, None)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
-        """Confirm an address; False if another account has just confirmed it."""
+        """Confirm an address. Return False if another account has just confirmed it."""
         try:
             with transaction.atomic():
                 actions.lock_person(email_address.user_id)
@@ -201,7 +207,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             return False
 
     def add_message(self, request: HttpRequest, level: int, *args: Any, **kwargs: Any) -> None:
-        """Give the message that a confirmation mail follows, or cannot be sent now, a button that sends it again."""
+        """Add a message. The one about a confirmation mail gets a button to send it again, and says if it was held."""
         if CONFIRMATION_FOLLOWS in (*args, *kwargs.values()):
             kwargs["extra_tags"] = "confirm-again"
             if request.session.get(HELD):
@@ -217,28 +223,28 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             return False
 
     def clean_email(self, email: str) -> str:
-        """Return the one spelling under which this address is stored and counted."""
+        """Return the canonical spelling of this address, which is stored and counted."""
         return canonical(email)
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Log in, and keep in mind which guest this browser was, and its links: logging in empties another session."""
+        """Log in, and keep in the session which guest this browser was, and the guest's opened invitations."""
         before: User | AnonymousUser = getattr(request, "guest", request.user)
         guest = before.pk if before.is_authenticated and before.is_guest and before.pk != user.pk else None
         links = request.session.get(LINKS)
-        super().login(request, user)
+        super().login(request, user)  # empties the session of another user
         if guest is not None:
             request.session[LEFT_GUEST] = guest
             if links:
                 request.session[LINKS] = links
 
     def post_login(self, request: HttpRequest, user: User, **login: Any) -> HttpResponse:
-        """Answer a complete log-in, and let the browser be known to its owner from now on."""
+        """Return the response to a complete log-in, with the cookie that marks the browser as known."""
         response: HttpResponse = super().post_login(request, user, **login)
-        browsers.remember(request, response, user)
+        known_browsers.remember(request, response, user)
         return response
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
-        """To the question whether the guest's games come along, or on as usual."""
+        """Return the page after a log-in: for a former guest, the one that asks whether to take the games along."""
         if LEFT_GUEST in request.session:
             return reverse("move-seats")
         url: str = super().get_login_redirect_url(request)

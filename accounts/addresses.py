@@ -1,4 +1,4 @@
-"""Mail addresses: which ones mail can be sent to, and how their domains are spelled."""
+"""Mail addresses: validation, spellings of one address, and the mailbox that limits count."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 LONGEST_ADDRESS: Final = 254
-"""The longest mail address there is (RFC 5321), and what the columns for addresses hold."""
+"""The longest mail address (RFC 5321), and the length of the columns for addresses."""
 
 GMAIL: Final = ("gmail.com", "googlemail.com")
 
 
 def validate_address(value: str) -> None:
-    """Refuse what is no mail address, or one that mail from here cannot reach. Raises ValidationError.
+    """Refuse text that is no mail address, or an address that mail from this site cannot reach.
 
-    Other letters than ASCII before the @ need a mail server that speaks SMTPUTF8 (RFC 6531) and a sender that does,
-    which Django's is not: it would write to a mailbox that does not exist.
-
-    Quoted parts before the @ and IP addresses after it are refused too. Nobody has such an address, and with them one
-    mailbox can be written in any number of ways, so that mails to it could not be counted.
+    :raises ValidationError:
     """
     before, at, domain = value.rpartition("@")
+    # Letters beyond ASCII before the @ need SMTPUTF8 (RFC 6531), which Django's sender does not speak.
     if at and not before.isascii():
         raise ValidationError(
-            "Give an address that has only a to z, digits and signs before the @: mail from here reaches no other.",
+            "Use an address with only unaccented letters, digits and signs before the @. We can’t send to others.",
             code="letters",
         )
     validate_email(value)
+    # Nobody uses quotes or an IP address, and with them one mailbox has too many spellings to be counted.
     if before.startswith('"') or domain.startswith("["):
         raise ValidationError(validate_email.message, code=validate_email.code)
     try:
@@ -39,15 +37,15 @@ def validate_address(value: str) -> None:
 
 
 def spellings(address: str) -> list[str]:
-    """Return an address as it is given, and with its domain in letters and in IDNA's ASCII form.
+    """Return the address as given, and with its domain as Unicode and as ASCII (IDNA).
 
-    Return an empty list for text that has no @ or is longer than any address.
+    Return an empty list for text without an @, or longer than any address.
     """
     if not _may_be_address(address):
         return []
     before, at, domain = address.rpartition("@")
     domains = [domain]
-    with suppress(UnicodeError):  # no domain: then there is one spelling
+    with suppress(UnicodeError):  # not a domain: only one spelling
         domains.append(domain.lower().encode("idna").decode("ascii"))
     with suppress(UnicodeError):
         domains.append(domain.lower().encode("idna").decode("idna"))
@@ -55,15 +53,15 @@ def spellings(address: str) -> list[str]:
 
 
 def canonical(address: str) -> str:
-    """Return the one spelling that stands for all spellings of an address that mail servers treat alike.
+    """Return the canonical spelling of an address: small letters, and the domain as Unicode.
 
-    A domain can be written in many ways, as in capitals, in full-width letters or as `xn--…`. What is no address is
-    returned in small letters.
+    A domain can also be written in capitals, in full-width letters or as `xn--…`. Text that is no address is returned
+    in small letters.
     """
     if not _may_be_address(address):
         return address.lower()
     before, at, domain = address.lower().rpartition("@")
-    with suppress(UnicodeError):  # no domain: it stays as it is
+    with suppress(UnicodeError):  # not a domain: keep it
         domain = domain.encode("idna").decode("ascii")
         domain = domain.encode("ascii").decode("idna")
     return before + at + domain
@@ -75,10 +73,9 @@ def _may_be_address(text: str) -> bool:
 
 
 def mailbox_of(address: str) -> str:
-    """Return the name under which mails to the mailbox of this address are counted.
+    """Return the mailbox that mails to this address are counted for: the address without `+` and what follows it.
 
-    What follows a `+` before the @ is left out: most mail servers deliver to the same person whatever it is. Gmail
-    ignores dots too, and has two domains.
+    Most mail servers deliver such addresses to the same person. Gmail also ignores dots and has two domains.
     """
     before, at, domain = canonical(address).rpartition("@")
     before = before.partition("+")[0] or before

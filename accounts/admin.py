@@ -1,4 +1,4 @@
-"""Tokens and second factors in the admin, to read, without anything that could be used. People are in `games.admin`."""
+"""Admin pages of API tokens and second factors, without their secrets. People are in `games.admin`."""
 
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
@@ -12,12 +12,12 @@ class ApiTokenAdmin(ReadOnlyAdmin):
     list_display = ("name", "user", "created_at", "last_used_at")
     fields = ("name", "user", "created_at", "last_used_at")
     search_fields = ("user__username", "name")
-    search_help_text = "The username of its owner, or the name of the token."
+    search_help_text = "The owner’s username, or the name of the token."
 
 
 @admin.register(Authenticator)
 class AuthenticatorAdmin(ReadOnlyAdmin):
-    """Who has a second factor; one that is lost is taken away by an act on the person's page."""
+    """Lists second factors. Staff remove a lost one by an act on the person's page."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
     list_filter = ("type",)

@@ -15,15 +15,15 @@ class AccountsConfig(AppConfig):
         from allauth.mfa.signals import authenticator_added  # noqa: PLC0415  # imports models
         from django.contrib.auth.signals import user_logged_in  # noqa: PLC0415  # imports models
 
-        signals.authentication_step_completed.connect(end_copies, dispatch_uid="accounts.end_copies")
+        signals.authentication_step_completed.connect(renew_session_key, dispatch_uid="accounts.renew_session_key")
         signals.email_added.connect(address_added, dispatch_uid="accounts.address_added")
         signals.email_removed.connect(address_removed, dispatch_uid="accounts.address_removed")
-        authenticator_added.connect(shown_at_setup)
+        authenticator_added.connect(record_setup_as_shown)
         user_logged_in.connect(remember_log_in, dispatch_uid="accounts.remember_log_in")
 
 
-def shown_at_setup(*, request: Any, user: Any, authenticator: Any, **rest: Any) -> None:
-    """Setting a second factor up takes a code from it: this session has shown it, as if at the log-in."""
+def record_setup_as_shown(*, request: Any, user: Any, authenticator: Any, **rest: Any) -> None:
+    """Count a second factor as shown in this session after its set-up, because setting it up took a code."""
     from allauth.account.internal.flows.login import record_authentication  # noqa: PLC0415  # imports models
 
     if authenticator.type == authenticator.Type.TOTP:
@@ -31,28 +31,28 @@ def shown_at_setup(*, request: Any, user: Any, authenticator: Any, **rest: Any) 
 
 
 def remember_log_in(*, request: HttpRequest, **rest: Any) -> None:
-    """Keep when a session was logged in, and by what browser."""
+    """Store in the session when it logged in, and by what browser."""
     from accounts import log_ins  # noqa: PLC0415  # imports models
 
     log_ins.remember(request, now=timezone.now())
 
 
-def end_copies(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:
-    """Give the session a new key after a confirmation, because a copy of its cookie has not confirmed anything."""
+def renew_session_key(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:
+    """Give the session a new key after a confirmation, so that a stolen copy of its cookie gains nothing."""
     if reauthenticated:
         request.session.renew_key()
 
 
 def address_added(*, user: Any, email_address: Any, **rest: Any) -> None:
-    """Tell the other addresses of an account that one was added, which allauth does not."""
+    """Notify the other addresses of an account that one was added. allauth does not."""
     from accounts import mails  # noqa: PLC0415  # imports models
 
     added = email_address.email
-    mails.tell(kind=mails.ADDED, user=user, facts={"added_email": added}, but=added, now=timezone.now())
+    mails.notify(kind=mails.ADDED, user=user, facts={"added_email": added}, but=added, now=timezone.now())
 
 
 def address_removed(*, user: Any, email_address: Any, **rest: Any) -> None:
-    """Tell an address that it was removed if it was confirmed. allauth tells only the addresses that are left."""
+    """Notify a confirmed address that it was removed. allauth notifies only the addresses that are left."""
     from accounts import mails  # noqa: PLC0415  # imports models
 
     if not email_address.verified:  # it may be a stranger's

@@ -1,4 +1,4 @@
-"""Who may log in by what: Django's and allauth's own ways, which read the user of a session in fewer steps."""
+"""Authentication backends: by username, and by whatever allauth accepts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from accounts.queries import claimants, holder_of, people_with_username, read_us
 
 
 def holders_of(email: str) -> list[User]:
-    """Return the people whom this mail address may log in.
+    """Return the people who may log in by this mail address.
 
-    That is who has confirmed it. Where the site asks nobody to confirm, it is also the accounts that the address counts
-    for. The password of each costs a hash, so they are few.
+    That is the one who has confirmed it. On a site that asks nobody to confirm, it is also each of `claimants`, who are
+    few because checking the password of each costs a hash.
     """
     holder = holder_of(email)
     holders = [] if holder is None else [holder]
@@ -26,36 +26,36 @@ def holders_of(email: str) -> list[User]:
     return holders
 
 
-def people_called(login: str) -> list[User]:
-    """Return the people whose passwords a log-in by this username or mail address tries."""
+def people_for_login(login: str) -> list[User]:
+    """Return the people whose passwords are checked in a log-in by this username or mail address."""
     found = {person.pk: person for person in (*people_with_username(login), *holders_of(login))}
     return list(found.values())
 
 
-class _FixedRead(ModelBackend):
-    """Reads the user of every request by a fixed statement; the session's hash is checked by Django after that."""
+class _ReadsUserByFixedStatement(ModelBackend):
+    """Reads the user of a request by a fixed statement. Django checks the session's hash afterwards."""
 
     def get_user(self, user_id: int) -> User | None:
         user = read_user(user_id)
         return user if user is not None and self.user_can_authenticate(user) else None
 
 
-class ByUsername(_FixedRead, ModelBackend):
-    """Username and password."""
+class ByUsername(_ReadsUserByFixedStatement, ModelBackend):
+    """Logs in by username and password."""
 
 
-class ByAllauth(_FixedRead, AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
-    """Whatever allauth takes, email address and password among them."""
+class ByAllauth(_ReadsUserByFixedStatement, AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
+    """Logs in by what allauth accepts, such as email address and password."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:  # type: ignore[override]
-        """allauth gives an address as username too, and would check the password of its owner twice: the time tells."""
+        # allauth passes an address as the username, too. Checking its owner's password twice would show in the time.
         if credentials.get("email"):
             credentials.pop("username", None)
         found: User | None = super().authenticate(request, **credentials)
         return found
 
     def _authenticate_by_email(self, email: str, password: str) -> User | None:
-        """Check the password of each account that this address may log in."""
+        """Return the first account that this address may log in and whose password this is."""
         for holder in holders_of(email):
             if found := self._check_password(holder, password):
                 user: User = found

@@ -37,7 +37,7 @@ class ProfileForm(forms.Form):
         _choose_from(self, user.time_zone)
 
 
-class SignUpForm(forms.Form):
+class SignUpQuestions(forms.Form):
     """What signing up asks besides allauth's own questions; allauth's form inherits it (ACCOUNT_SIGNUP_FORM_CLASS)."""
 
     time_zone = forms.ChoiceField(
@@ -66,7 +66,7 @@ class SignUpForm(forms.Form):
             actions.choose_time_zone(user=user, zone=zone, now=timezone.now())
 
 
-def take_addresses(form: forms.Form) -> None:
+def check_addresses(form: forms.Form) -> None:
     """Let the field `email` of a form of allauth take the mail addresses that this site can send to and store.
 
     The site's own check takes the place of Django's, which it makes too: of two sentences one would be wrong.

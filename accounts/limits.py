@@ -1,4 +1,4 @@
-"""Limits that are kept in PostgreSQL, and how wide every limit of the site is.
+"""Limits that are counted in PostgreSQL, and how `RATE_LIMITS` scales all limits of the site.
 
 `nomercy/limits.py` has the limits on requests, which are counted in memory or in Redis.
 """
@@ -16,7 +16,7 @@ HOUR: Final = 60 * MINUTE
 
 @dataclass(frozen=True, slots=True)
 class TryLimit:
-    """At most `most` counted tries in any `seconds`. `what` names them on the page that refuses more."""
+    """At most `most` counted tries in any `seconds`. `what` names them in the sentence that refuses more."""
 
     name: str
     most: int
@@ -33,7 +33,7 @@ WRONG_BY_ADDRESS: Final = TryLimit("wrong-address", 10, MINUTE, "wrong passwords
 WRONG_BY_NAME: Final = TryLimit("wrong-name", 5, 5 * MINUTE, "wrong passwords for this name")
 WRONG_BY_PERSON: Final = TryLimit("wrong-person", 5, 5 * MINUTE, "wrong passwords and codes for this account")
 WRONG_BY_BROWSER: Final = TryLimit("wrong-browser", 5, 5 * MINUTE, "wrong passwords and codes in this browser")
-# Counted when they are done
+# Counted when they succeed
 SIGN_UPS: Final = TryLimit("sign-ups", 20, MINUTE, "new accounts from your network")
 SIGN_UPS_IN_AN_HOUR: Final = TryLimit("sign-ups-hour", 120, HOUR, "new accounts from your network")
 GUESTS: Final = TryLimit("guests", 120, HOUR, "new guests from your network")
@@ -41,13 +41,13 @@ RESETS_BY_ADDRESS: Final = TryLimit("resets-address", 20, MINUTE, "requests for 
 CONFIRMATIONS: Final = TryLimit("confirmations-address", 30, HOUR, "emails to confirm an address from your network")
 RESETS_IN_AN_HOUR: Final = TryLimit("resets-hour", 30, HOUR, "requests for a new password from your network")
 REST_CHANGES: Final = TryLimit("rest-changes", 5, MINUTE, "changes of your quiet hours, time zone or vacation")
-# Counted by the mails themselves, for each of the kinds that can be asked for: accounts/mails.py
+# Counted by rows of mails, separately for each kind that people can ask for (accounts/mails.py)
 MAILS_TO_MAILBOX: Final = TryLimit("mails-mailbox", 3, HOUR, "emails of this kind to this address")
 MAILS_BY_PERSON: Final = TryLimit("mails-person", 10, HOUR, "emails of this kind for this account")
 
 
 class TooManyTries(Exception):
-    """A limit is reached; one more try is possible after `wait` seconds."""
+    """A limit is reached. The next try is possible after `wait` seconds."""
 
     def __init__(self, limit: TryLimit, wait: int) -> None:
         super().__init__(f"{limit.name}: wait {wait} s")
@@ -55,22 +55,20 @@ class TooManyTries(Exception):
         self.wait = wait
 
     @property
-    def told(self) -> str:
-        """The refusal as a form says it."""
+    def message(self) -> str:
+        """The sentence that a form shows."""
         return refusal(self.limit.what, self.wait)
 
 
 def refusal(what: str, wait: int) -> str:
-    """Return the sentence that refuses more of `what`, and says in how many seconds or minutes it is possible again."""
+    """Return the sentence that refuses more of `what`, with the time to wait. `wait` is in seconds."""
     number, unit = (wait, "second") if wait < 2 * MINUTE else (ceil(wait / MINUTE), "minute")
     return f"Too many {what}. Try again in {number} {unit}{'' if number == 1 else 's'}."
 
 
 def scaled(most: int) -> int | None:
-    """Return a limit scaled by `RATE_LIMITS`, in per cent and rounded down, but at least 1; None for no limit.
-
-    `RATE_LIMITS=0` turns every limit off, so that tests and benches can ask as often as they need.
-    """
+    """Return a limit scaled by `RATE_LIMITS` (per cent), rounded down, and at least 1. None means no limit."""
+    # RATE_LIMITS=0 turns all limits off, for tests and measurements.
     if settings.RATE_LIMITS == 0:
         return None
     return max(1, most * settings.RATE_LIMITS // 100)

@@ -1,4 +1,4 @@
-"""The list of the browsers in which a person is logged in, and how to log out in them."""
+"""List the browsers in which a person is logged in, and log out there."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from accounts.user_agents import UNKNOWN, browser_of
 
 BROWSER: Final = "browser"
 SINCE: Final = "since"
-"""The keys under which a session keeps the browser of its log-in, in words, and when it was."""
+"""The session keys for the browser of the log-in, in words, and for its time."""
 ENDING: Final = timedelta(minutes=1)
-"""A session that ends sooner is not listed: it is the old key of one that has just been given a new key."""
+"""A session that ends sooner is not listed: it is the old key of a session that has just got a new one."""
 SHOWN: Final = 50
-"""The most log-ins that are listed."""
+"""How many log-ins are listed at most."""
 
 
 def remember(request: HttpRequest, *, now: datetime) -> None:
@@ -30,7 +30,11 @@ def remember(request: HttpRequest, *, now: datetime) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LogIn:
-    """A browser in which somebody is logged in. `since` is unknown for one from before this was stored."""
+    """A browser in which somebody is logged in.
+
+    `handle` names the session on pages. `since` is None if the log-in is older than this feature. `seen` is the last
+    use, to ten minutes. `here` is True for the session of the request.
+    """
 
     handle: str
     browser: str
@@ -39,8 +43,8 @@ class LogIn:
     here: bool
 
 
-def listed(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
-    """Return where this person is logged in, the last used first; `here` is the key of the session that asks."""
+def list_for(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
+    """Return the log-ins of this person, the last used first. `here` is the key of the session that asks."""
     rows = Session.objects.filter(user=user, expire_date__gt=now + ENDING).order_by("-seen_at")[:SHOWN]
     found = [(row, row.get_decoded()) for row in rows]
     return [
@@ -52,12 +56,12 @@ def listed(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
             here=row.session_key == here,
         )
         for row, data in found
-        if queries.stands(data, user.pk, {user.pk: user}, now)
+        if queries.session_is_valid(data, user.pk, {user.pk: user}, now)
     ]
 
 
 def end(*, user_id: int, handle: str, here: str) -> bool:
-    """End the session of this person with this handle. Return False if there is none, or if it is `here` itself."""
+    """End the session of this person with this handle. Return False if there is none, or if its key is `here`."""
     others = Session.objects.filter(user=user_id).exclude(session_key=here)
     keys = [session.session_key for session in others if session.handle == handle]
     deleted, _ = Session.objects.filter(session_key__in=keys).delete()
@@ -65,9 +69,9 @@ def end(*, user_id: int, handle: str, here: str) -> bool:
 
 
 def end_others(*, user_id: int, here: str) -> bool:
-    """End every session of this person except `here`. If that has ended itself, do nothing and return False.
+    """End every session of this person except `here`. If that one has ended meanwhile, do nothing and return False.
 
-    Call it in a transaction. It locks the person, so of two sessions that end each other at once one stays.
+    Call it in a transaction. It locks the person, so that two sessions cannot end each other.
     """
     lock_person(user_id)
     mine = Session.objects.filter(user=user_id)

@@ -1,4 +1,4 @@
-"""What a name looks like: invisible characters, marks, scripts, and skeletons as UTS 39 defines them.
+"""What a text looks like: invisible characters, marks, scripts, and skeletons as Unicode's UTS 39 defines them.
 
 The tables are Unicode's, as `confusable-homoglyphs` ships them; it has no skeleton function of its own.
 """
@@ -31,12 +31,12 @@ _PART_OF_LETTER: Final = frozenset({7, 24, 25, 240})
 _SUBJOINED: Final = range(0x0F8D, 0x0FBD)
 """Tibetan letters that stand below another one."""
 _STACKED: Final = re.compile("e|(?:^| )[mp]|(?:p*m){3}|[mp]{5}")
-"""What `_kind` says of marks that no name needs: one that encloses a letter, one without a letter, more than two in a
-row, or more than four with parts of letters (the limit of UTS 39, 5.4)."""
+"""Matches the codes of `_kind` for marks that no name needs: a mark that encloses a letter, one without a letter, more
+than two in a row, or more than four together with parts of letters (the limit of UTS 39, 5.4)."""
 
 _NO_SCRIPT: Final = frozenset({"COMMON", "INHERITED"})
 _BESIDE_LATIN: Final = frozenset({"BOPOMOFO", "HAN", "HANGUL", "HIRAGANA", "KATAKANA"})
-"""Scripts that share words with Latin letters and with each other ("Highly Restrictive" in UTS 39, 5.2)."""
+"""Scripts that may stand in one word with Latin letters and each other ("Highly Restrictive" in UTS 39, 5.2)."""
 
 _LETTER_SHAPES: Final = (
     "LATIN LETTER SMALL CAPITAL",
@@ -44,27 +44,28 @@ _LETTER_SHAPES: Final = (
     "NEGATIVE SQUARED LATIN CAPITAL LETTER",
     "REGIONAL INDICATOR SYMBOL LETTER",
 )
-"""Latin letters in other shapes that NFKC leaves as they are."""
+"""Unicode names of Latin letters in other shapes, which NFKC does not change."""
 _LETTERS_LIKE_SIGNS: Final = re.compile("[\u01c3\u02b0-\u02ff\ua788-\ua78c]")
-"""Characters that Unicode calls letters and readers take for signs: a click, apostrophes, colons."""
+"""Characters that Unicode calls letters but look like punctuation: a click, apostrophes, colons."""
 _NOT_IN_THE_TABLE: Final = {"\ua780": "l", "\ua781": "l"}
-"""Letters that look like another one although Unicode does not list them: the turned L, in both cases."""
+"""Look-alikes that Unicode does not list: the turned L, in both cases."""
 _LEFT_TO_RIGHT_MARK: Final = "\u200e"
 
 
 def words(text: str) -> list[str]:
-    """Return the runs of letters, marks and digits in a text, without what stands between them."""
+    """Return the runs of letters, marks and digits in a text."""
     return "".join(" " if _is_sign(char) else char for char in text).split()
 
 
 def _is_sign(char: str) -> bool:
     if unicodedata.category(char)[0] in "LMN":
         return _LETTERS_LIKE_SIGNS.match(char) is not None
-    return unicodedata.category(skeleton(char)[:1] or " ")[0] not in "LMN"  # a bar stands for l
+    # A vertical bar looks like l, so it is not a sign.
+    return unicodedata.category(skeleton(char)[:1] or " ")[0] not in "LMN"
 
 
 def plain_letters(text: str) -> str:
-    """Return the text without what is invisible, and with letters for all that is only a letter in another shape."""
+    """Return the text without invisible characters, and with plain letters for letters in other shapes."""
     return INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(_shapes())
 
 
@@ -76,12 +77,12 @@ def _shapes() -> dict[int, str]:
 
 
 def stacks_marks(text: str) -> bool:
-    """Return True if the text has marks that stand on no letter, or more than a letter needs."""
+    """Return True if the text has marks without a letter, or more marks than a letter needs."""
     return _STACKED.search("".join(map(_kind, unicodedata.normalize("NFD", text)))) is not None
 
 
 def _kind(char: str) -> str:
-    """Return a letter for what a character is: a mark, a mark as part of a letter, one that encloses, anything else."""
+    """Return "e" for an enclosing mark, "p" for a part of a letter, "m" for another mark, " " for a space, else "x"."""
     match unicodedata.category(char):
         case "Me":
             return "e"
@@ -100,12 +101,12 @@ def mixes_scripts(word: str) -> bool:
 
 
 def skeleton(text: str) -> str:
-    """Return what a text looks like: texts that may be taken for each other have the same skeleton (UTS 39, section 4).
+    """Return the skeleton of a text. Texts that can be mistaken for each other have the same one (UTS 39, section 4).
 
-    To be compared, never to be shown.
+    Compare skeletons, but never show one.
     """
     plain = IGNORABLE.sub("", unicodedata.normalize("NFD", text))
-    while True:  # ends: a prototype has no other prototype, and tests go through all of Unicode
+    while True:  # ends, because a prototype has no other prototype: a test tries all of Unicode
         mapped = unicodedata.normalize("NFD", plain.translate(_prototypes()))
         if mapped == plain:
             return plain
@@ -114,11 +115,11 @@ def skeleton(text: str) -> str:
 
 @cache
 def _prototypes() -> dict[int, str]:
-    """Return the character or characters that each look-alike stands for. Takes 30 ms, once a process.
+    """Return the prototypes of look-alikes as a table for `str.translate`. Takes 30 ms, once a process.
 
-    The shipped table has each pair both ways, so a character and its prototype must be told apart: Unicode maps each
-    look-alike to one prototype that is mapped no further. So what has several look-alikes, or is a sequence, is a
-    prototype. Where a character has one look-alike that has no other, either may serve.
+    The shipped table has each pair both ways, so it does not say which of the two is the prototype. In Unicode's file
+    each look-alike has one prototype, which has no other. So a character with several look-alikes is a prototype, and
+    so is a sequence. Of two characters that only look like each other, either may be the prototype.
     """
     shipped = json.loads(files("confusable_homoglyphs").joinpath("confusables.json").read_text("utf-8"))
     alike: dict[str, set[str]] = defaultdict(set)

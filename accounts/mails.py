@@ -1,7 +1,7 @@
-"""Mails about accounts and addresses: who may ask for one, and what each says when it is sent.
+"""Mails about accounts and addresses: their kinds, limits and texts.
 
-A request only writes a row (`AccountMail`). The outbox sends it (`games/notices/`) and makes its text and its
-links then, so no token is ever stored (docs/decisions/0089-account-mails-go-through-the-outbox.md).
+A request only writes a row (`AccountMail`). The outbox (`games/notices/`) makes the text with its links when it sends
+the mail, so no token is ever stored (docs/decisions/0089-account-mails-go-through-the-outbox.md).
 """
 
 from __future__ import annotations
@@ -33,41 +33,44 @@ from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from accounts.models import AccountMail, Delivery, User
 
-LISTED: Final = 10
-"""The most accounts that one confirmation lists. Three such mails list as many as an address can ask for in an hour."""
+MOST_LISTED: Final = 10
+"""How many accounts one confirmation mail lists at most. An address can get three such mails an hour."""
 ALSO_LISTED: Final = "also_listed"
-"""The key in a confirmation's `facts` for the numbers of the accounts that it lists besides the one that asked."""
+"""The key in `facts` of a confirmation for the users that it lists besides the one who asked."""
 LATEST: Final = timedelta(days=3)
-"""A mail that was asked for longer ago than this is no longer sent, for example after a restore."""
+"""A mail older than this is dropped, for example after a restore."""
 KEPT: Final = timedelta(days=1)
-"""How long a row stays after its mail is sent or dropped; the limits need an hour."""
+"""How long a row stays after its mail was sent or dropped. The limits need an hour of them."""
 
 Reason = Literal["merged", "enough", "late", "nothing"]
-"""Why a mail about an account was not sent, or waits longer: another waiting mail says the same, its mailbox has had
-its limit for the hour, it was asked for too long ago, or there is nothing left to say."""
+"""Why a mail was not sent, or waits longer.
+
+`merged`: another waiting mail says the same. `enough`: its mailbox has reached the limit for the hour. `late`: it is
+older than `LATEST`. `nothing`: no account is concerned any more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of mail.
 
-    `name` is allauth's prefix for its templates. `title` is the subject. `says` is the one sentence of a notice; names
-    in braces are filled in from the facts of the row. A kind without `says` has its own template and function.
+    `name` is the template prefix that allauth uses for it. `title` is the subject. `sentence` is the text of a notice,
+    with names in braces that are filled in from the row's facts. A kind without it has its own template and function.
 
-    A `limited` kind can be asked for, and is subject to the limits above. All kinds go only to addresses that are
-    confirmed, except those that go to `anyone`.
+    People can ask for a `limited` kind, so `MAILS_TO_MAILBOX` and `MAILS_BY_PERSON` apply to it. A kind goes only to
+    confirmed addresses unless `to_unconfirmed` is set.
     """
 
     name: str
     title: str
-    says: str = ""
+    sentence: str = ""
     limited: bool = False
-    anyone: bool = False
+    to_unconfirmed: bool = False
 
     @property
     def facts(self) -> list[str]:
-        """The names of the facts that the sentence needs."""
-        return [name for _, name, _, _ in Formatter().parse(self.says) if name]
+        """Return the names of the facts that the sentence needs."""
+        return [name for _, name, _, _ in Formatter().parse(self.sentence) if name]
 
 
 CONFIRM: Final = "account/email/email_confirmation"
@@ -77,20 +80,20 @@ DELETED: Final = "account/email/email_deleted"
 TOKEN_MADE: Final = "account/email/token_made"  # noqa: S105  # the name of a kind
 PASSWORD_CHANGED: Final = "account/email/password_changed"  # noqa: S105  # the name of a kind
 WORKS: Final = "works"
-"""Asks whether mail arrives again at an address that mails bounced from. `games` makes its text."""
+"""Asks whether an address works again after mails bounced. `games/notices/account_mails.py` makes its text."""
 
 KINDS: Final[Mapping[str, Kind]] = {
     kind.name: kind
     for kind in (
-        Kind(CONFIRM, "Confirm your email address", limited=True, anyone=True),
-        Kind(RESET, "Choose a new password", limited=True, anyone=True),
+        Kind(CONFIRM, "Confirm your email address", limited=True, to_unconfirmed=True),
+        Kind(RESET, "Choose a new password", limited=True, to_unconfirmed=True),
         Kind(WORKS, "Does this address work again?", limited=True),
         Kind(PASSWORD_CHANGED, "Your password was changed", "Your password was changed."),
         Kind("account/email/password_set", "A password was set", "A password was set for your account."),
         Kind(
             "account/email/password_reset",
             "Your password was changed",
-            "A new password was set by the link in a mail to you.",
+            "A new password was set using the link in an email to you.",
         ),
         Kind(
             "account/email/email_changed",
@@ -116,7 +119,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(
             "mfa/email/totp_deactivated",
             "Your authenticator app was removed",
-            "The authenticator app of your account was removed: your password alone lets you in.",
+            "The authenticator app was removed from your account. You now log in with your password alone.",
         ),
         Kind(
             "mfa/email/recovery_codes_generated",
@@ -125,7 +128,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         ),
     )
 }
-"""Every kind. A further notice is one more row."""
+"""All kinds by name. A new notice is a new row."""
 
 
 def queue(
@@ -138,18 +141,20 @@ def queue(
     confirmed: bool | None = None,
     asked_from: str = "",
 ) -> None:
-    """Write a mail to be sent within seconds, in the caller's transaction. Nothing is sent here.
+    """Queue a mail in the caller's transaction. The outbox sends it within seconds.
 
-    `user` is the account concerned; None for a limited kind that was asked for without showing whose account it is.
-    `facts` must have what the kind's sentence needs; the rest is not stored. `confirmed` says whether the address is,
-    or was until now, a confirmed one of this user; without it the database is asked. A kind that goes to confirmed
-    addresses only is silently left out for any other. `asked_from` is a keyed hash of the network that asks.
+    `kind` is a name in `KINDS`. `user` is the account concerned, or None if the person who asks is not known to own
+    one. `facts` must have what the kind's sentence needs; the rest is not stored. `asked_from` is a keyed hash of the
+    network that asks.
 
-    :raises KeyError: for a kind that is not in `KINDS`, or a fact that is missing.
-    :raises TooManyTries: for a limited kind, of which this user has asked for too many.
+    `confirmed` says whether the address is, or was until now, a confirmed one of this user; None asks the database. If
+    it is not, nothing is queued of a kind that goes only to confirmed addresses.
+
+    :raises KeyError: the kind is not in `KINDS`, or a fact is missing.
+    :raises TooManyTries: the kind is limited, and this user has asked for too many.
     """
-    what = KINDS[kind]
-    if not what.anyone and settings.MAIL_NEEDS_VERIFIED:
+    row_kind = KINDS[kind]
+    if not row_kind.to_unconfirmed and settings.MAIL_NEEDS_VERIFIED:
         known = queries.has_confirmed(user, address) if confirmed is None else confirmed
         if not known:
             return
@@ -159,43 +164,41 @@ def queue(
         mailbox=_counted_as(kind, address),
         user=user,
         asked_from=asked_from,
-        facts={name: (facts or {})[name] for name in what.facts},
+        facts={name: (facts or {})[name] for name in row_kind.facts},
         created_at=now,
         due_at=now,
         since=now,
     )
     with transaction.atomic():
-        if what.limited and user is not None:
+        if row_kind.limited and user is not None:
             lock_person(user.pk)
-            check_asks(kind=kind, address=address, user=user, now=now)
+            check_requests(kind=kind, address=address, user=user, now=now)
         AccountMail.objects.bulk_create([row], ignore_conflicts=True)
 
 
 def _counted_as(kind: str, address: str) -> str:
-    """Return the name under which mails of a kind to this address are counted for the limit of a mailbox.
-
-    A mail that sets a new password has a count of its own where the address is confirmed: others can claim further
-    spellings of the mailbox, but cannot confirm them, and must not use up what its owner may need at once.
-    """
+    """Return what mails of this kind to this address are counted for under `MAILS_TO_MAILBOX`."""
+    # A confirmed address has its own count of mails for a new password. Others can claim other spellings of the
+    # mailbox, but must not use up what its owner may need.
     if kind == RESET and queries.holder_of(address) is not None:
-        return f"={canonical(address)}"[:LONGEST_ADDRESS]  # no address begins so
+        return f"={canonical(address)}"[:LONGEST_ADDRESS]  # no address starts with =
     return mailbox_of(address)
 
 
-def tell(*, kind: str, user: User, now: datetime, facts: Mapping[str, Any] | None = None, but: str = "") -> None:
-    """Queue a notice to every confirmed address of this account, except the address `but`."""
+def notify(*, kind: str, user: User, now: datetime, facts: Mapping[str, Any] | None = None, but: str = "") -> None:
+    """Queue a notice to every confirmed address of this account except `but`. Parameters are as in `queue`."""
     for address in queries.addresses_of(user):
         if canonical(address) != canonical(but):
             queue(kind=kind, address=address, user=user, facts=facts, now=now)
 
 
-def check_asks(*, kind: str, address: str, user: User, now: datetime) -> None:
-    """Refuse if this person cannot ask for such a mail to this address now.
+def check_requests(*, kind: str, address: str, user: User, now: datetime) -> None:
+    """Check that this person may ask for such a mail to this address now.
 
-    Only what this person has asked for counts here. What others ask for the same address must not show, so those limits
-    hold when the mail is sent.
+    Counts only what this person has asked for. How often others ask for the address must not show, so the limit on
+    those is applied when the mail is sent.
 
-    :raises TooManyTries:
+    :raises TooManyTries: this person has asked for too many.
     """
     asked = AccountMail.objects.filter(user=user, kind=kind).order_by("created_at")
     for limit, counted in (
@@ -208,12 +211,12 @@ def check_asks(*, kind: str, address: str, user: User, now: datetime) -> None:
             raise TooManyTries(limit, max(1, ceil((times[-allowed] + limit.window - now).total_seconds())))
 
 
-def letter(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
-    """Make the mail of this row as of now; None if there is nothing to say any more."""
-    said = _said(row)
-    if said is None:
+def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
+    """Return the mail for this row, or None if no account is concerned any more."""
+    content = _content(row)
+    if content is None:
         return None
-    template, title, context = said
+    template, title, context = content
     pages = {"reset": "account_reset_password", "account": "me", "log_in": "account_login"}
     context |= {name: settings.SITE_URL + reverse(view) for name, view in pages.items()}
     context |= {"email": row.address, "at": row.created_at, "site": settings.SITE_URL, "host": host()}
@@ -224,27 +227,27 @@ def letter(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
     return EmailMultiAlternatives(title, body.strip() + "\n", to=[row.address], headers=headers(unique, now=now))
 
 
-def anything_to_say(row: AccountMail) -> bool:
-    """Return False for a mail that was asked for and has no account to name, or not any more."""
+def has_content(row: AccountMail) -> bool:
+    """Return False if no account is concerned by this mail that was asked for."""
     if row.kind == CONFIRM:
         return bool(queries.claims_of(row.address, [row.user_id]))
     return bool(queries.accounts_of(row.address))
 
 
 def listed_in(row: AccountMail) -> list[int]:
-    """Return the numbers of the accounts that this confirmation lists: the one that asked, and then the others."""
+    """Return the users that this confirmation lists, first the one who asked."""
     return [*filter(None, [row.user_id]), *row.facts.get(ALSO_LISTED, [])]
 
 
-def list_also(row: AccountMail, other: AccountMail) -> bool:
-    """Let this confirmation, which is about to be sent, answer another request for the same address, too.
+def add_to_list(row: AccountMail, other: AccountMail) -> bool:
+    """Add the user of another request for the same address to the list of this confirmation, which is about to be sent.
 
-    Return False if its list is full, or if the other account no longer claims the address.
+    Return False if the list is full, or if the other user no longer claims the address.
     """
     listed = listed_in(row)
     if other.user_id in listed:
         return True
-    if len(listed) >= LISTED or not anything_to_say(other):
+    if len(listed) >= MOST_LISTED or not has_content(other):
         return False
     row.facts = {ALSO_LISTED: [*listed[1:], other.user_id]}
     row.save(update_fields=["facts"])
@@ -252,7 +255,7 @@ def list_also(row: AccountMail, other: AccountMail) -> bool:
 
 
 def headers(unique: str, *, now: datetime) -> dict[str, str]:
-    """Return the headers that every mail of the site has. The same `unique` gives the same Message-ID, for a retry."""
+    """Return the headers of every mail of the site. A retry with the same `unique` has the same Message-ID."""
     return {
         "Message-ID": f"<{unique}@{host()}>",
         "Date": format_datetime(now),
@@ -262,25 +265,25 @@ def headers(unique: str, *, now: datetime) -> dict[str, str]:
 
 
 def host() -> str:
-    """Return the host name of the site, as mails tell it."""
+    """Return the host name in `SITE_URL`."""
     return urlsplit(settings.SITE_URL).hostname or "localhost"
 
 
-def contact() -> str:
-    """Return the address at which the people who run the site read mail; empty if mails are from a `no-reply` one."""
+def contact_address() -> str:
+    """Return the sender's address, or "" if it is a `no-reply` one that nobody reads."""
     address = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
     return "" if re.match("no[-_.]?reply", address, re.IGNORECASE) else address
 
 
 def forget_old(*, now: datetime, batch: int = 5000) -> int:
-    """Delete at most `batch` rows whose mail was sent or dropped a day ago, and return how many they were."""
+    """Delete at most `batch` rows whose mail was sent or dropped over `KEPT` ago, and return their number."""
     over = (Delivery.State.SENT, Delivery.State.DROPPED, Delivery.State.FAILED)
     old = AccountMail.objects.filter(state__in=over, since__lt=now - KEPT).values_list("pk", flat=True)
     return AccountMail.objects.filter(pk__in=list(old[:batch])).delete()[0]
 
 
-def _said(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
-    """Return the template, the subject and the context of this mail; None if there is nothing to say."""
+def _content(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
+    """Return the template, the subject and the context of this mail, or None if no account is concerned any more."""
     kind = KINDS[row.kind]
     if row.kind == CONFIRM:
         return _confirmation(row, kind)
@@ -290,15 +293,15 @@ def _said(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
     assert row.user is not None
     context = {
         "user": row.user,
-        "says": kind.says.format(**row.facts),
-        "resets": row.user in queries.accounts_of(row.address),  # not if it is an address that was removed
-        "contact": contact(),
+        "sentence": kind.sentence.format(**row.facts),
+        "can_reset": row.user in queries.accounts_of(row.address),  # False for an address that was removed
+        "contact": contact_address(),
     }
     return "notice", kind.title, context
 
 
 def _confirmation(row: AccountMail, kind: Kind) -> tuple[str, str, dict[str, Any]] | None:
-    """Ask to confirm the address for the accounts that claim it, or tell its owner that one of them tried."""
+    """Return the mail that asks to confirm the address, or the one that tells its owner that somebody else tried."""
     asking = queries.claims_of(row.address, listed_in(row))
     if not asking:
         return None

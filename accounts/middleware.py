@@ -1,4 +1,4 @@
-"""Middleware for time zones, suspended people, second factors, and forms that are sent after a log-out."""
+"""Middleware for time zones, suspensions, second factors, and forms that are sent after a log-out."""
 
 import zoneinfo
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
 def time_zone(get_response: Handler) -> Handler:
-    """Activate the user's time zone for the request. A request without a session asks the database nothing."""
+    """Activate the user's time zone for the request. Runs no query for a request without a session."""
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if request.user.is_authenticated and request.user.time_zone != "UTC":
@@ -32,27 +32,27 @@ def time_zone(get_response: Handler) -> Handler:
     return handle
 
 
-UNSENT: Final = "__Host-unsent" if settings.HTTPS else "unsent"
-"""The cookie that tells the log-in page that a form was not done."""
+UNSENT_COOKIE: Final = "__Host-unsent" if settings.HTTPS else "unsent"
+"""The cookie that makes the log-in page say that a form was not processed."""
 
 
-def forms_without_a_log_in(get_response: Handler) -> Handler:
-    """Have the log-in page say that nothing was done where it answers a form, as after a log-out in another browser."""
+def note_unsent_forms(get_response: Handler) -> Handler:
+    """Set a cookie when a form is answered by the log-in page, which then says that nothing was done."""
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         leads_to = response.get("HX-Redirect") or response.get("Location", "")
         if request.method == "POST" and leads_to.startswith(f"{resolve_url(settings.LOGIN_URL)}?next="):
-            response.set_cookie(UNSENT, "1", max_age=60, secure=settings.HTTPS, httponly=True, samesite="Lax")
-        elif UNSENT in request.COOKIES:
-            response.delete_cookie(UNSENT)
+            response.set_cookie(UNSENT_COOKIE, "1", max_age=60, secure=settings.HTTPS, httponly=True, samesite="Lax")
+        elif UNSENT_COOKIE in request.COOKIES:
+            response.delete_cookie(UNSENT_COOKIE)
         return response
 
     return handle
 
 
-class SuspendedSeeOnePage:
-    """Sends suspended people from every page to the one that says why. The API answers by itself."""
+class RedirectSuspended:
+    """Redirects suspended people from every page to the one that says why. The API refuses them itself."""
 
     OPEN = frozenset({"suspended", "account_logout", "healthz", "readyz", "mail-stop", "mail-works"})
 
@@ -74,10 +74,10 @@ class SuspendedSeeOnePage:
         return HttpResponseRedirect(page)
 
 
-class GuestsFinishLogIns:
+class LetGuestsEnterSecondFactor:
     """Lets a guest's browser enter the second factor of the account that it is logging in to.
 
-    allauth shows that page only to visitors. So the request is a visitor's, and the guest is kept in `request.guest`.
+    allauth shows that page only to visitors. So `request.user` becomes a visitor, and `request.guest` keeps the guest.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -92,8 +92,8 @@ class GuestsFinishLogIns:
             request.guest, request.user = user, AnonymousUser()
 
 
-class UnreadableFactor:
-    """Answers 503 with an explanation where a page needs the secret of a second factor and cannot decrypt it.
+class ExplainUnreadableFactor:
+    """Answers 503 with an explanation if a page cannot decrypt the secret of a second factor.
 
     Forms that ask for a code show the same sentence themselves.
     """
@@ -107,5 +107,5 @@ class UnreadableFactor:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, UnreadableSecret):
             return None
-        said = {"sentence": error.message}
-        return render(request, "mfa/unreadable.html", said, status=HTTPStatus.SERVICE_UNAVAILABLE)
+        context = {"sentence": error.message}
+        return render(request, "mfa/unreadable.html", context, status=HTTPStatus.SERVICE_UNAVAILABLE)

@@ -1,4 +1,4 @@
-"""Who plays: people, guests, their sessions, the tokens of their programs, and the mails about accounts."""
+"""People and guests, their sessions, API tokens and held names, and the mails about accounts."""
 
 import hashlib
 from datetime import UTC, datetime, timedelta
@@ -19,47 +19,43 @@ from accounts.rest import Rest
 
 FREED_NAMES_HELD: Final = timedelta(days=90)
 MOST_FREED: Final = 6
-"""The most skeletons that are held of names one person gave up: those of three names, which have at most two each.
+"""How many skeletons of former names are held for one person: those of three names, which have at most two each.
 
-Without this limit one person could take any number of names away from everybody, by changing theirs again and again.
+Without this limit one person could block any number of names by changing theirs again and again.
 """
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
-"""The end of what never ends: later than any clock here will read."""
+"""The end of a suspension or mute without an end."""
 
 
 class User(AbstractUser):
-    """A person or a guest. A guest has no password and becomes a person by signing up, with all games kept.
+    """A person or a guest. A guest has no password, and keeps all games when signing up makes them a person."""
 
-    Between `quiet_from` and `quiet_to`, in `time_zone`, no deadline falls; `quiet_since` says when these were changed
-    last. `vacation_from` and `vacation_until` are the ends of the vacation that runs, or of the last one;
-    `vacation_used` days of the year `vacation_year` are gone.
-
-    `suspended_until` and `muted_until` are what staff decided last; `FOR_GOOD` has no end. `warned`: there is a warning
-    that this person has not acknowledged. `answered`: staff have settled a report of theirs, which they have not seen.
-
-    `last_totp_step` is the 30-second step of the last code of an authenticator app that was accepted. No code of that
-    step or of an earlier one is accepted again.
-    """
-
-    first_name = None  # type: ignore[assignment]  # one name is enough here; Django's two are switched off
+    first_name = None  # type: ignore[assignment]  # not needed: people have one name
     last_name = None  # type: ignore[assignment]
     display_name = models.CharField(
         "name at the table", max_length=DISPLAY_NAME_LENGTH, blank=True, validators=[validate_display_name]
     )
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
     is_guest = models.BooleanField(default=False)
+    # No deadline falls between these times of day, in `time_zone`.
     quiet_from = models.TimeField(null=True, blank=True)
     quiet_to = models.TimeField(null=True, blank=True)
+    # When the quiet hours or the time zone were last changed.
     quiet_since = models.DateTimeField(null=True, blank=True, editable=False)
+    # The current vacation, or the last one.
     vacation_from = models.DateTimeField(null=True, blank=True)
     vacation_until = models.DateTimeField(null=True, blank=True)
     vacation_year = models.PositiveSmallIntegerField(default=0)
     vacation_used = models.PositiveSmallIntegerField("days of vacation used in that year", default=0)
     auto_vacation = models.BooleanField("take a day of vacation instead of missing a turn", default=False)
+    # Set by staff. FOR_GOOD has no end.
     suspended_until = models.DateTimeField(null=True, blank=True, editable=False)
     muted_until = models.DateTimeField(null=True, blank=True, editable=False)
+    # There is a warning that this person has not acknowledged.
     warned = models.BooleanField(default=False, editable=False)
+    # Staff have settled a report by this person, who has not seen it yet.
     answered = models.BooleanField(default=False, editable=False)
+    # The 30-second step of the last accepted code of an app. Codes of this step or earlier ones are refused.
     last_totp_step = models.PositiveBigIntegerField(default=0, editable=False)
 
     class Meta:
@@ -77,12 +73,12 @@ class User(AbstractUser):
 
     @property
     def name(self) -> str:
-        """How others see this person at the table."""
+        """Return the name that others see."""
         return self.display_name or self.username
 
     @property
     def rest(self) -> Rest:
-        """When this person's clocks do not run."""
+        """Return this person's vacation and quiet hours."""
         return Rest(
             self.time_zone,
             self.quiet_from,
@@ -94,9 +90,9 @@ class User(AbstractUser):
         )
 
     def save(self, *args: Any, **options: Any) -> None:
-        """Save, and hold what the names look like in the same transaction.
+        """Save, and hold the skeletons of the names in the same transaction.
 
-        :raises IntegrityError: somebody else has such a name, or one that looks like it.
+        :raises IntegrityError: somebody else has this name or one that looks like it.
         """
         fields = options.get("update_fields")
         if fields is not None and not {"username", "display_name"} & set(fields):
@@ -107,15 +103,15 @@ class User(AbstractUser):
             _hold_names(self)
 
     def check_password(self, raw_password: str | None) -> bool:
-        """Return True if this is the password. Stores nothing, unlike Django's: see `actions.renew_hash`."""
+        """Return True if this is the password. Unlike Django's, store no new hash: `actions.renew_hash` does that."""
         return check_password(raw_password, self.password)
 
     def suspended(self, now: datetime) -> bool:
-        """Whether this person may only read why, and appeal."""
+        """Return True if this person is suspended: they may only read why, and appeal."""
         return self.suspended_until is not None and self.suspended_until > now
 
     def muted(self, now: datetime) -> bool:
-        """Whether this person may not choose words that others read: the name at the table."""
+        """Return True if this person may not change the name at the table."""
         return self.muted_until is not None and self.muted_until > now
 
     def get_full_name(self) -> str:
@@ -128,21 +124,20 @@ class User(AbstractUser):
 class NameSkeleton(models.Model):
     """A skeleton of somebody's name, held so that nobody else takes a name that looks like it (`accounts.names`).
 
-    `objection` says why staff should look at that name; empty if they need not. Names that are given today have none.
-
-    `freed_at` is when its owner gave the name up; None while somebody has it. Only that person can take it back until
-    `FREED_NAMES_HELD` have passed. After the deletion of an account its names have no user.
+    `user` is None after the account was deleted.
     """
 
     user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="name_skeletons")
     skeleton = models.TextField()
+    # Why staff should look at the name (a key of `queries.OBJECTIONS`), or "". Names chosen today have none.
     objection = models.CharField(max_length=20, blank=True)
+    # When the owner gave the name up; None while they have it. For FREED_NAMES_HELD only they can take it back.
     freed_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["skeleton"], name="accounts_name_skeleton")]
         constraints = [
-            # Names from before they were compared by look may look alike: all but the oldest have an objection.
+            # Older names may look alike. All but that of the oldest account have an objection.
             models.UniqueConstraint(
                 fields=["skeleton"], condition=models.Q(objection=""), name="accounts_name_skeleton_unique"
             )
@@ -160,22 +155,22 @@ def _hold_names(user: User) -> None:
         rows.filter(skeleton__in=wanted).update(freed_at=None)
     if any(freed_at[skeleton] is None for skeleton in freed_at.keys() - wanted):
         _free_names(rows.exclude(skeleton__in=wanted))
-    # In one order, so that two people who take the same names at once wait for each other instead of in a ring.
+    # Sorted, so that two people who take the same names at once do not deadlock.
     NameSkeleton.objects.bulk_create(
         NameSkeleton(user=user, skeleton=skeleton) for skeleton in sorted(wanted - freed_at.keys())
     )
 
 
 def _free_names(rows: models.QuerySet[NameSkeleton]) -> None:
-    """Hold the skeletons that one person gives up, and delete the oldest ones over the limit."""
-    rows.exclude(objection="").delete()  # nobody can take such a name, or an older account has it
+    """Mark skeletons that one person gives up as freed, and delete the oldest ones over `MOST_FREED`."""
+    rows.exclude(objection="").delete()  # need not be held: nobody can take such a name, or an older account has it
     rows.filter(freed_at=None).update(freed_at=timezone.now())
     kept = rows.order_by("-freed_at", "pk").values_list("pk", flat=True)
     rows.filter(pk__in=list(kept[MOST_FREED:])).delete()
 
 
 class ApiToken(models.Model):
-    """A program's key to the API. Only its SHA-256 is stored; the token itself is shown once."""
+    """A token for the API. Only its SHA-256 is stored; the token itself is shown once."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=60)
@@ -192,18 +187,18 @@ class ApiToken(models.Model):
 
 
 class Session(AbstractBaseSession):
-    """A session as Django stores it, with a column for its user, so that a person's sessions can be found.
+    """A session as Django stores it, with its user (None for a visitor), so that a person's sessions can be found.
 
-    `seen_at` is when it was last used, to ten minutes. A visitor's session has no user.
+    `seen_at` is when it was last used, to ten minutes.
     """
 
-    # No constraint in the database: Django would take its error for a key that is taken, and try other keys for ever.
+    # Without a constraint in the database: Django would mistake its error for a taken key, and try other keys forever.
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, db_constraint=False, related_name="sessions")
     seen_at = models.DateTimeField()
 
     @property
     def handle(self) -> str:
-        """The name of this session on pages. Its key is the cookie, so no page may show it."""
+        """Return the name of this session on pages. They must not show its key, which is the cookie."""
         return hashlib.sha256(f"session {self.session_key}".encode()).hexdigest()[:20]
 
     @classmethod
@@ -212,7 +207,7 @@ class Session(AbstractBaseSession):
 
 
 class CountedTry(models.Model):
-    """A try that counts against a limit until a moment: see `accounts.tries`."""
+    """A try that counts against a limit until the time `until` (`accounts.tries`)."""
 
     key = models.CharField(max_length=64)  # the limit's name and a keyed hash of who is counted
     slot = models.PositiveIntegerField()
@@ -226,11 +221,11 @@ class CountedTry(models.Model):
 
 
 class Delivery(models.Model):
-    """One thing that the outbox sends, or shows on the site: how far it is, and what its sender needs to know.
+    """The state of one thing that the outbox sends or shows on the site.
 
-    `waiting` until `due_at`, when the sender looks again; then shown or handed over (`sent`), or not (`dropped`, with a
-    `reason`), or given up (`failed`). A mail is claimed (`sending`), and marked `handed` just before the mail server
-    gets it. `since` is when the state last changed.
+    It is `waiting` until `due_at`, when the outbox checks whether it is still needed. Then it is shown or handed over
+    (`sent`), dropped with a `reason` (`dropped`), or given up (`failed`). A mail is claimed first (`sending`), and
+    marked `handed` just before the mail server gets it. `since` is when the state last changed.
     """
 
     class State(models.TextChoices):
@@ -254,27 +249,27 @@ class Delivery(models.Model):
 
 
 class AccountMail(Delivery):
-    """A mail about an account, or about an address that accounts claim, from the request for it until a day after.
+    """A mail about an account, or about an address that accounts claim. Deleted a day after it is sent or dropped.
 
-    `kind` is a name in `accounts.mails.KINDS`. `address` is in the spelling of `accounts.addresses.canonical`, and
-    `mailbox` is what limits count: the mailbox (`accounts.addresses.mailbox_of`), or for a new password a confirmed
-    address. `user` is the account concerned; None if the mail was asked for by somebody who need not have one. `facts`
-    is what else the text says, such as the numbers of the other accounts that a confirmation lists. Links are made when
-    the mail is sent, so no row ever holds a token.
-    `asked_from` is a keyed hash of the network that asked (`accounts.origin.hashed_identity`), so that networks take
-    turns; it is empty for mails that take no turns.
+    No row holds a token, because links are made when the mail is sent.
     """
 
+    # None if the person who asked is not known to own the account.
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="account_mails")
+    # A name in `accounts.mails.KINDS`.
     kind = models.CharField(max_length=60)
+    # In the spelling of `addresses.canonical`.
     address = models.EmailField(max_length=LONGEST_ADDRESS)
+    # What limits count: the mailbox (`addresses.mailbox_of`), or for a new password a confirmed address.
     mailbox = models.EmailField(max_length=LONGEST_ADDRESS)
+    # A keyed hash of the network that asked, so that networks take turns; "" for mails that take no turns.
     asked_from = models.CharField(max_length=32, blank=True, default="", db_default="")
+    # What else the text needs, such as the users that a confirmation lists.
     facts = models.JSONField(default=dict)
 
     class Meta:
         constraints = (
-            # Without an account to count for, one request under way stands for all others like it.
+            # Without a user to count requests for, one waiting mail answers all requests like it.
             models.UniqueConstraint(
                 fields=["kind", "address"],
                 name="account_mail_asked_once",

@@ -97,7 +97,7 @@ def objected_to(*, alike: bool) -> QuerySet[NameSkeleton, int]:
     return rows.values_list("user_id", flat=True)
 
 
-def fresh(user_id: int) -> User:
+def reread_user(user_id: int) -> User:
     """This user as stored now, apart from the one that a request holds."""
     return User.objects.get(pk=user_id)
 
@@ -117,7 +117,7 @@ def name_of(number: int) -> str:
     return user.name if user is not None else ""
 
 
-def guest_numbered(number: int) -> User | None:
+def guest_with_id(number: int) -> User | None:
     return User.objects.filter(pk=number, is_guest=True).first()
 
 
@@ -135,7 +135,7 @@ def vacation_days_left(user: User, now: datetime) -> int:
     return max(0, int(settings.VACATION_DAYS) - used)
 
 
-def standing_sessions(owners: Mapping[str, int | None], now: datetime) -> set[str]:
+def valid_sessions(owners: Mapping[str, int | None], now: datetime) -> set[str]:
     """Those of these sessions that still are what they were when their sockets opened. Two queries.
 
     `owners` has the person whom each session was logged in as, or None. A session stands no more when it is gone or has
@@ -144,10 +144,10 @@ def standing_sessions(owners: Mapping[str, int | None], now: datetime) -> set[st
     rows = Session.objects.filter(session_key__in=owners, expire_date__gt=now)
     found = {row.session_key: row.get_decoded() for row in rows}
     users = User.objects.in_bulk([user_id for user_id in owners.values() if user_id is not None])
-    return {key for key, data in found.items() if stands(data, owners[key], users, now)}
+    return {key for key, data in found.items() if session_is_valid(data, owners[key], users, now)}
 
 
-def stands(data: Mapping[str, str], user_id: int | None, users: Mapping[int, User], now: datetime) -> bool:
+def session_is_valid(data: Mapping[str, str], user_id: int | None, users: Mapping[int, User], now: datetime) -> bool:
     if user_id is None:
         return SESSION_KEY not in data
     user = users.get(user_id)

@@ -36,11 +36,11 @@ class Rest:
     auto_vacation: bool = False
     quiet_since: datetime | None = None
 
-    def away(self, now: datetime) -> bool:
+    def on_vacation(self, now: datetime) -> bool:
         """Whether this person is on vacation."""
         return self.vacation_until is not None and self.vacation_until > now
 
-    def back(self, now: datetime) -> datetime:
+    def resumes_at(self, now: datetime) -> datetime:
         """When this person's clocks run: now, or when the vacation ends."""
         return max(now, self.vacation_until) if self.vacation_until is not None else now
 
@@ -60,7 +60,7 @@ class Rest:
                 return end
         return moment
 
-    def aim(self, deadline: datetime, *, turn_since: datetime | None) -> datetime:
+    def out_of_quiet_hours(self, deadline: datetime, *, turn_since: datetime | None) -> datetime:
         """The deadline of a turn that has run since `turn_since`, moved out of the quiet hours.
 
         Hours that were changed during the turn move it only if it lies `SET_BEFORE` after the change, or more: they are

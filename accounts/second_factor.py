@@ -25,7 +25,7 @@ from allauth.mfa.utils import decrypt, encrypt
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from accounts import actions, encryption, guards, queries, tries
+from accounts import actions, encryption, queries, tries, try_keys
 from accounts.models import User
 
 log = structlog.get_logger(__name__)
@@ -82,7 +82,7 @@ class ConfirmByCode(ReauthenticateForm):  # type: ignore[misc]  # allauth ships 
 
 
 def _counted(user: User, check: Callable[[], str]) -> str:
-    return tries.check(guards.second_factor(context.request, user), timezone.now(), check)
+    return tries.check(try_keys.second_factor(context.request, user), timezone.now(), check)
 
 
 def _clean_once(form: Any, clean: Callable[[], str]) -> str:

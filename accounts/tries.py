@@ -78,7 +78,7 @@ class Try:
 
 
 @contextmanager
-def trying(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iterator[Try]:
+def attempt(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iterator[Try]:
     """Hold a slot of each key during the block, and use them up if the block calls `count()`.
 
     The block runs in a transaction of its own, or with `durable=False` in one that runs already: then the count is
@@ -103,7 +103,7 @@ def check(keys: Iterable[Key], now: datetime, checked: Callable[[], T]) -> T:
 
     :raises TooManyTries: a key has no slot left, and `checked` was not called.
     """
-    with trying(keys, now) as one:
+    with attempt(keys, now) as one:
         try:
             return checked()
         except ValidationError as error:
@@ -117,7 +117,7 @@ def count(keys: Iterable[Key], now: datetime) -> None:
 
     :raises TooManyTries: a key has no slot left, and nothing is counted.
     """
-    with trying(keys, now) as one:
+    with attempt(keys, now) as one:
         one.count()
 
 

@@ -5,15 +5,15 @@ The account page itself belongs to `games`.
 
 from django.urls import path, re_path
 
-from accounts import registration, views
+from accounts import sign_up, views
 
 urlpatterns = [
     path("me/tokens/", views.create_token, name="me-token-create"),
     path("me/tokens/<int:token_id>/revoke/", views.revoke_token, name="me-token-revoke"),
-    path("email/again/", registration.confirm_again, name="confirm-again"),
+    path("email/again/", sign_up.confirm_again, name="confirm-again"),
     # The same addresses as in allauth.account.urls, which come after these.
-    path("email/", registration.Addresses.as_view(), name="account_email"),
-    path("signup/", registration.SignUp.as_view(), name="account_signup"),
+    path("email/", sign_up.Addresses.as_view(), name="account_email"),
+    path("signup/", sign_up.SignUp.as_view(), name="account_signup"),
     re_path(r"^confirm-email/(?P<key>[-:\w]+)/$", views.ConfirmAddress.as_view(), name="account_confirm_email"),
     path("password/change/", views.ChangeOwnPassword.as_view(), name="account_change_password"),
     re_path(

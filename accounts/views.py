@@ -1,4 +1,4 @@
-"""The account page, and the pages of links in mails about accounts."""
+"""The account page, and the pages that links in mails lead to."""
 
 from collections.abc import Callable
 from typing import Any, Final, cast
@@ -20,17 +20,17 @@ from accounts.forms import ProfileForm, TokenForm
 from accounts.models import User
 
 JUST_CHANGED: Final = (
-    "This password has just been changed, in another tab or browser or by clicking twice. Log in with the new one. If"
-    " that was not you, ask for a new password by mail."
+    "This password was changed a moment ago, in another tab or browser or by a double click. Log in with the new"
+    " one. If that wasn’t you, ask for a new password by email."
 )
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def me(request: HttpRequest, *, on_new_zone: Callable[[int], object]) -> HttpResponse:
-    """Show name, time zone and API tokens; POST saves the first two.
+    """Show the name, the time zone and the API tokens. POST saves the name and the time zone.
 
-    `on_new_zone` is called with the person's number when a new time zone has been saved.
+    `on_new_zone` is called with the person's number after a new time zone is saved.
     """
     user = cast("User", request.user)
     form = ProfileForm(request.POST or None, user=user)
@@ -44,16 +44,16 @@ def me(request: HttpRequest, *, on_new_zone: Callable[[int], object]) -> HttpRes
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required(app="allauth.account")  # type: ignore[untyped-decorator]  # allauth ships no types
 def create_token(request: HttpRequest) -> HttpResponse:
-    """Ask for the name of a new API token; POST makes it and shows it, this once, and tells its owner by mail."""
+    """Ask for the name of a new API token. POST creates it, shows it this once, and notifies the owner by mail."""
     user, now = cast("User", request.user), timezone.now()
     form, token = TokenForm(request.POST or None), None
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
                 token = actions.create_token(user=user, name=form.cleaned_data["name"], now=now)
-                mails.tell(kind=mails.TOKEN_MADE, user=user, now=now)
+                mails.notify(kind=mails.TOKEN_MADE, user=user, now=now)
         except actions.TooManyTokens:
-            form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already; revoke one first.")
+            form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already. Revoke one first.")
     status = 422 if form.errors else 200
     return render(request, "accounts/token.html", {"form": form, "new_token": token}, status=status)
 
@@ -61,33 +61,32 @@ def create_token(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
-    """Revoke an API token."""
     if not actions.revoke_token(user=cast("User", request.user), token_id=token_id):
         raise Http404
     messages.success(request, "The token no longer works.")
     return redirect("me")
 
 
-class _KeepsOthersLoggedIn:
-    """Keep this browser logged in when it opens a link for another account, where allauth would log it out.
+class _NoLogout:
+    """Keeps a browser logged in that opens a link for another account. allauth would log it out.
 
-    Anybody can make an account and send its link to somebody else. A guest who is logged out has lost their games for
-    good, and opening a link must change nothing (docs/decisions/0070-opening-a-link-changes-nothing.md).
+    Anybody can make an account and send its link to somebody else. Opening a link must change nothing, and a guest who
+    is logged out would lose all games (docs/decisions/0070-opening-a-link-changes-nothing.md).
     """
 
     def logout(self) -> None:
-        """Log nobody out."""
+        """Do nothing."""
 
 
-class ConfirmAddress(_KeepsOthersLoggedIn, ConfirmEmailView):  # type: ignore[misc]  # allauth ships no types
-    """Confirm a mail address by the link sent to it."""
+class ConfirmAddress(_NoLogout, ConfirmEmailView):  # type: ignore[misc]  # allauth ships no types
+    """Confirms a mail address by the link sent to it."""
 
 
-class _OneAfterTheOther:
-    """Let a form set a password only if it has not changed since the request read it.
+class _RefusesOutdatedForm:
+    """Lets a form set a password only if the stored one has not changed since the request read it.
 
-    The old password, or the link, was checked before this request could lock the account. Of several requests at once
-    that show the same one, the first sets its password, and the others are refused.
+    The form checks the old password, or the link, before this locks the account. Of several requests at once with the
+    same one, the first sets its password and the others are refused.
     """
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -101,17 +100,17 @@ class _OneAfterTheOther:
         return refused
 
 
-class ChangeOwnPassword(_OneAfterTheOther, PasswordChangeView):  # type: ignore[misc]  # allauth ships no types
-    """Change the password of the person who is logged in; the form asks for the old one."""
+class ChangeOwnPassword(_RefusesOutdatedForm, PasswordChangeView):  # type: ignore[misc]  # allauth ships no types
+    """Changes the password of the person who is logged in. The form asks for the old one."""
 
 
-class SetNewPassword(_OneAfterTheOther, _KeepsOthersLoggedIn, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
-    """Choose a new password by the link sent to the account's address."""
+class SetNewPassword(_RefusesOutdatedForm, _NoLogout, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
+    """Sets a new password by the link sent to the account's address."""
 
 
 def _save_profile(user_id: int, form: ProfileForm, on_new_zone: Callable[[int], object]) -> bool:
-    # A copy, so that a refused name does not show in the page's header.
-    user = queries.fresh(user_id)
+    # A copy, so that the page's header does not show a refused name.
+    user = queries.reread_user(user_id)
     try:
         if actions.update_profile(user=user, **form.cleaned_data, now=timezone.now()):
             on_new_zone(user_id)
@@ -121,7 +120,7 @@ def _save_profile(user_id: int, form: ProfileForm, on_new_zone: Callable[[int], 
         form.add_error("display_name", str(taken))
     except actions.Muted:
         until = date_format(timezone.localtime(user.muted_until), "j F Y")
-        form.add_error("display_name", f"You can choose a name again from {until}: staff have ruled it out until then.")
+        form.add_error("display_name", f"You can choose a name again from {until}, when your mute ends.")
     return not form.errors
 
 

@@ -164,7 +164,7 @@ MIDDLEWARE = [
     "nomercy.middleware.short_bodies",
     "nomercy.middleware.no_null_characters",
     "nomercy.middleware.Sessions",
-    "accounts.middleware.forms_without_a_log_in",
+    "accounts.middleware.note_unsent_forms",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -172,11 +172,11 @@ MIDDLEWARE = [
     "nomercy.middleware.readable_forms",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "accounts.middleware.SuspendedSeeOnePage",
-    "accounts.middleware.GuestsFinishLogIns",
-    "accounts.confirmations.GuestsSignUpFirst",
-    "accounts.confirmations.ConfirmFirst",
-    "accounts.middleware.UnreadableFactor",
+    "accounts.middleware.RedirectSuspended",
+    "accounts.middleware.LetGuestsEnterSecondFactor",
+    "accounts.reauthentication.SendGuestsToSignUp",
+    "accounts.reauthentication.AskToConfirm",
+    "accounts.middleware.ExplainUnreadableFactor",
     "nomercy.middleware.last_seen",
     "accounts.middleware.time_zone",
 ]
@@ -249,14 +249,14 @@ ACCOUNT_SIGNUP_FIELDS = [
     "password1*",
     "password2*",
 ]
-ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpForm"
+ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.SignUpQuestions"
 ACCOUNT_FORMS = {
-    "login": "accounts.signup.LogInByEither",
-    "signup": "accounts.signup.SignUpWithAnyAddress",
-    "add_email": "accounts.signup.AnotherAddress",
-    "reset_password": "accounts.passwords.AskForNewPassword",
-    "change_password": "accounts.passwords.ChangePassword",
-    "reset_password_from_key": "accounts.passwords.NewPassword",
+    "login": "accounts.address_forms.LogInForm",
+    "signup": "accounts.address_forms.SignUpForm",
+    "add_email": "accounts.address_forms.AddAddressForm",
+    "reset_password": "accounts.password_forms.RequestReset",
+    "change_password": "accounts.password_forms.ChangePassword",
+    "reset_password_from_key": "accounts.password_forms.ResetPassword",
 }
 # allauth counts in the cache, which can be emptied: accounts/limits.py and nomercy/limits.py have these limits instead.
 ACCOUNT_RATE_LIMITS = False
@@ -271,7 +271,7 @@ ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # an address that no account claims gets no mail
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_MAX_EMAIL_ADDRESSES = 5
-ACCOUNT_REAUTHENTICATION_REQUIRED = True  # for addresses; second factors always ask: accounts/confirmations.py
+ACCOUNT_REAUTHENTICATION_REQUIRED = True  # for addresses; second factors always ask: accounts/reauthentication.py
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ADAPTER = "accounts.second_factor.SecondFactorAdapter"
 MFA_FORMS = {

@@ -164,7 +164,7 @@ LOG_IN = {"login", "aauthenticate", "authenticate", "alogin", "force_login", "pe
 MAY_LOG_IN = {
     "accounts/adapter.py",
     "accounts/backends.py",
-    "accounts/registration.py",
+    "accounts/sign_up.py",
     "games/api/auth.py",
     "games/web/once.py",
     "games/web/seats.py",

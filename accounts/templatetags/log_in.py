@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from accounts.middleware import UNSENT
+from accounts.middleware import UNSENT_COOKIE
 
 register = template.Library()
 
@@ -12,4 +12,4 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def was_unsent(context: dict[str, Any]) -> bool:
     """Return True if this page answers a form of somebody who is not logged in."""
-    return bool(context["request"].COOKIES.get(UNSENT))
+    return bool(context["request"].COOKIES.get(UNSENT_COOKIE))

@@ -310,7 +310,7 @@ class Month:
             user, deadline = seat.user, seat.game.deadline
             if user is None or deadline is None:
                 continue
-            if user.rest.aim(deadline, turn_since=seat.game.turn_since) != deadline:
+            if user.rest.out_of_quiet_hours(deadline, turn_since=seat.game.turn_since) != deadline:
                 self.told.faults.append(f"{seat.game.code}: the deadline {deadline} lies in the night of {user}")
 
     def _look_for_the_stuck(self) -> None:

@@ -70,7 +70,7 @@ def _follows(game: Game, rest: Rest) -> bool:
     if game.deadline is None:
         return True
     try:
-        aimed = rest.aim(game.deadline, turn_since=game.turn_since)
+        aimed = rest.out_of_quiet_hours(game.deadline, turn_since=game.turn_since)
     except (ZoneInfoNotFoundError, ValueError):
         return False
     return aimed == game.deadline and rest.vacation_until in (None, game.rested_until)

@@ -65,7 +65,7 @@ def clocks_ran_until(game: Game, now: datetime) -> datetime:
 
 def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
     """When a clock of this seat's that starts at `moment` begins to run: then, or after its player's vacation."""
-    return moment if seat.rest is None or game.terms.live else seat.rest.back(moment)
+    return moment if seat.rest is None or game.terms.live else seat.rest.resumes_at(moment)
 
 
 def window_start(game: Game, until: datetime) -> datetime:
@@ -147,7 +147,7 @@ def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime)
     assert clock.deadline is not None
     deadline, given = clock.deadline, clock.quiet_given
     if seat.rest is not None and not game.terms.live:
-        gift = seat.rest.aim(deadline, turn_since=clock.turn_since) - deadline
+        gift = seat.rest.out_of_quiet_hours(deadline, turn_since=clock.turn_since) - deadline
         gift = min(gift, LONGEST_QUIET - timedelta(seconds=given))
         deadline, given = deadline + gift, given + int(gift.total_seconds())
     clock = replace(clock, deadline=deadline, quiet_given=given)

@@ -29,7 +29,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
     with transaction.atomic():
         person = lock_person(user.pk)
         left = vacation_days_left(person, now)
-        if person.rest.away(now):
+        if person.rest.on_vacation(now):
             raise Denied("forbidden", "You are on vacation already: end it first to choose other days.")
         if any(game.terms.live for game in lists.running_games_of(person)):
             raise Denied("forbidden", "You sit at a live table, where there are no vacations: finish that game first.")
@@ -66,7 +66,7 @@ def take_a_day(*, user_id: int, now: datetime) -> None:
     """
     with transaction.atomic():
         person = lock_person(user_id)
-        if person.rest.away(now) or not person.auto_vacation or vacation_days_left(person, now) < 1:
+        if person.rest.on_vacation(now) or not person.auto_vacation or vacation_days_left(person, now) < 1:
             return
         _begin(person, 1, now)
         player_notices.day_taken(person, left=vacation_days_left(person, now), now=now)

@@ -141,7 +141,7 @@ class Watch:
         """Close the sockets whose session has ended, or whose person may no longer come in."""
         for sockets in _portions(self.sockets):
             owners = {socket.session_key: socket.user_id for socket in sockets if socket.session_key is not None}
-            standing = await database_sync_to_async(people.standing_sessions)(owners, now)
+            standing = await database_sync_to_async(people.valid_sessions)(owners, now)
             for socket in sockets:
                 if socket.session_key is not None and socket.session_key not in standing:
                     socket.end()

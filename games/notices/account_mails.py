@@ -187,7 +187,7 @@ def _judge(row: AccountMail, gone: _Gone, now: datetime) -> Verdict:
     if now - row.created_at > mails.LATEST:
         return Verdict("late")
     leading = gone.leading.get((row.kind, row.address))
-    if leading is not None and (row.kind != mails.CONFIRM or mails.list_also(leading, row)):
+    if leading is not None and (row.kind != mails.CONFIRM or mails.add_to_list(leading, row)):
         return Verdict("merged")
     if row.kind == mails.RESET and _is_pointless(row):
         return Verdict("nothing")  # before the limit: there is nothing that it could wait for
@@ -202,7 +202,7 @@ def _judge(row: AccountMail, gone: _Gone, now: datetime) -> Verdict:
 
 def _is_pointless(row: AccountMail) -> bool:
     """Return True if this mail has no account to name, or not any more."""
-    return _reader(row) is None if row.kind == mails.WORKS else not mails.anything_to_say(row)
+    return _reader(row) is None if row.kind == mails.WORKS else not mails.has_content(row)
 
 
 def compose(rows: Sequence[AccountMail], *, now: datetime) -> list[Letter[AccountMail]]:
@@ -215,7 +215,7 @@ def _try_mail(row: AccountMail, now: datetime) -> EmailMultiAlternatives | None:
         if row.kind == mails.WORKS:
             reader = _reader(row)
             return emails.works_mail(reader, now=now, number=row.pk) if reader is not None else None
-        return mails.letter(row, now=now)
+        return mails.build(row, now=now)
     except Exception as error:  # noqa: BLE001  # one mail that cannot be made must not keep the others
         # Never the traceback: its values hold links that set passwords.
         log.error("account mail not made", kind=row.kind, error=type(error).__name__)  # noqa: TRY400  # as said

@@ -161,8 +161,8 @@ def _hour_check(row: Notice, facts: _Facts) -> Verdict:
     if row.channel != EMAIL:
         return SEND
     kind, now, rest = KINDS[row.kind], facts.now, row.user.rest
-    if not kind.on_vacation and rest.away(now):
-        return Verdict(Reason.VACATION, rest.back(now))
+    if not kind.on_vacation and rest.on_vacation(now):
+        return Verdict(Reason.VACATION, rest.resumes_at(now))
     morning = rest.quiet_end(now)
     if kind.in_quiet_hours or morning <= now:
         return SEND

@@ -17,7 +17,7 @@ from accounts.adapter import LEFT_GUEST
 from accounts.limits import GUESTS
 from accounts.models import User
 from accounts.origin import address_of
-from accounts.queries import guest_numbered
+from accounts.queries import guest_with_id
 from games.actions import guests
 from games.queries import lists
 from games.render.words import counted
@@ -35,13 +35,13 @@ def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
 
     :raises TooManyTries: the address has made as many guests as allowed.
     """
-    return tries.trying(tries.Key.of_address(address_of(request), GUESTS), timezone.now())
+    return tries.attempt(tries.Key.of_address(address_of(request), GUESTS), timezone.now())
 
 
 def left_guest(request: HttpRequest) -> User | None:
     """The guest this browser was before its user logged in to an account, if that guest sits somewhere."""
     number = request.session.get(LEFT_GUEST)
-    guest = guest_numbered(number) if isinstance(number, int) else None
+    guest = guest_with_id(number) if isinstance(number, int) else None
     if guest is None or not lists.games_of(guest).exists():
         return None
     return guest

@@ -50,7 +50,7 @@ def _front_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         groups = finished_games(_views(lists.finished_games_of(user)[:LISTED], user), now)
     else:
         groups = current_games(_views(lists.current_games_of(user)[:LISTED], user), open_tables, now)
-    guest, away_until = left_guest(request), user.vacation_until if user.rest.away(now) else None
+    guest, away_until = left_guest(request), user.vacation_until if user.rest.on_vacation(now) else None
     page = HomePage(groups, finished, guest.name if guest else "", away_until)
     return render(request, "home.html", {"page": page}, status=status)
 

@@ -99,7 +99,7 @@ def _page(
     now = timezone.now()
     saved = {name: getattr(user, name) for name in ("quiet_from", "quiet_to", "auto_vacation")}
     rest_form, vacation_form = rest_form or RestForm(initial=saved), vacation_form or VacationForm()
-    away_until = user.vacation_until if user.rest.away(now) else None
+    away_until = user.vacation_until if user.rest.on_vacation(now) else None
     vacation = Vacation(away_until, vacation_days_left(user, now), vacation_year(user, now))
     context = {"rest_form": rest_form, "vacation_form": vacation_form, "vacation": vacation}
     return render(request, "accounts/rest.html", context, status=form_status(rest_form, vacation_form))

@@ -26,7 +26,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
     """List the browsers; POST logs out in one of them (`end` is its handle), or in all but this one (`end=others`)."""
     user, here = cast("User", request.user), str(request.session.session_key)
     if request.method != "POST":
-        found = log_ins.listed(user, here=here, now=timezone.now())
+        found = log_ins.list_for(user, here=here, now=timezone.now())
         return render(request, "accounts/sessions.html", {"log_ins": found, "everywhere_else": EVERYWHERE_ELSE})
     handle = request.POST.get("end", "")
     if handle == EVERYWHERE_ELSE:

@@ -135,10 +135,10 @@ def test_no_page_needs_the_mail_server(
     change = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
     posted(browser, "/accounts/password/change/", change)
     User.objects.filter(pk=alice.pk).update(password="!")
-    posted(logged_in(queries.fresh(alice.pk)), "/accounts/password/set/", {"password1": WORD, "password2": WORD})
+    posted(logged_in(queries.reread_user(alice.pk)), "/accounts/password/set/", {"password1": WORD, "password2": WORD})
     row = AccountMail.objects.filter(kind=mails.RESET, address="alice@example.org").latest("pk")
     row.address = "new@example.org"
-    letter = mails.letter(row, now=timezone.now())
+    letter = mails.build(row, now=timezone.now())
     assert letter is not None
     (link,) = links("password/reset/key", letter.body)
     reset = Client()
@@ -570,7 +570,7 @@ def test_what_others_ask_for_an_address_does_not_show(limits: None, settings: Se
         EmailAddress.objects.create(user=user, email=f"{user.username}@example.org", primary=True)
     User.objects.filter(pk=bob.pk).update(username="alicf")
     free = seen(alice, "free@example.org")
-    claimed = seen(queries.fresh(bob.pk), "claimed@example.org")
+    claimed = seen(queries.reread_user(bob.pk), "claimed@example.org")
     assert [status for status, _ in free] == [302, 302, 302, 429, 429, 200]
     assert [(s, p.replace("alicf", "alice").replace("bob@", "alice@")) for s, p in claimed] == free
 
@@ -582,7 +582,7 @@ def test_one_network_asks_for_thirty_confirmations_an_hour(
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = asks
     settings.RATE_LIMITS = 10  # per cent: three an hour
-    monkeypatch.setattr("accounts.signup.SIGN_UPS", TryLimit("sign-ups", 1000, 60, "new accounts"))
+    monkeypatch.setattr("accounts.address_forms.SIGN_UPS", TryLimit("sign-ups", 1000, 60, "new accounts"))
     for n in range(3):
         sign_up(f"mallory{n}", f"victim{n}@example.org")
     browser = sign_up("dora", "dora@example.org", logged_in(actions.create_guest()) if guest else None)
@@ -602,7 +602,7 @@ def test_one_network_asks_for_thirty_confirmations_an_hour(
 
 def test_one_network_asks_for_thirty_new_passwords_an_hour(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.RATE_LIMITS = 10
-    monkeypatch.setattr("accounts.passwords.RESETS_BY_ADDRESS", TryLimit("resets-address", 1000, 60, "requests"))
+    monkeypatch.setattr("accounts.password_forms.RESETS_BY_ADDRESS", TryLimit("resets-address", 1000, 60, "requests"))
     for n in range(3):
         ask_reset(f"stranger{n}@example.org")
     refused = Client().post("/accounts/password/reset/", {"email": "another@example.org"})
@@ -727,12 +727,12 @@ def test_mails_are_held_after_a_restore(settings: Settings, alice: User, bob: Us
 def test_a_mail_that_cannot_be_made_keeps_no_other(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     for user in (alice, bob):
         ask_reset(user.email)
-    made = mails.letter
+    made = mails.build
 
     def broken(row: AccountMail, **rest: Any) -> Any:
         return 1 / 0 if row.address == alice.email else made(row, **rest)
 
-    monkeypatch.setattr(mails, "letter", broken)
+    monkeypatch.setattr(mails, "build", broken)
     assert deliver() == ["bob@example.org"]
     row = AccountMail.objects.get(address=alice.email)
     assert (row.state, row.reason, row.tries) == ("waiting", "again", 1)
@@ -755,7 +755,7 @@ def test_a_notice_says_what_changed_and_when_and_no_network_address(alice: User)
     confirmed(alice)
     User.objects.filter(pk=alice.pk).update(time_zone="Asia/Kolkata")
     form = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
-    browser = logged_in(queries.fresh(alice.pk))
+    browser = logged_in(queries.reread_user(alice.pk))
     browser.post("/accounts/password/change/", form, REMOTE_ADDR="192.0.2.7", HTTP_USER_AGENT="Netscape")
     now = timezone.localtime(AccountMail.objects.get().created_at, ZoneInfo("Asia/Kolkata"))
     deliver()

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from accounts.passwords import ChangePassword, NewPassword
+from accounts.password_forms import ChangePassword, ResetPassword
 from accounts.views import JUST_CHANGED
 from tests.accounts.test_stolen_session import reset_link
 from tests.conftest import logged_in, person
@@ -64,5 +64,5 @@ def test_of_resets_by_one_link_one_is_made(monkeypatch: pytest.MonkeyPatch) -> N
     link = reset_link(alice)
     browsers = [Client() for _ in WORDS]
     (page,) = {browser.get(link).headers["Location"] for browser in browsers}
-    check_together(monkeypatch, NewPassword)
+    check_together(monkeypatch, ResetPassword)
     one_was_set(alice, set_at_once(browsers, page))

@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings
 from accounts import actions
 from accounts.models import AccountMail, User
 from accounts.queries import NAME_ALIKE, NAME_TAKEN
-from accounts.registration import HAS_ACCOUNT, JUST_TAKEN
+from accounts.sign_up import HAS_ACCOUNT, JUST_TAKEN
 from tests.conftest import logged_in
 from tests.support.web import at_once
 

@@ -51,7 +51,7 @@ def ask_for_everything(alice: User) -> None:
     assert browser.post("/accounts/password/change/", change).status_code == 302
     facts = dict.fromkeys(("from_email", "to_email", "deleted_email", "added_email"), "a@example.org")
     for kind in mails.KINDS.values():
-        if kind.says and kind.name != "account/email/password_changed":
+        if kind.sentence and kind.name != "account/email/password_changed":
             mails.queue(kind=kind.name, address=alice.email, user=alice, facts=facts, now=timezone.now())
 
 

@@ -104,7 +104,7 @@ def test_no_token_is_made_without_its_mails(alice: User, monkeypatch: pytest.Mon
     def broken(**rest: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("accounts.mails.tell", broken)
+    monkeypatch.setattr("accounts.mails.notify", broken)
     browser = confirmed_browser(alice)
     browser.raise_request_exception = False
     assert browser.post("/accounts/me/tokens/", {"name": "mine"}).status_code == 500
@@ -119,7 +119,7 @@ def test_the_password_is_changed(alice: User) -> None:
 def test_the_password_is_reset(alice: User) -> None:
     assert reset(Client(), reset_link(alice)) == 302
     assert told() == {"Your password was changed": BOTH}
-    assert "A new password was set by the link in a mail to you." in text()
+    assert "A new password was set using the link in an email to you." in text()
 
 
 def test_a_refused_password_tells_nothing(alice: User) -> None:

@@ -24,8 +24,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from accounts import browsers, limits, tries
-from accounts.backends import people_called
+from accounts import known_browsers, limits, tries
+from accounts.backends import people_for_login
 from accounts.limits import WRONG_BY_ADDRESS, TooManyTries, TryLimit, scaled
 from accounts.models import CountedTry, User
 from accounts.origin import TIMES_FOR_48, networks_of
@@ -144,7 +144,7 @@ SPELLINGS = (
 def test_an_address_spelled_differently_has_the_same_count(settings: Settings, alice: User, login: str) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     EmailAddress.objects.create(user=alice, email=SPELLINGS[0], verified=True, primary=True)
-    assert people_called(login) == [alice]
+    assert people_for_login(login) == [alice]
     lock_out(SPELLINGS[0])
     assert guess(9, login=login).status_code == 429
 
@@ -286,7 +286,9 @@ def test_an_address_makes_twenty_accounts_a_minute_and_a_refused_form_counts_as_
 
 
 def test_an_address_makes_only_so_many_accounts_an_hour(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accounts.signup.SIGN_UPS_IN_AN_HOUR", TryLimit("sign-ups-hour", 2, 3600, "new accounts"))
+    monkeypatch.setattr(
+        "accounts.address_forms.SIGN_UPS_IN_AN_HOUR", TryLimit("sign-ups-hour", 2, 3600, "new accounts")
+    )
     forms = [{"username": f"dora{n}", "email": "", "password1": WORD, "password2": WORD} for n in range(3)]
     assert [Client().post(SIGN_UP, form).status_code for form in forms] == [302, 302, 429]
     CountedTry.objects.filter(until__lt=timezone.now() + timedelta(minutes=30)).delete()  # the minute's are over
@@ -381,9 +383,9 @@ def test_a_browser_is_known_only_after_the_second_factor(alice: User) -> None:
     TOTP.activate(alice, SECRET)
     browser = Client()
     log_in("alice", browser)
-    assert browsers.COOKIE not in browser.cookies
+    assert known_browsers.COOKIE not in browser.cookies
     browser.post(CODE, {"code": totp(SECRET)})
-    assert browsers.COOKIE in browser.cookies
+    assert known_browsers.COOKIE in browser.cookies
 
 
 def test_a_new_password_ends_that_a_browser_is_known(alice: User) -> None:
@@ -413,10 +415,10 @@ def test_a_browser_of_one_person_is_not_known_to_another(alice: User, bob: User)
     ],
 )
 def test_no_forged_cookie_makes_a_browser_known(alice: User, bob: User, forge: Callable[[str, User], str]) -> None:
-    entry = known("bob").cookies[browsers.COOKIE].value
+    entry = known("bob").cookies[known_browsers.COOKIE].value
     lock_out("alice")
     browser = Client()
-    browser.cookies = SimpleCookie({browsers.COOKIE: forge(entry, alice)})
+    browser.cookies = SimpleCookie({known_browsers.COOKIE: forge(entry, alice)})
     assert log_in("alice", browser).status_code == 429
 
 
@@ -441,7 +443,7 @@ def test_one_browser_is_known_to_several_people(alice: User, bob: User) -> None:
 
 
 def test_the_cookie_is_out_of_reach_of_scripts_and_outlives_the_session(alice: User) -> None:
-    cookie = known("alice").cookies[browsers.COOKIE]
+    cookie = known("alice").cookies[known_browsers.COOKIE]
     assert cookie["httponly"]
     assert (cookie["samesite"], cookie["path"]) == ("Lax", "/")
     assert int(cookie["max-age"]) == 365 * 86_400
@@ -563,7 +565,7 @@ def test_of_32_wrong_tries_at_once_some_slow_no_more_than_the_limit_are_checked(
     def ask(number: int) -> None:
         for _ in range(20):
             try:
-                with tries.trying([key], NOON) as one:
+                with tries.attempt([key], NOON) as one:
                     asked.append(number)
                     if number % 2:
                         one.count()

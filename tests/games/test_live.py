@@ -20,7 +20,7 @@ from hypothesis import settings as fuzzed
 from hypothesis import strategies as st
 
 from accounts.models import User
-from accounts.queries import standing_sessions
+from accounts.queries import valid_sessions
 from games import alarm, announce
 from games.actions.play import play_move
 from games.live import polling as watch_module
@@ -340,9 +340,9 @@ def test_what_else_ends_a_session_ends_its_socket_too(alice: User, bob: User) ->
 
     run(scenario())
     owners: dict[str, int | None] = {browser.session.session_key or "": bob.pk}
-    assert standing_sessions(owners, timezone.now()) == set(owners)
+    assert valid_sessions(owners, timezone.now()) == set(owners)
     User.objects.filter(pk=bob.pk).update(suspended_until=timezone.now() + timedelta(hours=1))
-    assert standing_sessions(owners, timezone.now()) == set()
+    assert valid_sessions(owners, timezone.now()) == set()
 
 
 UNHEARD: dict[str, Callable[..., object]] = {
@@ -434,4 +434,4 @@ def test_many_sockets_are_looked_after_by_few_queries(
     with django_assert_num_queries(1):
         assert set(news_of(codes)) == codes
     with django_assert_num_queries(2):
-        assert standing_sessions(sessions, timezone.now()) == set(sessions)
+        assert valid_sessions(sessions, timezone.now()) == set(sessions)

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import mails, passwords, queries
+from accounts import mails, password_forms, queries
 from accounts.models import User
 
 TRIES: Final = 3
@@ -33,8 +33,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Changing the password of {user.username}.")
         password = self._typed_password(user)
         with transaction.atomic():
-            passwords.replace(user=user, password=password)
-            mails.tell(kind=mails.PASSWORD_CHANGED, user=user, now=timezone.now())
+            password_forms.replace_password(user=user, password=password)
+            mails.notify(kind=mails.PASSWORD_CHANGED, user=user, now=timezone.now())
         return f"{user.username} has a new password. All sessions and API tokens of the account have ended."
 
     def _typed_password(self, user: User) -> str:

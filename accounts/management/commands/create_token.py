@@ -31,6 +31,6 @@ class Command(BaseCommand):
             token = actions.create_token(user=user, name=options["name"], now=timezone.now())
         except actions.TooManyTokens:
             raise CommandError(
-                f"{user.username} has {actions.TOKENS_A_USER} tokens already; revoke one first."
+                f"{user.username} has {actions.TOKENS_A_USER} tokens already. Revoke one first."
             ) from None
         self.stdout.write(f"Token of {user.username}: {token}")

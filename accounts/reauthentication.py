@@ -37,7 +37,7 @@ NOT_FOR_GUESTS: Final = frozenset({
 """The pages about what protects an account. A guest has only the session, so there is nothing to change."""
 
 
-class GuestsSignUpFirst:
+class SendGuestsToSignUp:
     """Sends guests from the pages about passwords, addresses and tokens to the sign-up page."""
 
     def __init__(self, get_response: Handler) -> None:
@@ -54,7 +54,7 @@ class GuestsSignUpFirst:
         return redirect("account_signup")
 
 
-class ConfirmFirst:
+class AskToConfirm:
     """Sends people to the page that asks for the password or second factor, and then back to where they were.
 
     A form that was sent is dropped. allauth would keep it in the session and run it after the confirmation. A thief

@@ -8,6 +8,6 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def confirmed_lately(context: Context) -> bool:
+def recently_confirmed(context: Context) -> bool:
     """Return True if the password or second factor was shown again in the last minutes."""
     return bool(did_recently_reauthenticate(context["request"]))

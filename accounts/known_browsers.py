@@ -1,10 +1,10 @@
-"""Recognise a browser that has logged in before, by a signed cookie for each of its accounts.
+"""Recognise a browser that has logged in before, by a signed cookie with an entry for each account.
 
-Strangers can use up the tries at a username from anywhere. A browser that is known to its owner has tries of its own,
-so they cannot lock the owner out (decision 85). The cookie opens nothing: it never replaces a password or a code.
+Strangers can use up the tries at a username from anywhere. A known browser has tries of its own, so they cannot lock
+the owner out (decision 85). The cookie never replaces a password or a code.
 
-An entry is `<person>.<random id>`, signed with the person's stored password in the salt. It fits no other person, and a
-new password ends it.
+An entry is `<person>.<random id>`, signed with a salt that contains the stored password. It is valid for that person
+only, and until the password changes.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ COOKIE: Final = "__Host-known" if settings.HTTPS else "known"
 SALT: Final = "accounts.browsers"
 SECONDS: Final = 365 * 86_400
 PEOPLE: Final = 5  # accounts that one browser is known to
-BETWEEN: Final = "|"
+SEPARATOR: Final = "|"
 LONGEST: Final = 200  # characters of an entry, more than a signed one has
 
 
 def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
-    """Set the cookie by which this browser is known to `user`, who has just logged in completely."""
+    """Set the cookie that marks this browser as known to `user`, who has just completed a log-in."""
     others = [entry for entry in _entries(request) if _person(entry) != user.pk]
     entry = _signer(user).sign(f"{user.pk}.{secrets.token_urlsafe(12)}")
-    value = BETWEEN.join([entry, *others][:PEOPLE])
+    value = SEPARATOR.join([entry, *others][:PEOPLE])
     response.set_cookie(COOKIE, value, max_age=SECONDS, secure=settings.HTTPS, httponly=True, samesite="Lax")
 
 
 def known_as(request: HttpRequest, user: User) -> str | None:
-    """Return the random id under which this browser is known to `user`, or None."""
+    """Return the random id of this browser's entry for `user`, or None if there is no valid one."""
     for entry in _entries(request):
         if _person(entry) == user.pk:
             try:
@@ -47,7 +47,7 @@ def known_as(request: HttpRequest, user: User) -> str | None:
 
 
 def may_be_known(request: HttpRequest) -> bool:
-    """Return True if this browser has such a cookie, whether valid or not. Does not ask the database."""
+    """Return True if this browser sent such a cookie, valid or not. Runs no query."""
     return bool(_entries(request))
 
 
@@ -56,7 +56,7 @@ def _signer(user: User) -> TimestampSigner:
 
 
 def _entries(request: HttpRequest) -> list[str]:
-    entries = request.COOKIES.get(COOKIE, "").split(BETWEEN, PEOPLE)[:PEOPLE]
+    entries = request.COOKIES.get(COOKIE, "").split(SEPARATOR, PEOPLE)[:PEOPLE]
     return [entry for entry in entries if _person(entry) is not None and len(entry) <= LONGEST]
 
 

@@ -14,8 +14,8 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import actions, guards, log_ins, mails, queries, tries
-from accounts.forms import take_addresses
+from accounts import actions, log_ins, mails, queries, tries, try_keys
+from accounts.forms import check_addresses
 from accounts.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
@@ -23,7 +23,7 @@ from accounts.tries import Key
 
 
 @transaction.atomic
-def replace(*, user: User, password: str) -> None:
+def replace_password(*, user: User, password: str) -> None:
     """Set a password for somebody who has not shown the old one, and end every session and API token of the account."""
     get_adapter().set_password(user, password)
     actions.revoke_tokens(user=user)
@@ -48,7 +48,7 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
 
         :raises TooManyTries:
         """
-        keys = guards.password_again(context.request, self.user)
+        keys = try_keys.password_again(context.request, self.user)
         checked: str = tries.check(keys, timezone.now(), super().clean_oldpassword)
         return checked
 
@@ -60,21 +60,21 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
             actions.revoke_tokens(user=self.user)
 
 
-class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types
+class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for the mail that leads to a new password. Its work and its answer are the same for every address."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        take_addresses(self)
+        check_addresses(self)
 
     def clean_email(self) -> str:
         """Refuse a person who asks too often for their own address; how often others ask is not told."""
         address: str = get_adapter().clean_email(self.cleaned_data["email"])
         if owner := self._owner(address):
             try:
-                mails.check_asks(kind=mails.RESET, address=address, user=owner, now=timezone.now())
+                mails.check_requests(kind=mails.RESET, address=address, user=owner, now=timezone.now())
             except TooManyTries as many:
-                raise ValidationError(many.told, code="too_many") from None
+                raise ValidationError(many.message, code="too_many") from None
         return address
 
     def save(self, request: HttpRequest, **options: Any) -> str:
@@ -93,11 +93,11 @@ class AskForNewPassword(ResetPasswordForm):  # type: ignore[misc]  # allauth shi
         return user if isinstance(user, User) and queries.has_confirmed(user, address) else None
 
 
-class NewPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
+class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
     """Sets a new password after a reset by mail, and ends every session and token of the account."""
 
     @transaction.atomic
     def save(self) -> None:
         if context.request.user == self.user:  # else the request could not store its session, which is deleted
             get_adapter().logout(context.request)
-        replace(user=self.user, password=self.cleaned_data["password1"])
+        replace_password(user=self.user, password=self.cleaned_data["password1"])
