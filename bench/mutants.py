@@ -65,7 +65,7 @@ QUICK_FOR = {
     "console.py": ("test_console.py",),
     "deal.py": ("test_setup.py", "test_shuffle.py"),
     "events.py": ("test_narration.py",),
-    "foresight.py": ("test_foresight.py",),
+    "preview.py": ("test_preview.py",),
     "moves.py": ("test_moves.py", *QUICK),
     "narration.py": ("test_narration.py",),
     "notation.py": ("test_moves.py",),
@@ -75,7 +75,7 @@ QUICK_FOR = {
     "record.py": ("test_record.py",),
     "scoring.py": ("test_endings.py",),
     "shuffle.py": ("test_shuffle.py",),
-    "views.py": ("test_foresight.py", "test_properties.py"),
+    "views.py": ("test_preview.py", "test_properties.py"),
 }
 PYTEST = ("-x", "-q", "-W", "ignore", "--noconftest", "-c", os.devnull, "--assert=plain", "-p", "no:cacheprovider")
 PLUGINS_LEFT_OUT = ("django", "randomly", "xdist", "schemathesis", "hypothesispytest")

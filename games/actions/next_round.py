@@ -49,7 +49,7 @@ def deal_again(table: Table, *, now: datetime) -> None:
     round_.void, round_.ended_at = True, now
     round_.save(update_fields=["void", "ended_at"])
     Hand.objects.filter(round=round_).update(callout_until=None)
-    deal_round(table, number=round_.number + 1, dealer=queries.match_of(table).dealer_again, now=now)
+    deal_round(table, number=round_.number + 1, dealer=queries.match_of(table).dealer_after_void, now=now)
     player_notices.deal(table, now=now)
     announce.after_commit(table.game)
 

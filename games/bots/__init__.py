@@ -1,4 +1,4 @@
-"""Players that are programs. They see what their seat may see, and choose among the moves that the rules list."""
+"""Bots: programs that play. A bot sees only what its seat may see, and chooses one of its legal moves."""
 
 from __future__ import annotations
 

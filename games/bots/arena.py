@@ -1,4 +1,4 @@
-"""A whole round among bots, in memory: for tests, benches and anybody's experiments."""
+"""Plays rounds among bots in memory, for tests, benchmarks and experiments."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from games.rules import Move, Options, Position, Shuffler, apply, deal, key_from
 
 
 def play_round(bots: Sequence[Bot], options: Options, seed: str, *, dealer: int | None = None) -> Position:
-    """Play one round, one bot a seat, and return its last position; everything follows from ``seed``.
+    """Play one round with one bot a seat and return its last position. The same ``seed`` gives the same round.
 
-    As at a table, whoever may call or catch is asked, in any order, before the player on turn moves.
+    :raises ValueError: if the bot on turn chooses no move.
     """
-    rng = random.Random(seed)  # noqa: S311  # a game among programs, which must be repeatable
+    rng = random.Random(seed)  # noqa: S311  # games of bots must be repeatable
     shuffle = Shuffler(key_from_seed(seed)).shuffle
     position = deal(options, len(bots), shuffle, dealer=dealer)
     while position.phase != "over":
@@ -24,7 +24,12 @@ def play_round(bots: Sequence[Bot], options: Options, seed: str, *, dealer: int 
 
 
 def next_move(bots: Sequence[Bot], position: Position, options: Options, rng: random.Random) -> tuple[int, Move]:
-    """Return the next move of a table of bots, and whose it is."""
+    """Return the seat that moves next, and its move.
+
+    While a seat can be caught, the bots that are not on turn are asked first, in random order.
+
+    :raises ValueError: if the bot on turn chooses no move.
+    """
     others = [seat for seat in range(len(bots)) if seat != position.turn] if position.exposed else []
     rng.shuffle(others)
     for seat in (*others, position.turn):
@@ -32,4 +37,4 @@ def next_move(bots: Sequence[Bot], position: Position, options: Options, rng: ra
         move = bots[seat].choose(view_for(position, seat, options), legal, rng) if legal else None
         if move is not None:
             return seat, move
-    raise ValueError(f"{bots[position.turn].name}, on turn, chose no move")
+    raise ValueError(f"{bots[position.turn].name} is on turn but chose no move")

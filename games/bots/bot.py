@@ -1,4 +1,4 @@
-"""What a bot is."""
+"""The interface of a bot."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from games.rules import Move, View
 
 
 class Bot(Protocol):
-    """A player that is a program; it keeps nothing between two calls."""
+    """A program that plays. It keeps no state between two calls."""
 
     @property
     def name(self) -> str:
-        """The key in ``BOTS``, as tables store it."""
+        """The key in ``BOTS``, which tables store."""
 
     @property
     def label(self) -> str:
-        """What people read when they pick one."""
+        """The name that people see when they choose a bot."""
 
     @property
     def help(self) -> str:
         """One sentence on how it plays."""
 
     def choose(self, view: View, legal: Sequence[Move], rng: random.Random) -> Move | None:
-        """Return a move of ``legal``, a play perhaps with UNO called; None: stay silent.
+        """Return one of the ``legal`` moves, or None to make no move.
 
-        Only a bot that is not on turn may stay silent. ``legal`` is what the rules list for the view's seat, and must
-        not be empty. The same view, moves and state of ``rng`` give the same answer.
+        ``legal`` are the legal moves of the view's seat. It must not be empty. A play may have ``uno`` added. Only a
+        bot that is not on turn may return None. The same view, moves and state of ``rng`` give the same answer.
         """

@@ -1,4 +1,4 @@
-"""Calling UNO and catching: the moves that need no turn."""
+"""Helpers for calling UNO and catching."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from games.rules import TURN_MOVES, Move, View, cards_after
 
 
 def turn_moves(legal: Sequence[Move]) -> list[Move]:
-    """Return the moves of the player on turn; none if it is somebody else's."""
+    """Return the turn moves. The list is empty if another player is on turn."""
     return [move for move in legal if move.kind in TURN_MOVES]
 
 
-def own_call(legal: Sequence[Move]) -> Move | None:
-    """Return the late call of a player who can be caught."""
+def late_call(legal: Sequence[Move]) -> Move | None:
+    """Return the UNO call of a player who can be caught, or None."""
     return next((move for move in legal if move.kind == "uno"), None)
 
 
 def catches(view: View, legal: Sequence[Move]) -> list[Move]:
-    """Return the catches that hit somebody; where false catches cost cards, the rules list those too."""
+    """Return the catches of players who can be caught.
+
+    With the option ``false_catch_penalty`` other catches are legal too.
+    """
     return [move for move in legal if move.kind == "catch" and move.target in view.exposed]
 
 
 def with_call(view: View, move: Move) -> Move:
-    """Return a play with UNO called if it leaves its player one card, else the move as it is."""
+    """Return the move with an UNO call added if it is a play that leaves one card."""
     return move._replace(uno=True) if move.kind == "play" and cards_after(view, move) == 1 else move

@@ -1,27 +1,27 @@
-"""The bot that picks by chance."""
+"""The bot that plays at random."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 
-from games.bots.calls import catches, own_call, turn_moves, with_call
+from games.bots.calls import catches, late_call, turn_moves, with_call
 from games.rules import Move, View
 
 NOTICES = 0.5
-"""How often it notices that it may call or catch."""
+"""The probability that it notices a call or a catch."""
 
 
 class Random:
-    """Any legal move, each as likely as the others."""
+    """Plays any legal move, all with the same probability."""
 
     name = "random"
     label = "Random"
-    help = "Plays any card that fits, and often overlooks an UNO."
+    help = "Plays any card that matches and often forgets UNO."
 
     def choose(self, view: View, legal: Sequence[Move], rng: random.Random) -> Move | None:
-        """Return any move of the turn; or a call, when it notices."""
-        calls = [move for move in (own_call(legal), *catches(view, legal)) if move is not None]
+        """Return a call or a catch that it notices, or any turn move. See ``Bot.choose``."""
+        calls = [move for move in (late_call(legal), *catches(view, legal)) if move is not None]
         if calls and rng.random() < NOTICES:
             return rng.choice(calls)
         moves = turn_moves(legal)

@@ -1,4 +1,7 @@
-"""The bot that looks ahead: it deals out the hidden cards by chance and plays the worlds on."""
+"""The bot that looks ahead by Monte Carlo search.
+
+It deals the hidden cards at random and plays each of these worlds on for some moves.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +9,38 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from games.bots.calls import catches, own_call, turn_moves, with_call
-from games.bots.judgement import Judge
-from games.bots.playout import play_out, shuffle_of, standing
-from games.bots.worlds import imagine, unseen
+from games.bots.calls import catches, late_call, turn_moves, with_call
+from games.bots.evaluation import Evaluator
+from games.bots.playout import play_out, random_shuffle, win_chance
+from games.bots.worlds import sample_world, unseen_cards
 from games.rules import Card, Move, View, push
 
-OPTIONS_KEPT: Final = 6
-"""Moves that are tried in play-outs: the best by judgement."""
+CANDIDATES: Final = 6
+"""How many moves are tried in play-outs: those with the highest values."""
 
 BUDGET: Final = 900
-"""Moves played in all play-outs of one choice: counted, not timed, so that a choice can be repeated."""
+"""How many moves all play-outs of one choice may make. A count and not a time, so that a choice can be repeated."""
 
 WORLD_COST: Final = 3
-"""What dealing out a world costs, in moves: most of a choice where every play-out ends at once."""
+"""What dealing a world costs, in moves."""
 
 HORIZON: Final = 6
-"""Moves after which a play-out is judged as it stands."""
+"""After how many moves a play-out is evaluated."""
 
 
 class Sharp:
-    """The move that does best in play-outs."""
+    """Plays the move that does best in play-outs."""
 
     name = "sharp"
     label = "Sharp"
-    help = "Thinks ahead, never forgets to call UNO and catches everybody who does."
+    help = "Thinks ahead, never forgets to call UNO and catches everyone who does."
 
     def __init__(self, budget: int = BUDGET) -> None:
         self._budget = budget
 
     def choose(self, view: View, legal: Sequence[Move], rng: random.Random) -> Move | None:
-        """Return a call or catch at once, else the move that wins most of the worlds the view allows."""
-        calls = [move for move in (own_call(legal), *catches(view, legal)) if move is not None]
+        """Return a call or a catch if there is one, or the best turn move by play-outs. See ``Bot.choose``."""
+        calls = [move for move in (late_call(legal), *catches(view, legal)) if move is not None]
         if calls:
             return calls[0]
         moves = turn_moves(legal)
@@ -47,31 +50,36 @@ class Sharp:
 
 
 def _best(view: View, moves: Sequence[Move], budget: int, rng: random.Random) -> Move:
-    """Try the likeliest moves in the same worlds; the weaker half drops out as the budget is spent."""
-    judge = Judge(view)
-    tried = sorted(moves, key=judge.worth, reverse=True)[:OPTIONS_KEPT]
-    cards = unseen(view)
-    scores = dict.fromkeys(tried, 0.0)
+    """Return the best move by play-outs.
+
+    All candidates are tried in the same worlds. The weaker half is dropped each time a third of the budget is spent.
+    """
+    evaluator = Evaluator(view)
+    candidates = sorted(moves, key=evaluator.value_of, reverse=True)[:CANDIDATES]
+    cards = unseen_cards(view)
+    scores = dict.fromkeys(candidates, 0.0)
     spent, share = 0, budget // 3
-    while len(tried) > 1 and spent < budget:
+    while len(candidates) > 1 and spent < budget:
         limit = spent + share
         while spent < limit:
-            spent += _try_all(view, tried, cards, scores, rng)
-        tried.sort(key=scores.__getitem__, reverse=True)
-        if len(tried) > 2:
-            tried = tried[: (len(tried) + 1) // 2]
-    return tried[0]
+            spent += _play_world(view, candidates, cards, scores, rng)
+        candidates.sort(key=scores.__getitem__, reverse=True)
+        if len(candidates) > 2:
+            candidates = candidates[: (len(candidates) + 1) // 2]
+    return candidates[0]
 
 
-def _try_all(view: View, tried: list[Move], cards: list[Card], scores: dict[Move, float], rng: random.Random) -> int:
-    """Play one world on after each of the moves; returns what that cost."""
+def _play_world(
+    view: View, candidates: list[Move], cards: list[Card], scores: dict[Move, float], rng: random.Random
+) -> int:
+    """Deal one world, play it on after each candidate and add the results to ``scores``. Return the cost in moves."""
     seat = view.turn
-    world = imagine(view, cards, rng)
-    shuffle = shuffle_of(rng)
+    world = sample_world(view, cards, rng)
+    shuffle = random_shuffle(rng)
     spent = WORLD_COST
-    for move in tried:
+    for move in candidates:
         position, _ = push(world, seat, move, view.options, shuffle)
         end, made = play_out(position, view.options, HORIZON, rng)
-        scores[move] += standing(end, seat, view.options)
+        scores[move] += win_chance(end, seat, view.options)
         spent += 1 + made
     return spent

@@ -1,4 +1,4 @@
-"""Worlds that a view allows: the hidden cards dealt out by chance."""
+"""Worlds: positions that a view allows, with the hidden cards dealt at random."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from random import Random
 from games.rules import DECKS, Card, Position, View
 
 
-def unseen(view: View) -> list[Card]:
-    """Return the cards that are neither in the viewer's hand nor on the discard pile.
+def unseen_cards(view: View) -> list[Card]:
+    """Return the cards of the deck that are neither in the viewer's hand nor on the discard pile.
 
-    There are always enough for a world: a position made by hand may hold cards that the deck has not.
+    Cards are added if a world needs more: a position made by hand may have more cards than the deck.
     """
     deck = DECKS[view.options.deck].cards
     seen = Counter(view.hand)
@@ -28,10 +28,10 @@ def unseen(view: View) -> list[Card]:
     return cards
 
 
-def imagine(view: View, cards: list[Card], rng: Random) -> Position:
-    """Return a position that looks to the viewer as the view does; shuffles ``cards``, the unseen ones."""
+def sample_world(view: View, cards: list[Card], rng: Random) -> Position:
+    """Return a random position that has this view. ``cards`` are the unseen cards, which are shuffled in place."""
     random = rng.random
-    cards.sort(key=lambda _: random())  # as fair as rng.shuffle, and several times faster
+    cards.sort(key=lambda _: random())  # several times faster than rng.shuffle, and just as fair
     hands, at = [], 0
     for seat, count in enumerate(view.counts):
         if seat == view.you:

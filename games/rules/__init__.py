@@ -1,6 +1,7 @@
-"""What the game is: pure Python, no clock, no I/O, no global randomness.
+"""The rules of the game in pure Python: no clock, no I/O and no global randomness.
 
-Nouns: cards, options, positions, moves, events, views. Verbs: ``legal_moves``, ``apply``, ``deal``, ``view_for``.
+The types are cards, options, positions, moves, events and views. The main functions are ``deal``, ``legal_moves``,
+``apply`` and ``view_for``.
 """
 
 from games.rules.apply import apply, ends_turn, push
@@ -9,7 +10,6 @@ from games.rules.clock import most_held
 from games.rules.deal import deal, deal_cards
 from games.rules.errors import REFUSALS, BadInput, Refused
 from games.rules.events import EVENTS, Event, redact
-from games.rules.foresight import cards_after, winner_by_leaving
 from games.rules.legal import answers, default_move, legal_moves, refusal, why_not
 from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
@@ -26,6 +26,7 @@ from games.rules.presets import (
     options_from_stored,
     options_to_store,
 )
+from games.rules.preview import cards_after, winner_by_leaving
 from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
 from games.rules.replay import replay
 from games.rules.rulebook import RULEBOOK, Rule

@@ -1,4 +1,4 @@
-"""``python -m games.rules replay|random|rulebook``: the console of NOTATION."""
+"""The command line ``python -m games.rules replay|random|rulebook`` (NOTATION, "Console")."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from games.rules.rulebook import rulebook_markdown
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m games.rules", description="The rules of the game on the console.")
+    parser = argparse.ArgumentParser(
+        prog="python -m games.rules", description="The rules of the game on the command line."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     replay = commands.add_parser("replay", help="replay JSON requests from standard input, or a record")
     replay.add_argument("--record", metavar="FILE", help="replay a record, one line of JSON a round")
@@ -68,7 +70,10 @@ def _random(games: int, players: int, seed: str, preset: str) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status (2: bad input, said in one line on standard error)."""
+    """Run a command and return its exit status.
+
+    The status of bad input is 2. Its message is one line on standard error.
+    """
     args = _parser().parse_args(argv)
     try:
         if args.command == "replay" and args.record is not None:

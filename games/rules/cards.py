@@ -1,6 +1,6 @@
-"""Cards, faces and decks: table rows, from which every per-card fact is looked up.
+"""Cards, faces and decks, as tables.
 
-A card is its NOTATION text (``"r5"``, ``"W10"``). Cards, faces and decks of a new variant are new rows here.
+A card is its NOTATION text (``"r5"``, ``"W10"``). The cards and decks of a new variant are new rows here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _COLOR_NAMES: Final = {"r": "Red", "y": "Yellow", "g": "Green", "b": "Blue"}
 
 
 class Symbol(NamedTuple):
-    """What a printed symbol is and does, whatever its colour."""
+    """What a symbol is and does in every colour. ``Face`` explains the fields."""
 
     text: str
     name: str
@@ -30,10 +30,11 @@ class Symbol(NamedTuple):
 class Face(NamedTuple):
     """One kind of card.
 
-    ``color`` is empty for a wild; ``value`` is the draw value (0: not a draw card); ``asks`` names the choice its
-    player makes (``"color"``, ``"swap"``, ``"roulette"`` or nothing); ``effects`` are rows of the effects table. What
-    the options of a table leave of ``asks`` and ``effects`` is said by its ``Ruleset``. ``rank`` is the symbol's place
-    in a sorted hand.
+    ``color`` is empty for a wild. ``value`` is how many cards it makes others draw, 0 if it is not a draw card.
+    ``asks`` is the choice that its player makes: ``"color"``, ``"swap"``, ``"roulette"`` or empty. ``effects`` are
+    names of rows in ``EFFECTS`` (``effects.py``). The options of a table may switch ``asks`` and ``effects`` off: its
+    ``Ruleset`` has those in force. ``points`` is what the card scores (SCORE-1). ``number`` is None without a number.
+    ``rank`` is the place of the symbol in a sorted hand.
     """
 
     text: Card
@@ -50,14 +51,17 @@ class Face(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One side of a deck: its colours, in the order that decides ties (CLOCK-1), and the face that each card shows."""
+    """One side of a deck: its colours and the face that each card shows.
+
+    The order of the colours decides ties (CLOCK-1).
+    """
 
     colors: tuple[str, ...]
     faces: Mapping[Card, Face]
 
 
 class Deck(NamedTuple):
-    """A box of cards, in the order that the shuffle starts from (NOTATION, "Shuffle")."""
+    """A deck. ``cards`` are in the order that the shuffle starts from (NOTATION, "Shuffle")."""
 
     name: str
     title: str
@@ -81,7 +85,7 @@ _SYMBOLS: Final = {
             for n in range(10)
         ),
         Symbol("S", "Skip", "skip", 20, ("skip_next",)),
-        Symbol("R", "Reverse", "reverse", 20, ("turn_round", "bounce")),
+        Symbol("R", "Reverse", "reverse", 20, ("reverse_direction", "skip_if_two_left")),
         Symbol("E", "Skip Everyone", "skip_everyone", 20, ("skip_everyone",)),
         Symbol("D", "Discard All", "discard_all", 20, ("shed_color",)),
         Symbol("+2", "Draw Two", "draw", 20, ("next_owes",), value=2),
@@ -89,12 +93,20 @@ _SYMBOLS: Final = {
         Symbol("W", "Wild", "wild", 50, asks="color"),
         Symbol("WC", "Wild Color Roulette", "roulette", 50, ("roulette",), asks="roulette"),
         Symbol("W4", "Wild Draw Four", "draw", 50, ("next_owes",), value=4, asks="color"),
-        Symbol("WR4", "Wild Reverse Draw Four", "draw", 50, ("turn_round", "rebound_owes"), value=4, asks="color"),
+        Symbol(
+            "WR4",
+            "Wild Reverse Draw Four",
+            "draw",
+            50,
+            ("reverse_direction", "next_owes_after_reverse"),
+            value=4,
+            asks="color",
+        ),
         Symbol("W6", "Wild Draw Six", "draw", 50, ("next_owes",), value=6, asks="color"),
         Symbol("W10", "Wild Draw Ten", "draw", 50, ("next_owes",), value=10, asks="color"),
     )
 }
-"""In the order in which hands are sorted."""
+"""Every symbol, in the order in which hands are sorted."""
 
 _RANKS: Final = {text: rank for rank, text in enumerate(_SYMBOLS)}
 
@@ -149,7 +161,9 @@ FACES: Final[dict[Card, Face]] = {card: face for deck in DECKS.values() for card
 
 
 def face_of(card: Card) -> Face:
-    """Return the row of a card, the same in every deck but for its points; KeyError if no deck has it.
+    """Return the face of a card. Only its points may differ between decks.
+
+    :raises KeyError: if no deck has the card.
 
     >>> face_of("r+4").value, face_of("r+4").color, face_of("WC").color
     (4, 'r', '')
@@ -158,7 +172,7 @@ def face_of(card: Card) -> Face:
 
 
 def card_name(card: Card) -> str:
-    """Return a card's name as people say it.
+    """Return the name of a card in words.
 
     >>> card_name("r+4"), card_name("WR4")
     ('Red Draw Four', 'Wild Reverse Draw Four')
@@ -167,7 +181,7 @@ def card_name(card: Card) -> str:
 
 
 def color_name(color: str) -> str:
-    """Return a colour's name.
+    """Return the name of a colour.
 
     >>> color_name("r")
     'Red'

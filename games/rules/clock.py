@@ -1,4 +1,4 @@
-"""What the clock does for a player whose time has run out, phase by phase (CLOCK-1)."""
+"""The moves that the clock makes for a player whose time has run out, one function a phase (CLOCK-1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from games.rules.position import Position
 
 
 def most_held(cards: Iterable[Card]) -> str:
-    """Return the colour most held; ties, or none held: the first of r, y, g, b.
+    """Return the colour that most of the cards have: the first of r, y, g, b if several do.
 
     >>> most_held(["b1", "g2", "b3", "W6"]), most_held(["W6"])
     ('b', 'r')
@@ -21,17 +21,17 @@ def most_held(cards: Iterable[Card]) -> str:
 
 
 def name_color(position: Position, seat: int, options: Options) -> Move:
-    """Return the clock's move for a seat that a roulette is aimed at."""
+    """Return the clock's move for a seat that has to name the colour of a roulette."""
     return Move("color", color=most_held(position.hands[seat]), clock=True)
 
 
 def take_or_draw(position: Position, seat: int, options: Options) -> Move:
-    """Return the clock's move for a seat that may play, draw or take."""
+    """Return the clock's move for a seat that can play: take the stack, or draw if there is none."""
     return Move("draw" if position.pending is None else "take", clock=True)
 
 
 def play_or_keep(position: Position, seat: int, options: Options) -> Move:
-    """Return the clock's move for a seat that has drawn a card: it is kept where that is allowed, else played."""
+    """Return the clock's move for a drawn playable card: keep it if the options allow that, or play it."""
     if not options.drawn_must_play:
         return Move("pass", clock=True)
     card = position.drawn or ""

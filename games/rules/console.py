@@ -1,4 +1,4 @@
-"""The console's work without its streams: one request in, one answer out (NOTATION, "Console")."""
+"""The answers of the command line, without its streams (NOTATION, "Console")."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIELDS = frozenset({"options", "seed", "position", "players", "moves"})
 
 
 class Request(NamedTuple):
-    """A replay to make."""
+    """A request to replay moves: a line of input, checked."""
 
     position: Position
     options: Options
@@ -35,7 +35,10 @@ class Request(NamedTuple):
 
 
 def parse_request(line: str) -> Request:
-    """Return the request a line of JSON says; raises BadInput."""
+    """Return the request that a line of JSON describes.
+
+    :raises BadInput: if the line is no valid request.
+    """
     try:
         obj = json.loads(line)
     except (ValueError, RecursionError):
@@ -68,7 +71,7 @@ def _seed(value: object) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise BadInput("seed must be text that UTF-8 can say.") from None
+        raise BadInput("seed must be text that UTF-8 can encode.") from None
     return value
 
 
@@ -84,12 +87,15 @@ def _position(obj: Mapping[str, object], options: Options, shuffle: Shuffle) -> 
 
 
 def replay_line(line: str) -> dict[str, object]:
-    """Answer one line of ``replay``; raises BadInput."""
+    """Return the answer to one line of ``replay``.
+
+    :raises BadInput: if the line is no valid request.
+    """
     return replay(parse_request(line))
 
 
 def replay(request: Request) -> dict[str, object]:
-    """Play a request's moves; a refused one changes nothing and the replay goes on."""
+    """Return the answer to a request. A refused move changes nothing, and the next one is tried."""
     position, steps = request.position, []
     for text in request.moves:
         try:
@@ -124,7 +130,7 @@ def _accepted(text: str, position: Position, events: Iterable[Event]) -> dict[st
 
 
 def replayed_json(replayed: ReplayedRound) -> dict[str, object]:
-    """Answer one round of a record."""
+    """Return the answer for one round of a record."""
     return {
         "round": replayed.number,
         "steps": [{"at": line.at, **_accepted(line.text, after, events)} for line, after, events in replayed.steps],
@@ -133,7 +139,7 @@ def replayed_json(replayed: ReplayedRound) -> dict[str, object]:
 
 
 def legal_lines(position: Position, options: Options) -> dict[str, list[str]]:
-    """Return every seat's legal moves as sorted text."""
+    """Return the legal moves of every seat, by the seat's number as text. The moves are sorted as strings."""
     return {
         str(seat): sorted(str(move) for move in legal_moves(position, seat, options))
         for seat in range(len(position.hands))
@@ -141,33 +147,33 @@ def legal_lines(position: Position, options: Options) -> dict[str, list[str]]:
 
 
 def random_round(options: Options, players: int, shuffle: Shuffle, rng: random.Random) -> int:
-    """Play one random round; returns the number of accepted moves.
+    """Play one random round and return the number of moves made.
 
-    Moves are listed for the seat on turn and, while somebody can be caught, for all who may call or catch.
+    While somebody can be caught the move is picked among those of all seats, otherwise among those of the seat on turn.
     """
     position = deal(options, players, shuffle)
-    pick, count = rng.random, 0
+    random_number, count = rng.random, 0
     while position.phase != OVER:
         seat = position.turn
         listed = legal_moves(position, seat, options)
         if position.exposed:
-            choices = [(seat, move) for move in listed] + _calls(position, options)
-            seat, move = choices[int(pick() * len(choices))]
+            choices = [(seat, move) for move in listed] + _moves_out_of_turn(position, options)
+            seat, move = choices[int(random_number() * len(choices))]
         else:
-            move = listed[int(pick() * len(listed))]
-        # The move is one of the list just made, so it needs no second validation.
+            move = listed[int(random_number() * len(listed))]
+        # The move comes from the list just made, so `apply` would only check it a second time.
         position, _ = push(position, seat, move, options, shuffle)
         count += 1
     return count
 
 
-def _calls(position: Position, options: Options) -> list[tuple[int, Move]]:
+def _moves_out_of_turn(position: Position, options: Options) -> list[tuple[int, Move]]:
     others = (seat for seat in range(len(position.hands)) if seat != position.turn)
     return [(seat, move) for seat in others for move in legal_moves(position, seat, options)]
 
 
 class Tally(NamedTuple):
-    """What a run of random games came to."""
+    """The number of games and moves that were played, and the seconds they took."""
 
     games: int
     moves: int
@@ -175,8 +181,8 @@ class Tally(NamedTuple):
 
 
 def random_games(options: Options, games: int, players: int, seed: str) -> Tally:
-    """Play random games, dealing included in the time."""
-    rng = random.Random(seed)  # noqa: S311  # picks the moves of a test run; the cards come from the shuffler
+    """Play random games. The time includes dealing."""
+    rng = random.Random(seed)  # noqa: S311  # picks moves only; the cards come from the shuffler
     moves = 0
     start = time.perf_counter()
     for game in range(games):

@@ -1,4 +1,4 @@
-"""The deal: from a shuffle to the first position of a round."""
+"""Deal a round: from shuffled cards to the first position."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.rules.shuffle import DEAL, Shuffle
 
 
 def next_dealer(dealer: int, players: int, absent: Collection[int]) -> int:
-    """Return the seat that deals after ``dealer``: the next player still in the match (SETUP-5).
+    """Return the seat that deals after ``dealer``: the next seat that is not in ``absent`` (SETUP-5).
 
     >>> next_dealer(1, 4, (2,))
     3
@@ -32,9 +32,12 @@ def deal(
     dealer: int | None = None,
     absent: Collection[int] = (),
 ) -> Position:
-    """Deal a round (SETUP-1 to SETUP-4); seats in ``absent`` have left the match.
+    """Shuffle the deck and return the first position of a round (SETUP-1 to SETUP-4).
 
-    ``dealer`` None is the last seat, so that seat 0 gets the first card and starts.
+    ``dealer`` defaults to the last seat, so that seat 0 gets the first card and starts. The seats in ``absent`` have
+    left the match and get no cards.
+
+    :raises BadInput: as ``deal_cards``.
     """
     cards = shuffle(options.rules.deck.cards, DEAL)
     return deal_cards(options, players, cards, dealer=dealer, absent=absent)
@@ -48,7 +51,10 @@ def deal_cards(
     dealer: int | None = None,
     absent: Collection[int] = (),
 ) -> Position:
-    """Deal a round from cards already in order, the first dealt first."""
+    """Return the first position of a round, dealt from ``cards`` in order. See ``deal``.
+
+    :raises BadInput: if the number of players is wrong, or no number card is left to start with.
+    """
     if not MIN_PLAYERS <= players <= MAX_PLAYERS:
         raise BadInput("A table has 2 to 6 players.")
     last = players - 1 if dealer is None else dealer

@@ -1,4 +1,4 @@
-"""What cards do: a table from the effect names of the faces to functions, run in the order of the face's row."""
+"""What cards do: one function for each effect that a row of ``cards.py`` names, run in the order of that row."""
 
 from __future__ import annotations
 
@@ -9,142 +9,145 @@ from games.rules.cards import Card
 from games.rules.events import Event
 from games.rules.position import CHOOSE_COLOR, Pending
 from games.rules.ruleset import SideRules
-from games.rules.turn import Turn
+from games.rules.turn import ALL_CARDS, Turn
 
 
-def skip_next(step: Turn) -> None:
-    """Skip: the next player loses the turn (SKIP-1)."""
-    skipped = step.position.next_seat(step.seat)
-    step.events.append(Event("skipped", skipped))
-    step.next = step.position.next_seat(skipped)
+def skip_next(turn: Turn) -> None:
+    """Skip the next player (SKIP-1)."""
+    skipped = turn.position.next_seat(turn.seat)
+    turn.events.append(Event("skipped", skipped))
+    turn.next = turn.position.next_seat(skipped)
 
 
-def skip_everyone(step: Turn) -> None:
-    """Skip Everyone: another turn (ALL-1)."""
-    step.events.append(Event("skipped_everyone", step.seat))
-    step.next = step.seat
+def skip_everyone(turn: Turn) -> None:
+    """Give the player another turn (ALL-1)."""
+    turn.events.append(Event("skipped_everyone", turn.seat))
+    turn.next = turn.seat
 
 
-def turn_round(step: Turn) -> None:
-    """The direction turns (REV-1, WR4-1)."""
-    position = step.position
+def reverse_direction(turn: Turn) -> None:
+    """Reverse the direction of play (REV-1, WR4-1)."""
+    position = turn.position
     position.direction = -position.direction
-    step.events.append(Event("turned_round", step.seat, amount=position.direction))
-    step.next = position.next_seat(step.seat)
+    turn.events.append(Event("turned_round", turn.seat, amount=position.direction))
+    turn.next = position.next_seat(turn.seat)
 
 
-def bounce(step: Turn) -> None:
-    """With two players left a Reverse skips the other (REV-1)."""
-    if _two_left(step):
-        step.events.append(Event("skipped", step.next))
-        step.next = step.seat
+def skip_if_two_left(turn: Turn) -> None:
+    """Skip the other player if two players are left (REV-1)."""
+    if _two_players_left(turn):
+        turn.events.append(Event("skipped", turn.next))
+        turn.next = turn.seat
 
 
-def pass_hands(step: Turn) -> None:
-    """A 0: every hand goes to the next player in the direction of play (ZERO-1)."""
-    position = step.position
+def pass_hands(turn: Turn) -> None:
+    """Pass every hand to the next player in the direction of play (ZERO-1)."""
+    position = turn.position
     old = position.hands
     seats = position.still_in()
     for seat in seats:
-        step.set_hand(position.next_seat(seat), old[seat])
-    step.received = seats
-    step.events.append(Event("passed_hands", step.seat, amount=position.direction))
+        turn.set_hand(position.next_seat(seat), old[seat])
+    turn.received = seats
+    turn.events.append(Event("passed_hands", turn.seat, amount=position.direction))
 
 
-def swap_hands(step: Turn) -> None:
-    """A 7: two players swap hands (SEVEN-1)."""
-    seat, target = step.seat, step.move.target
+def swap_hands(turn: Turn) -> None:
+    """Swap the player's hand with the hand of the move's target (SEVEN-1).
+
+    :raises ValueError: if the move has no target.
+    """
+    seat, target = turn.seat, turn.move.target
     if target is None:
         raise ValueError("a swap needs a target")
-    mine, theirs = step.position.hands[seat], step.position.hands[target]
-    step.set_hand(seat, theirs)
-    step.set_hand(target, mine)
-    step.received = (seat, target)
-    step.events.append(Event("swapped", seat, target=target))
+    mine, theirs = turn.position.hands[seat], turn.position.hands[target]
+    turn.set_hand(seat, theirs)
+    turn.set_hand(target, mine)
+    turn.received = (seat, target)
+    turn.events.append(Event("swapped", seat, target=target))
 
 
-def next_owes(step: Turn) -> None:
-    """A draw card: the next player owes its value and all of the stack so far (DRAW-1, STACK-2)."""
-    _owe(step, step.next)
+def next_owes(turn: Turn) -> None:
+    """Make the next player owe the card's draw value and the stack so far (DRAW-1, STACK-2)."""
+    _owe(turn, turn.next)
 
 
-def rebound_owes(step: Turn) -> None:
-    """Wild Reverse Draw Four: with two players left its own player owes (WR4-1, WR4-2)."""
-    if _two_left(step):
-        step.events.append(Event("skipped", step.next))
-        _owe(step, step.seat)
+def next_owes_after_reverse(turn: Turn) -> None:
+    """Make the next player owe the cards, or the card's own player if two are left (WR4-1, WR4-2)."""
+    if _two_players_left(turn):
+        turn.events.append(Event("skipped", turn.next))
+        _owe(turn, turn.seat)
     else:
-        _owe(step, step.next)
+        _owe(turn, turn.next)
 
 
-def owe_unanswered(step: Turn) -> None:
-    """The last card is a draw card that cannot be answered: the next player draws at once, with two left too.
+def draw_unanswered(turn: Turn) -> None:
+    """Make the next player draw the last card's stack at once, with two players left too.
 
-    (Option ``last_draw_card`` draw_then_win.)
+    For the value ``draw_then_win`` of the option ``last_draw_card``.
     """
-    if "turn_round" in step.side.effects[step.move.card or ""]:
-        turn_round(step)
-    next_owes(step)
-    total = step.position.pending.total if step.position.pending else 0
-    step.draw_owed(step.next, total, "stack")
+    if "reverse_direction" in turn.side.effects[turn.move.card or ""]:
+        reverse_direction(turn)
+    next_owes(turn)
+    total = turn.position.pending.total if turn.position.pending else 0
+    turn.draw_owed(turn.next, total, "stack")
 
 
-def _owe(step: Turn, debtor: int) -> None:
-    position = step.position
-    value = step.side.faces[step.move.card or ""].value
+def _owe(turn: Turn, debtor: int) -> None:
+    position = turn.position
+    value = turn.side.faces[turn.move.card or ""].value
     total = value if position.pending is None else value + position.pending.total
     position.pending = Pending(total, value)
-    step.next = debtor
-    step.events.append(Event("owes", debtor, None, None, None, total))
+    turn.next = debtor
+    turn.events.append(Event("owes", debtor, None, None, None, total))
 
 
-def roulette(step: Turn) -> None:
-    """Aim a Color Roulette at the next player, who names the colour (ROUL-1)."""
-    step.events.append(Event("aimed", step.seat, target=step.next))
-    step.position.phase = CHOOSE_COLOR
+def roulette(turn: Turn) -> None:
+    """Make the next player name the colour of a Color Roulette (ROUL-1)."""
+    turn.events.append(Event("aimed", turn.seat, target=turn.next))
+    turn.position.phase = CHOOSE_COLOR
 
 
-def roulette_at_once(step: Turn) -> None:
-    """Aim a Color Roulette whose colour is named already: the next player draws now (option ``roulette_color``)."""
-    step.events.append(Event("aimed", step.seat, target=step.next))
-    turn_over(step, step.next)
-    step.next = step.position.next_seat(step.next)
+def roulette_at_once(turn: Turn) -> None:
+    """Make the next player draw for a Color Roulette whose colour the move names (option ``roulette_color``)."""
+    turn.events.append(Event("aimed", turn.seat, target=turn.next))
+    turn_over_cards(turn, turn.next)
+    turn.next = turn.position.next_seat(turn.next)
 
 
-def turn_over(step: Turn, seat: int) -> None:
-    """Turn cards over for a seat until one of the colour in force shows (ROUL-1)."""
-    color = step.position.color or ""
-    cards, _ = step.draw(seat, _ALL_THERE_ARE, step.side.of_color[color])
+def turn_over_cards(turn: Turn, seat: int) -> None:
+    """Turn cards over into a seat's hand until one of the active colour shows (ROUL-1)."""
+    color = turn.position.color or ""
+    cards, _ = turn.draw(seat, ALL_CARDS, turn.side.of_color[color])
     if cards:
-        step.events.append(Event("turned_over", seat, cards=cards, color=color, amount=len(cards)))
-    step.show_mercy(seat)
+        turn.events.append(Event("turned_over", seat, cards=cards, color=color, amount=len(cards)))
+    turn.check_mercy_limit(seat)
 
 
-_ALL_THERE_ARE: Final = 10**9
-
-
-def _two_left(step: Turn) -> bool:
-    """TWO-1: players still in, not seats; who went out counts."""
-    return len(step.position.hands) - len(step.position.out) == 2
+def _two_players_left(turn: Turn) -> bool:
+    """Return True if two players are still in, players who went out on a stack included (TWO-1)."""
+    return len(turn.position.hands) - len(turn.position.out) == 2
 
 
 EFFECTS: Final[dict[str, Callable[[Turn], None]]] = {
     "skip_next": skip_next,
     "skip_everyone": skip_everyone,
-    "turn_round": turn_round,
-    "bounce": bounce,
+    "reverse_direction": reverse_direction,
+    "skip_if_two_left": skip_if_two_left,
     "pass_hands": pass_hands,
     "swap_hands": swap_hands,
     "next_owes": next_owes,
-    "rebound_owes": rebound_owes,
+    "next_owes_after_reverse": next_owes_after_reverse,
     "roulette": roulette,
     "roulette_at_once": roulette_at_once,
 }
-"""What carries out each effect of a ``Ruleset``."""
+"""The function of each effect that a ``Ruleset`` names."""
 
 
-def parted(hand: tuple[Card, ...], card: Card, side: SideRules) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """Return what stays in a hand when a card of it is played, and what is shed with that card, sorted (DISC-1)."""
+def split_hand(hand: tuple[Card, ...], card: Card, side: SideRules) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """Return the cards that stay in ``hand`` when ``card`` is played, and the cards shed with it (DISC-1).
+
+    The cards shed are sorted as strings. They do not include ``card``.
+    """
     at = hand.index(card)
     rest = hand[:at] + hand[at + 1 :]
     if card not in side.sheds:

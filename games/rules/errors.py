@@ -1,4 +1,4 @@
-"""The closed set of refusals, and the one error for input that is not a game at all."""
+"""Every reason to refuse a move, and the error for input that describes no game."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import Final
 
 
 class Refusal:
-    """A row: its code's rule, and the sentence; empty where each refusal says more, such as which card."""
+    """The rule behind a code, and its sentence.
+
+    The sentence is empty if the caller writes it, for example to name a card.
+    """
 
     __slots__ = ("rule", "sentence")
 
@@ -17,15 +20,15 @@ class Refusal:
 
 _ROWS: Final[dict[str, Refusal]] = {
     "malformed": Refusal(None, "That is not a move of this game."),
-    "no_such_seat": Refusal(None, "There is no such seat at this table."),
+    "no_such_seat": Refusal(None, "This table has no such seat."),
     "over": Refusal("END-1", "The round is over."),
     "out": Refusal("MERCY-3", "You are out of this round."),
-    "nothing_owed": Refusal("UNO-6", "You owe no UNO call now."),
-    "nobody_to_catch": Refusal("UNO-6", "That player cannot be caught now."),
+    "nothing_owed": Refusal("UNO-6", "You don’t need to call UNO."),
+    "nobody_to_catch": Refusal("UNO-6", "You can’t catch that player now."),
     "not_your_turn": Refusal("TURN-1", "It is not your turn."),
-    "choose_color_first": Refusal("ROUL-1", "Name a colour for the roulette first."),
-    "no_roulette": Refusal("ROUL-1", "No roulette is aimed at you."),
-    "not_the_clocks_move": Refusal("CLOCK-1", "That is not the move the clock makes."),
+    "choose_color_first": Refusal("ROUL-1", "Choose a colour for the roulette first."),
+    "no_roulette": Refusal("ROUL-1", "You have no roulette colour to choose."),
+    "not_the_clocks_move": Refusal("CLOCK-1", "The clock does not make that move."),
     "must_play_drawn": Refusal("TURN-4"),
     "nothing_to_take": Refusal("STACK-3", "You owe no cards."),
     "cards_owed": Refusal("STACK-3"),
@@ -33,19 +36,22 @@ _ROWS: Final[dict[str, Refusal]] = {
     "too_low": Refusal("STACK-1"),
     "not_matching": Refusal("TURN-2"),
     "color_missing": Refusal("TURN-7"),
-    "color_not_asked": Refusal("TURN-7", "This play names no colour."),
-    "swap_missing": Refusal("SEVEN-1", "Name a player to swap hands with."),
-    "swap_not_asked": Refusal("SEVEN-1", "This play swaps no hands."),
-    "bad_swap_target": Refusal("SEVEN-1", "Swap with another player who is still in."),
+    "color_not_asked": Refusal("TURN-7", "Don’t choose a colour for this card."),
+    "swap_missing": Refusal("SEVEN-1", "Choose a player to swap hands with."),
+    "swap_not_asked": Refusal("SEVEN-1", "This card doesn’t swap hands."),
+    "bad_swap_target": Refusal("SEVEN-1", "Choose another player who is still in to swap with."),
     "may_not_draw": Refusal("TURN-4"),
 }
 
 REFUSALS: Final[dict[str, str | None]] = {code: row.rule for code, row in _ROWS.items()}
-"""Every code and its rule, in the order in which they are checked."""
+"""The rule of every code, in the order in which the codes are checked."""
 
 
 class Refused(Exception):
-    """A move that is not accepted: a code of ``REFUSALS``, its rule and a sentence a player understands."""
+    """A move was refused.
+
+    ``code`` is a key of ``REFUSALS`` and ``rule`` its rule. ``message`` is one sentence for players.
+    """
 
     def __init__(self, code: str, message: str = "") -> None:
         row = _ROWS[code]
@@ -59,4 +65,7 @@ class Refused(Exception):
 
 
 class BadInput(ValueError):
-    """Input that describes no game: an impossible position, an unknown option, a broken record. One sentence."""
+    """The input describes no game: an impossible position, an unknown option or a broken record.
+
+    The message is one sentence.
+    """

@@ -1,4 +1,4 @@
-"""What a move did, as data: rich enough to narrate, and with a row per kind that says who may know what."""
+"""What a move did, as data. A row for each kind of event says which fields each player may know."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from games.rules.cards import Card
 
 
 class Event(NamedTuple):
-    """One thing that happened. ``EVENTS`` says what each kind means and which fields it has."""
+    """One thing that a move did. ``EVENTS`` has the fields of each kind, and ``narration.py`` what each kind means."""
 
     kind: str
     seat: int
@@ -35,13 +35,13 @@ class Event(NamedTuple):
 
     @classmethod
     def from_json(cls, obj: Mapping[str, object]) -> Event:
-        """Return the event whose ``to_json`` this is."""
+        """Return the event of a JSON object that ``to_json`` made. The fields are not checked."""
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in obj.items()}
-        return cls(**cast("dict[str, str]", values))  # type: ignore[arg-type]  # the fields of an event that we wrote
+        return cls(**cast("dict[str, str]", values))  # type: ignore[arg-type]  # fields that `to_json` wrote
 
 
 class EventSpec(NamedTuple):
-    """A row: the fields everybody may know besides kind and seat, and those only the seat itself may."""
+    """The fields of a kind besides ``kind`` and ``seat``: ``public`` for everybody, ``private`` for the seat only."""
 
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ EVENTS: Final[dict[str, EventSpec]] = {
     "left": EventSpec(),
     "won": EventSpec(("points", "reason")),
 }
-"""Every kind of event. ``seat`` is whom the sentence is about: who played, drew, was skipped, owes, was knocked out."""
+"""Every kind of event. ``seat`` is the player it is about: the one who played, drew, was skipped or was knocked out."""
 
 
 def _only(event: Event, fields: Iterable[str]) -> Event:
@@ -85,7 +85,9 @@ def _only(event: Event, fields: Iterable[str]) -> Event:
 
 
 def redact(events: Iterable[Event], viewer: int | None, over: bool) -> tuple[Event, ...]:
-    """Return the events as a viewer may know them (SEE-1); ``over``: the round is over, so everything is known.
+    """Return the events with only the fields that a viewer may know (SEE-1).
+
+    ``viewer`` is a seat, or None for a spectator. With ``over`` the round is over and every field is shown.
 
     >>> redact([Event("drew", 1, amount=1, cards=("r5",), reason="turn")], 0, over=False)[0].cards is None
     True

@@ -1,4 +1,4 @@
-"""A match: the scores that its rounds add up to, who deals, and who has won."""
+"""A match: its scores, its dealer and its winner."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from games.rules.scoring import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match after its newest round was dealt.
+    """A match after its latest round was dealt.
 
-    ``scores`` are by seat. ``dealer`` is the seat that dealt the newest round. ``absent`` are the seats that have left
-    the match.
+    ``scores`` has one number a seat. ``dealer`` is the seat that dealt the latest round. ``absent`` are the seats that
+    have left the match.
     """
 
     options: Options
@@ -24,14 +24,14 @@ class Match:
     absent: Collection[int] = ()
 
     def with_result(self, ended: Outcome) -> Match:
-        """Return the match with the points of its newest round (SCORE-2)."""
+        """Return the match with the points of its latest round added (SCORE-2)."""
         return replace(self, scores=tuple(score + ended.gained(seat) for seat, score in enumerate(self.scores)))
 
     def winner(self, ended: Outcome) -> int | None:
-        """Return who has won the match by this end of its newest round, None if another is due (SCORE-3, LEAVE-1).
+        """Return the seat that has won the match, or None if another round is due (SCORE-3, LEAVE-1).
 
-        The scores must have the round's points already. Where one round is the whole match (``target`` 0) its winner
-        has won. Under ``penalty`` a tie for the fewest points is played off by another round.
+        ``ended`` is the end of the latest round. The scores must include its points (``with_result``). With ``target``
+        0 the winner of the round has won the match. A tie for the best score is decided by another round.
         """
         left = [seat for seat in range(len(self.scores)) if seat not in self.absent]
         if len(left) == 1:
@@ -45,8 +45,8 @@ class Match:
         return winners[0] if len(winners) == 1 else None
 
     @property
-    def dealer_again(self) -> int:
-        """The seat that deals a void round again: the same seat, or the next one if it has left (SETUP-5)."""
+    def dealer_after_void(self) -> int:
+        """The dealer of the round after a void one: the same seat, or the next if it has left (SETUP-5)."""
         return self.next_dealer if self.dealer in self.absent else self.dealer
 
     @property

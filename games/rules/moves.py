@@ -1,4 +1,4 @@
-"""A move, the kinds there are, and the moves that are the same at every table."""
+"""Moves, the kinds of moves, and the moves that are the same at every table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ MIN_PLAYERS: Final = 2
 
 
 class Move(NamedTuple):
-    """What a seat does. ``str(move)`` is its notation.
+    """A move of a seat. ``str(move)`` is its notation.
+
+    ``target`` is a seat. With ``uno`` the play calls UNO. With ``clock`` the clock makes the move (CLOCK-1).
 
     >>> str(Move("play", "r7", target=2, uno=True))
     'play r7 swap 2 uno'
@@ -40,11 +42,13 @@ class Move(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A row: a word of the notation, and what comes with it.
+    """A kind of move, and its notation.
 
-    ``needs`` is the field of a move that the word is followed by; ``may`` are words of which one can come next, each
-    with the field behind it; ``uno``: a call can end the line. ``of_turn``: only the player on turn makes such a move,
-    and chooses it on the position as it stands. All others (calls, catches, leaving) may come at any moment.
+    ``name`` is the first word of the notation. ``needs`` is the field of the move that follows it. ``may`` are pairs of
+    a word and a field, of which one may come next. With ``uno`` the notation may end with a call.
+
+    With ``of_turn`` only the player on turn makes such a move. The other kinds (calls, catches, leaving) may come at
+    any time.
     """
 
     name: str
@@ -67,7 +71,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("leave", of_turn=False),
     )
 }
-"""Every kind of move there is: notation, legality and what carries a move out go by these rows."""
+"""Every kind of move, by name."""
 
 TURN_MOVES: Final = frozenset(kind.name for kind in KINDS.values() if kind.of_turn)
 

@@ -1,8 +1,7 @@
-"""Events as sentences in three voices: "You draw 4 cards.", "Bob draws 4 cards.", "Bob swaps hands with you."
+"""Events as sentences: "You draw 4 cards.", "Bob draws 4 cards.", "Bob swaps hands with you."
 
-A name keeps its case wherever it stands: a sentence that begins with alice_n begins small.
-Write ``[draw|draws]`` for a verb (you | anybody else), ``{seat}`` and ``{target}`` for people. Names are put in last
-and never read as a template.
+In a template ``{seat}`` and ``{target}`` are the players, and ``[draw|draws]`` is a verb for you and for anyone else.
+A name keeps its case, also at the start of a sentence. Names are never read as templates.
 """
 
 from __future__ import annotations
@@ -19,44 +18,47 @@ _SENTENCES: Final[dict[str, str]] = {
     "shed": "{seat} [shed|sheds] {cards}.",
     "called_uno": "{seat} [call|calls] UNO.",
     "uno_due": "{seat} [have|has] one card left and did not call UNO.",
-    "caught": "{seat} [catch|catches] {target} without UNO.",
-    "false_catch": "{seat} [try|tries] to catch {target}, but nobody owes a call.",
+    "caught": "{seat} [catch|catches] {target} not calling UNO.",
+    "false_catch": "{seat} [try|tries] to catch {target}, but no UNO call is due.",
     "window_closed": "{seat} can no longer be caught.",
     "drew": "{seat} [draw|draws] {count}{cards}{clock}.",
-    "found": "{seat} [have|has] drawn a card that can be played{card}.",
+    "found": "{seat} [have|has] drawn a playable card{card}.",
     "turned_over": "{seat} [turn|turns] over {count}: {cards}.",
-    "reshuffled": "The discards are shuffled into a new draw pile of {count}.",
-    "nothing_left": "{seat} [find|finds] no card left to draw.",
-    "passed": "{seat} [have|has] no card that can be played, and the turn passes.",
-    "kept": "{seat} [keep|keeps] the card, and the turn passes.",
+    "reshuffled": "The discard pile is shuffled into a new draw pile of {count}.",
+    "nothing_left": "{seat} [have|has] no cards left to draw.",
+    "passed": "{seat} [draw|draws] no playable card, and the turn passes.",
+    "kept": "{seat} [keep|keeps] the card and [pass|passes].",
     "skipped": "{seat} [lose|loses] a turn.",
-    "skipped_everyone": "Everyone else is skipped: {seat} [take|takes] another turn.",
+    "skipped_everyone": "Everyone else is skipped: {seat} [get|gets] another turn.",
     "turned_round": "Play now runs {way}.",
     "swapped": "{seat} [swap|swaps] hands with {target}.",
-    "passed_hands": "All hands pass on {way}.",
+    "passed_hands": "All hands are passed {way}.",
     "owes": "{seat} [owe|owes] {count}.",
-    "stack_gone": "The stack of {count} is gone.",
-    "aimed": "{seat} [aim|aims] the roulette at {target}.",
-    "named_color": "{seat} [name|names] {hue}{clock}.",
-    "went_out": "{seat} [have|has] played the last card; the stack decides.",
-    "came_back": "{seat} [have|has] to draw and [are|is] back in play.",
+    "stack_gone": "The {size}-card stack is cancelled.",
+    "aimed": "{seat} [play|plays] Color Roulette on {target}.",
+    "named_color": "{seat} [choose|chooses] {color_name}{clock}.",
+    "went_out": "{seat} [have|has] played the last card: waiting on the stack.",
+    "came_back": "{seat} [have|has] to draw and [are|is] back in the round.",
     "knocked_out": "{seat} [reach|reaches] the mercy limit and [are|is] out of the round.",
     "left": "{seat} [have|has] left the game.",
-    "won": "{seat} [win|wins] the round{because}{points}.",
+    "won": "{seat} [win|wins] the round{as_last}{points}.",
 }
 
-_CAUSES: Final = {
+_DREW_SENTENCES: Final = {
     "stack": "{seat} [draw|draws] {count}{cards} and [lose|loses] the turn.",
     "caught": "{seat} [draw|draws] {count}{cards} for not calling UNO.",
     "false_catch": "{seat} [draw|draws] {count}{cards} for a false catch.",
 }
-"""Sentences of ``drew`` by its reason."""
+"""Templates for ``drew`` by its reason. Other reasons have the template of the kind."""
 
 _TOKEN: Final = re.compile(r"\{(\w+)\}|\[([^|]*)\|([^]]*)\]")
 
 
 def sentence(event: Event, viewer: int | None, names: Sequence[str]) -> str:
-    """Return what an event says to a viewer (None: a spectator); ``names`` has one name a seat.
+    """Return an event as a sentence for a viewer.
+
+    ``viewer`` is a seat, or None for a spectator. ``names`` has one name a seat. The event should be redacted for the
+    viewer: the sentence tells every field it has.
 
     >>> names = ("Ann", "Bob")
     >>> draw = Event("drew", 1, amount=4, reason="stack")
@@ -65,7 +67,7 @@ def sentence(event: Event, viewer: int | None, names: Sequence[str]) -> str:
     >>> sentence(Event("swapped", 1, target=0), 0, names)
     'Bob swaps hands with you.'
     """
-    pattern = _CAUSES.get(event.reason or "") if event.kind == "drew" else None
+    pattern = _DREW_SENTENCES.get(event.reason or "") if event.kind == "drew" else None
     pattern = pattern or _SENTENCES[event.kind]
     words = _words(event, viewer, names)
 
@@ -89,15 +91,16 @@ def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, 
         "seat": person(event.seat),
         "target": person(event.target),
         "count": _count(event),
+        "size": str(event.amount),
         "card": _card(event),
         "cards": _cards(event),
-        "color": f" and {_verb(event, viewer, 'name', 'names')} {color_name(event.color).lower()}"
+        "color": f" and {_verb(event, viewer, 'choose', 'chooses')} {color_name(event.color).lower()}"
         if event.color
         else "",
-        "hue": color_name(event.color).lower() if event.color else "",
+        "color_name": color_name(event.color).lower() if event.color else "",
         "clock": " (time ran out)" if event.reason == "clock" else "",
         "way": "clockwise" if event.amount == 1 else "counter-clockwise",
-        "because": " as the last one left" if event.reason == "last_one_in" else "",
+        "as_last": " as the last player standing" if event.reason == "last_one_in" else "",
         "points": _points(event, viewer),
     }
 

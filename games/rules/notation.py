@@ -1,4 +1,4 @@
-"""Moves from their notation."""
+"""Reads moves and lines in the notation (NOTATION, "Moves"). ``str(move)`` writes them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,14 @@ _LINE: Final = re.compile(rf"(?P<seat>{_NUMBER}) (?P<move>.*)", re.DOTALL)
 
 
 def _seat(digits: str) -> int:
-    # The first digits of a number without leading zeros already say that it is no seat; int() caps long ones.
+    # Nine digits are enough to tell that a number is no seat, and `int` raises ValueError above 4,300 digits.
     return int(digits[:9])
 
 
 def parse_move(text: str) -> Move:
-    """Return the move a text says; raises ``Refused("malformed")``.
+    """Return the move that ``text`` describes.
+
+    :raises Refused: ``malformed`` if it is not the notation of a move.
 
     >>> parse_move("play W10 color g uno")
     Move(kind='play', card='W10', color='g', target=None, uno=True, clock=False)
@@ -48,21 +50,23 @@ def parse_move(text: str) -> Move:
     found = _MOVE.fullmatch(text)
     if found is None:
         raise Refused("malformed")
-    said = found.groupdict()
-    kind = next(kind for kind in KINDS if said[kind])
-    target = said.get(f"{kind}_target")
+    groups = found.groupdict()
+    kind = next(kind for kind in KINDS if groups[kind])
+    target = groups.get(f"{kind}_target")
     return Move(
         kind,
-        said.get(f"{kind}_card"),
-        said.get(f"{kind}_color"),
+        groups.get(f"{kind}_card"),
+        groups.get(f"{kind}_color"),
         None if target is None else _seat(target),
-        uno=said.get(f"{kind}_uno") is not None,
-        clock=said["clock"] is not None,
+        uno=groups.get(f"{kind}_uno") is not None,
+        clock=groups["clock"] is not None,
     )
 
 
 def parse_line(text: str) -> tuple[int, Move]:
-    """Return seat and move of a line; raises ``Refused("malformed")``.
+    """Return the seat and the move of a line.
+
+    :raises Refused: ``malformed`` if it is not a line of the notation.
 
     >>> parse_line("2 clock take")
     (2, Move(kind='take', card=None, color=None, target=None, uno=False, clock=True))

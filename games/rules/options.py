@@ -1,4 +1,4 @@
-"""Every choice a table can make: one frozen options object and the table that forms, docs and the API are made of."""
+"""The options of a table, and the rows that forms, docs and the API are made from."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from games.rules.ruleset import Ruleset, ruleset
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The rules of one table, every one of them; ``OPTIONS`` says what each field means, ``PRESETS`` what is usual.
+    """The options of one table. ``OPTIONS`` says what each field means, and ``PRESETS`` has the usual values.
 
-    Records write their options in the order of these fields: a new one comes last.
+    ``rules`` is worked out from the options.
     """
+
+    # Records write their options in the order of the fields, so a new field comes last.
 
     deck: str
     voluntary_draw: bool
@@ -37,7 +39,7 @@ class Options:
     rules: Ruleset = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # A field, not a cached property: the rules look it up several times a move.
+        # A field, because a cached property is slower and the rules read this several times a move.
         rules = ruleset(
             self.deck,
             stacking=self.stacking,
@@ -48,11 +50,11 @@ class Options:
 
 
 class OptionSpec(NamedTuple):
-    """A row about one field of ``Options``.
+    """One field of ``Options``.
 
-    ``group`` is the heading it stands under. ``values`` lists the choices of a text; ``ranges`` the allowed inclusive
-    ranges of a number; ``conflicts`` is a sentence about other options, or empty; ``source`` is the rule that the
-    option switches.
+    ``group`` is its heading on forms. ``help`` is its help text. ``source`` is the rule that it changes. ``values`` are
+    the allowed texts, ``ranges`` the allowed ranges of a number, both ends included. ``conflicts`` is a sentence about
+    other options, or empty.
     """
 
     name: str
@@ -77,7 +79,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Deck",
         str,
         _DRAWING,
-        "Which box of cards is used.",
+        "Which deck is used.",
         "DECK-1",
         values=tuple(DECKS),
     ),
@@ -96,7 +98,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Draw at will",
         bool,
         _DRAWING,
-        "On: you may draw even if you could play. Off: draw only when nothing can be played.",
+        "On: you may draw even if you could play. Off: you may draw only if you have no playable card.",
         "TURN-4",
     ),
     OptionSpec(
@@ -104,7 +106,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Draw until playable",
         bool,
         _DRAWING,
-        "On: whoever draws keeps drawing until a card can be played. Off: one card is drawn.",
+        "On: you draw until you draw a playable card. Off: you draw one card.",
         "TURN-4",
     ),
     OptionSpec(
@@ -112,7 +114,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "A drawn card must be played",
         bool,
         _DRAWING,
-        "On: a playable card found by drawing must be played. Off: it may be kept, and the turn passes.",
+        "On: you must play a playable card that you draw. Off: you may keep it and pass.",
         "TURN-4",
     ),
     OptionSpec(
@@ -120,7 +122,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Stacking",
         bool,
         _EFFECTS,
-        "On: draw cards may be answered with draw cards. Off: owed cards are drawn at once.",
+        "On: you may answer a draw card with a draw card. Off: the next player draws at once.",
         "STACK-1",
     ),
     OptionSpec(
@@ -136,7 +138,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Who names the roulette's colour",
         str,
         _EFFECTS,
-        "victim: the player it is aimed at. player: who plays it, and the victim draws at once.",
+        "victim: the player who has to draw. player: the player of the card; the victim draws at once.",
         "ROUL-2",
         values=("victim", "player"),
     ),
@@ -154,7 +156,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Cards for a false catch",
         int,
         _UNO,
-        "0: a catch with nobody to catch is refused. More: it is accepted and costs the catcher that many cards.",
+        "0: a false catch is refused. More: it is accepted, and the catcher draws that many cards.",
         "UNO-6",
         ranges=((0, 10),),
     ),
@@ -163,7 +165,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "UNO for a received card",
         bool,
         _UNO,
-        "On: a single card received by a 7 or a 0 owes an UNO call. Off: it owes nothing.",
+        "On: if a 7 or a 0 leaves you with one card, you must call UNO. Off: you need not.",
         "UNO-4",
     ),
     OptionSpec(
@@ -171,7 +173,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Mercy limit",
         int,
         _UNO,
-        "A hand of this many cards knocks its player out. 0: nobody is knocked out.",
+        "A player who holds this many cards is out of the round. 0: no limit.",
         "MERCY-1",
         ranges=((0, 0), (10, 50)),
         conflicts="mercy_limit must exceed hand_size (unless it is 0).",
@@ -181,8 +183,8 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "A draw card as the last card",
         str,
         _END,
-        "contest: the others may stack first. draw_then_win: the next player draws what is owed, unanswered, and it"
-        " scores. win_now: the round ends and nobody draws.",
+        "contest: the others may stack first. draw_then_win: the next player draws the owed cards without stacking,"
+        " and they score. win_now: the round ends and nobody draws.",
         "END-2",
         values=("contest", "draw_then_win", "win_now"),
     ),
@@ -191,8 +193,8 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Scoring",
         str,
         _END,
-        "winner: the winner scores the others' cards, and the most points win. penalty: each loser scores their own"
-        " hand (250 if out), and the fewest points win when someone reaches the target.",
+        "winner: the winner scores the cards of the others, and the most points win. penalty: each loser scores their"
+        " own hand (250 if out), and the fewest points win when someone reaches the target.",
         "SCORE-3",
         values=("winner", "penalty"),
     ),
@@ -206,7 +208,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         ranges=((0, 5000),),
     ),
 )
-"""A row for every field of ``Options``, in the order of a player's questions: the rows of a group stand together."""
+"""A row for every option, in the order of forms and docs. The rows of a group are together."""
 
 _SPECS: Final = {spec.name: spec for spec in OPTIONS}
 
@@ -227,7 +229,10 @@ def _checked(name: str, value: object) -> object:
 
 
 def with_overrides(base: Options, overrides: Mapping[str, object]) -> Options:
-    """Return options with some of them changed; raises BadInput with one clear sentence."""
+    """Return ``base`` with some options changed.
+
+    :raises BadInput: if an option is unknown, a value is not allowed, or options conflict.
+    """
     values: dict[str, object] = {name: _checked(name, value) for name, value in overrides.items()}
     options = replace(base, **values)  # type: ignore[arg-type]  # every value was checked against its row
     if options.mercy_limit and options.mercy_limit <= options.hand_size:
@@ -236,11 +241,11 @@ def with_overrides(base: Options, overrides: Mapping[str, object]) -> Options:
 
 
 def difference(base: Options, options: Options) -> dict[str, object]:
-    """Return the overrides that make ``options`` of ``base``, in the order of the fields."""
+    """Return the values of ``options`` that differ from ``base``, by name, in the order of the fields."""
     names = [option.name for option in fields(Options) if option.init]
     return {name: getattr(options, name) for name in names if getattr(options, name) != getattr(base, name)}
 
 
 def options_dict(options: Options) -> dict[str, bool | int | str]:
-    """Return every option by name, in the order of the table."""
+    """Return the value of every option by name, in the order of ``OPTIONS``."""
     return {spec.name: getattr(options, spec.name) for spec in OPTIONS}

@@ -1,7 +1,7 @@
 """What the seat on turn may do: a row for each phase.
 
-A row lists the legal moves and says why any other is refused. Both ask the same few questions, and a property test
-holds them together: a move is listed if and only if it is not refused.
+A row lists the legal moves and says why any other move is refused. Both use the same helpers. A property test checks
+that a move is listed if and only if it is not refused.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from games.rules.ruleset import SideRules
 
 
 class Phase(NamedTuple):
-    """A row: what the seat on turn may do while a round is in this phase.
+    """What the seat on turn may do while a round is in this phase.
 
-    ``kinds`` are the kinds of moves that belong to the phase; ``otherwise`` is the code that refuses any other move of
-    a turn. ``moves`` lists the legal moves, ``refusal`` says why a move of ``kinds`` is not accepted (None if it is),
-    and ``default`` is the move that the clock makes (CLOCK-1).
+    ``kinds`` are the kinds of turn moves that belong to the phase. ``other_kinds_code`` is the code that refuses the
+    others. ``moves`` returns the legal moves. ``refusal`` returns why a move of ``kinds`` is refused, or None.
+    ``default`` returns the move that the clock makes (CLOCK-1).
     """
 
     kinds: frozenset[str]
-    otherwise: str
+    other_kinds_code: str
     moves: Callable[[Position, int, Options], list[Move]]
     refusal: Callable[[Position, int, Move, Options], Refused | None]
     default: Callable[[Position, int, Options], Move]
 
 
 def _playable(position: Position, side: SideRules) -> frozenset[Card]:
-    """Return the cards that fit now: on the top card, or on the stack (TURN-2, STACK-1)."""
+    """Return the cards that may be played on the top card, or on the stack if there is one (TURN-2, STACK-1)."""
     if position.pending is None:
         return side.matching[position.discard_pile[-1], position.color]
     return side.answers[position.pending.value]
@@ -45,10 +45,10 @@ def _may_swap(position: Position, seat: int, target: int) -> bool:
     return 0 <= target < len(position.hands) and target != seat and target not in position.out
 
 
-# The phase "play": play a card, draw or take.
+# Phase "play": play a card, draw, or take the stack.
 
 
-def _moves(position: Position, seat: int, options: Options) -> list[Move]:
+def _play_phase_moves(position: Position, seat: int, options: Options) -> list[Move]:
     hand, side = position.hands[seat], options.rules.side
     plays = side.plays_from(hand)
     # Sorted, so that the order of the list never depends on how Python hashes text.
@@ -65,44 +65,44 @@ def _moves(position: Position, seat: int, options: Options) -> list[Move]:
     return result
 
 
-def _refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
+def _play_phase_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     kind, pending, hand = move.kind, position.pending, position.hands[seat]
     if kind == "play":
         return _play_refusal(position, seat, move, options)
     if kind == "take":
         return Refused("nothing_to_take") if pending is None else None
     if pending is not None:
-        return _owing(pending)
+        return _cards_owed(pending)
     if kind == "draw" and (options.voluntary_draw or _playable(position, options.rules.side).isdisjoint(hand)):
         return None
-    return Refused("may_not_draw", _MAY_NOT[kind])
+    return Refused("may_not_draw", _MAY_NOT_SENTENCES[kind])
 
 
-_MAY_NOT: Final = {
-    "draw": "You may not draw while you can play a card.",
-    "pass": "You may pass only after drawing a card that can be played.",
+_MAY_NOT_SENTENCES: Final = {
+    "draw": "You can only draw if you have no playable card.",
+    "pass": "You can only pass after drawing a playable card.",
 }
 
 
-def _owing(pending: Pending) -> Refused:
-    return Refused("cards_owed", f"You owe {pending.total} cards: answer with a draw card or take them.")
+def _cards_owed(pending: Pending) -> Refused:
+    return Refused("cards_owed", f"You owe {pending.total} cards: stack a draw card or take them.")
 
 
 def _play_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     card, pending, side = move.card or "", position.pending, options.rules.side
     if pending is not None and not (side.faces[card].value and side.answers[pending.value]):
-        return _owing(pending)
+        return _cards_owed(pending)
     if card not in position.hands[seat]:
-        return Refused("not_in_hand", f"You do not hold {card_name(card)}.")
+        return Refused("not_in_hand", f"{card_name(card)} is not in your hand.")
     if card not in _playable(position, side):
-        return _unfit(position, card, side)
+        return _no_match(position, card, side)
     return _choice_refusal(position, seat, move, side.plays_from(position.hands[seat]).asks[card])
 
 
-def _unfit(position: Position, card: Card, side: SideRules) -> Refused:
+def _no_match(position: Position, card: Card, side: SideRules) -> Refused:
     name, pending = card_name(card), position.pending
     if pending is not None:
-        return Refused("too_low", f"{name} is too low: the stack needs a draw card of {pending.value} or more.")
+        return Refused("too_low", f"{name} is too low: play a draw card of {pending.value} or more on this stack.")
     top = card_name(position.top)
     if position.color and not side.faces[position.top].color:
         top += f" ({color_name(position.color)})"
@@ -111,7 +111,7 @@ def _unfit(position: Position, card: Card, side: SideRules) -> Refused:
 
 def _choice_refusal(position: Position, seat: int, move: Move, asked: str) -> Refused | None:
     if asked == "color" and move.color is None:
-        return Refused("color_missing", f"Name a colour for {card_name(move.card or '')}.")
+        return Refused("color_missing", f"Choose a colour for {card_name(move.card or '')}.")
     if asked != "color" and move.color is not None:
         return Refused("color_not_asked")
     if asked == "target" and move.target is None:
@@ -123,26 +123,26 @@ def _choice_refusal(position: Position, seat: int, move: Move, asked: str) -> Re
     return None
 
 
-# The phase "drawn": play the card just drawn, or keep it where the options allow that.
+# Phase "drawn": play the card just drawn, or keep it if `drawn_must_play` is off.
 
 
-def _moves_with_drawn(position: Position, seat: int, options: Options) -> list[Move]:
+def _drawn_phase_moves(position: Position, seat: int, options: Options) -> list[Move]:
     plays = options.rules.side.plays_from(position.hands[seat])
     ways = plays.moves[position.drawn or ""]
     result = [move for move in ways if move.target is None or _may_swap(position, seat, move.target)]
     return result if options.drawn_must_play else [*result, moves.PASS]
 
 
-def _refusal_with_drawn(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
+def _drawn_phase_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     if move.kind == "pass":
         return None
     if move.card != position.drawn:
         drawn = card_name(position.drawn or "")
-        return Refused("must_play_drawn", f"You drew {drawn} and may play no other card.")
+        return Refused("must_play_drawn", f"You drew {drawn} and can’t play any other card.")
     return _play_refusal(position, seat, move, options)
 
 
-# The phase "choose_color": name the colour of a roulette.
+# Phase "choose_color": name the colour of a roulette.
 
 
 def _colors_to_name(position: Position, seat: int, options: Options) -> list[Move]:
@@ -156,8 +156,8 @@ def _any_color(position: Position, seat: int, move: Move, options: Options) -> R
 _TO_PLAY: Final = frozenset({"play", "draw", "take", "pass"})
 
 PHASES: Final[dict[str, Phase]] = {
-    PLAY: Phase(_TO_PLAY, "no_roulette", _moves, _refusal, take_or_draw),
-    DRAWN: Phase(_TO_PLAY, "no_roulette", _moves_with_drawn, _refusal_with_drawn, play_or_keep),
+    PLAY: Phase(_TO_PLAY, "no_roulette", _play_phase_moves, _play_phase_refusal, take_or_draw),
+    DRAWN: Phase(_TO_PLAY, "no_roulette", _drawn_phase_moves, _drawn_phase_refusal, play_or_keep),
     CHOOSE_COLOR: Phase(frozenset({"color"}), "choose_color_first", _colors_to_name, _any_color, name_color),
 }
-"""Every phase in which somebody is on turn."""
+"""The row of every phase except ``over``."""

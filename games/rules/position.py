@@ -1,4 +1,4 @@
-"""The position: everything a round is at one moment."""
+"""The position of a round: everything that its moves change."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ Points = int | tuple[int, ...] | None
 
 
 class Pending(NamedTuple):
-    """A running stack: the cards owed by the seat on turn, and the value an answer must reach."""
+    """A stack: ``total`` cards are owed by the seat on turn. ``value`` is the least draw value that may be stacked."""
 
     total: int
     value: int
 
 
 def seat_beside(seat: int, direction: int, players: int, out: tuple[int, ...]) -> int:
-    """The first seat still in from ``seat`` on, in a direction; at most ``seat`` itself, if nobody else is."""
+    """Return the nearest seat after ``seat`` that is not in ``out``.
+
+    ``direction`` is 1 (clockwise) or -1, ``players`` the number of seats. The answer is ``seat`` itself if all others
+    are out. Loops for ever if every seat is in ``out``.
+    """
     seat = (seat + direction) % players
     while seat in out:
         seat = (seat + direction) % players
@@ -31,10 +35,13 @@ def seat_beside(seat: int, direction: int, players: int, out: tuple[int, ...]) -
 
 
 class Position:
-    """A round at one moment. Treat it as immutable: ``apply`` makes a new one, ``replace`` a changed copy.
+    """A round at one moment.
 
-    ``hands`` are in the order drawn. ``absent`` are the seats that left in an earlier round of the match: they are in
-    ``out``, and SCORE-2 does not count them. The other fields are NOTATION's.
+    Treat it as immutable. ``apply`` returns a new position, and ``replace`` a changed copy.
+
+    The fields are those of NOTATION, "Position". The cards of ``hands`` are in the order drawn. ``absent`` is not in
+    NOTATION: the seats that left in an earlier round of the match. They are in ``out`` too, and SCORE-2 does not count
+    them.
     """
 
     __slots__ = (
@@ -100,7 +107,7 @@ class Position:
         self.absent = tuple(absent)
 
     def copy(self) -> Position:
-        """Return an equal position; cheap, as every field is immutable."""
+        """Return an equal position. Every field is immutable, so the copy shares them."""
         new: Position = object.__new__(Position)
         new.hands = self.hands
         new.turn = self.turn
@@ -130,35 +137,35 @@ class Position:
         return new
 
     def to_json(self) -> dict[str, Any]:
-        """Return every field as a JSON value, by name; ``from_json`` gives an equal position back."""
+        """Return every field as a JSON value, by name. ``from_json`` turns them into an equal position."""
         fields = {name: _json_value(getattr(self, name)) for name in FIELDS}
         fields["hands"] = [list(hand) for hand in self.hands]
         return fields
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Position:
-        """Return the position of these fields. They are not checked; one that is missing has its default."""
+        """Return the position with these fields. They are not checked. A missing field has its default."""
         pending = fields.get("pending")
         return cls(**{**fields, "pending": None if pending is None else Pending(**pending)})
 
     @property
     def top(self) -> Card:
-        """The top of the discard pile."""
+        """The top card of the discard pile."""
         return self.discard_pile[-1]
 
     @property
     def players(self) -> int:
-        """How many seats the table has, those out included."""
+        """The number of seats, those out included."""
         return len(self.hands)
 
     def still_in(self) -> tuple[int, ...]:
-        """The seats that are not out (TERM-1); who went out on a running stack is among them."""
+        """Return the seats that are not out (TERM-1). Players who went out on a stack are still in."""
         out = self.out
         return tuple(seat for seat in range(len(self.hands)) if seat not in out)
 
     def next_seat(self, seat: int) -> int:
-        """The next player after ``seat``: the next still in, in the direction of play (TERM-1)."""
-        # `seat_beside`, written out: every move asks this, and a call costs as much as the answer.
+        """Return the next seat still in after ``seat``, in the direction of play (TERM-1)."""
+        # A copy of `seat_beside`: every move needs this, and the call would double its cost.
         players, direction, out = len(self.hands), self.direction, self.out
         seat = (seat + direction) % players
         while seat in out:
@@ -166,7 +173,7 @@ class Position:
         return seat
 
     def seat_before(self, seat: int) -> int:
-        """The player whose next player ``seat`` is."""
+        """Return the seat still in whose next player is ``seat``."""
         return seat_beside(seat, -self.direction, len(self.hands), self.out)
 
     def __eq__(self, other: object) -> bool:
@@ -181,7 +188,7 @@ class Position:
 
 
 FIELDS: Final = Position.__slots__
-"""What a position is made of, by name."""
+"""The names of the fields of a position."""
 
 
 def _json_value(value: object) -> object:

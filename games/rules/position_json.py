@@ -1,4 +1,4 @@
-"""Positions from and to NOTATION's JSON form, with every impossible position refused."""
+"""Reads and writes positions as JSON (NOTATION, "Position"). Impossible positions are refused."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from games.rules.options import Options
 from games.rules.position import CHOOSE_COLOR, DRAWN, OVER, PLAY, Position
 from games.rules.ruleset import SideRules
 
-_NEEDED: Final = ("hands", "turn", "discard_pile")
+_REQUIRED: Final = ("hands", "turn", "discard_pile")
 _SORTED: Final = ("out", "set_aside", "declared", "exposed")
 
 
 def position_to_json(position: Position) -> dict[str, object]:
-    """Return the output form: hands and set-aside cards sorted, everything a JSON value.
+    """Return the output form of NOTATION.
 
-    Its fields are those of one round, so who left in an earlier one (``absent``) is not among them: read back, they
-    count as out in this round (SCORE-2; docs/decisions/0010).
+    ``absent`` is left out. Read back, a seat that left in an earlier round counts as out in this one (SCORE-2;
+    docs/decisions/0010).
     """
     fields = position.to_json()
     fields["hands"] = [sorted(hand) for hand in fields["hands"]]
@@ -30,13 +30,16 @@ def position_to_json(position: Position) -> dict[str, object]:
 
 
 def position_from_json(obj: object, options: Options) -> Position:
-    """Return the position a JSON object says; raises BadInput if the object is not one or could never come about."""
+    """Return the position that a JSON object describes.
+
+    :raises BadInput: if it describes none, or a position that no game can reach.
+    """
     if not isinstance(obj, Mapping):
         raise BadInput("A position must be an object.")
     for name in obj:
         if name not in _READERS:
             raise BadInput(f"A position has no field {name!r}.")
-    for name in _NEEDED:
+    for name in _REQUIRED:
         if name not in obj:
             raise BadInput(f"The position lacks {name!r}.")
     position = Position.from_json(_Reader(obj, options).fields())
@@ -46,7 +49,7 @@ def position_from_json(obj: object, options: Options) -> Position:
 
 
 class _Reader:
-    """Checks the fields of a position's JSON object, each by its row of ``_READERS``."""
+    """Reads the fields of a position's JSON object, each with its function in ``_READERS``."""
 
     def __init__(self, obj: Mapping[str, object], options: Options) -> None:
         self._obj = obj
@@ -54,7 +57,7 @@ class _Reader:
         self._players = 0
 
     def fields(self) -> dict[str, object]:
-        """Return the fields that the object has, with the colour of the top card if it names none."""
+        """Return the fields of the object. ``color`` defaults to the colour of the top card."""
         hands = self._list("hands", self._obj["hands"])
         if not MIN_PLAYERS <= len(hands) <= MAX_PLAYERS:
             raise BadInput("A position has 2 to 6 hands.")
@@ -90,24 +93,24 @@ class _Reader:
 
     def count(self, name: str, value: object) -> int:
         if type(value) is not int or value < 0:
-            raise BadInput(f"{name} must be a whole number from 0.")
+            raise BadInput(f"{name} must be a whole number, 0 or more.")
         return value
 
     def seat(self, name: str, value: object) -> int:
         seat = self.count(name, value)
         if seat >= self._players:
-            raise BadInput(f"{name} names seat {seat}, which is not there.")
+            raise BadInput(f"{name} names seat {seat}, which does not exist.")
         return seat
 
     def seats(self, name: str, value: object) -> list[int]:
-        """Return seats in their order."""
+        """Return a list of seats in its order."""
         seats = [self.seat(name, seat) for seat in self._list(name, value)]
         if len(set(seats)) != len(seats):
             raise BadInput(f"{name} names a seat twice.")
         return seats
 
     def seat_set(self, name: str, value: object) -> list[int]:
-        """Return seats whose order says nothing."""
+        """Return a list of seats, sorted."""
         return sorted(self.seats(name, value))
 
     def direction(self, name: str, value: object) -> int:
@@ -147,7 +150,7 @@ _Read = Callable[[_Reader, str, object], object]
 
 
 def _or_null(read: _Read) -> _Read:
-    """Return a reader that takes null as well."""
+    """Return a reader that also accepts null."""
     return lambda reader, name, value: None if value is None else read(reader, name, value)
 
 
@@ -170,7 +173,7 @@ _READERS: Final[dict[str, _Read]] = {
     "winner": _or_null(_Reader.seat),
     "points": _or_null(_Reader.points),
 }
-"""NOTATION's fields in its order, each with what checks and reads it."""
+"""The function that checks and reads each field, in NOTATION's order."""
 
 
 def _check_seats(position: Position, options: Options) -> None:
@@ -233,9 +236,9 @@ _CHECKS: Final[dict[str, Callable[[Position, SideRules], None]]] = {
     CHOOSE_COLOR: _check_choose_color,
     OVER: _check_over,
 }
-"""What must be true of a position in each phase."""
+"""The check of a position in each phase."""
 
 
-def _require(true: bool, sentence: str) -> None:
-    if not true:
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
         raise BadInput(sentence)

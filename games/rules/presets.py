@@ -1,4 +1,4 @@
-"""Presets: the rules that tables are offered under a name, and what that name means in whatever was stored."""
+"""Presets: named options for new tables, and what the names mean in stored games and records."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from games.rules.options import Options, difference, with_overrides
 
 
 class Preset(NamedTuple):
-    """A row.
+    """The options behind a name.
 
-    ``offered`` is what a new table gets, and may be edited. ``stored`` is what stored games and records keep their
-    difference from: it is never edited, for it would change the rules of games that run and of rounds long over. It is
-    written in full, so that a new option has to say there what was played before it.
+    ``offered`` are the options of a new table. They may be edited. ``stored`` are the options that stored games and
+    records keep their difference from. Never edit them: that would change the rules of running and finished games.
     """
 
     name: str
@@ -23,6 +22,7 @@ class Preset(NamedTuple):
     offered: Options
 
 
+# Each preset names every option, so that a new option has to state the value that earlier games were played with.
 _NO_MERCY: Final = Options(
     deck="nomercy168",
     voluntary_draw=True,
@@ -67,34 +67,39 @@ _ROWS: Final = {
 }
 
 PRESETS: Final[dict[str, Options]] = {row.name: row.offered for row in _ROWS.values()}
-"""What tables are offered, by name."""
+"""The options that new tables are offered, by the name of the preset."""
 
 PRESET_TITLES: Final[dict[str, str]] = {row.name: row.title for row in _ROWS.values()}
-"""What people call a preset, by name."""
+"""The titles of presets, by name."""
 
 
-def _known(preset: str) -> None:
+def _check_known(preset: str) -> None:
     if preset not in _ROWS:
         raise BadInput(f"There is no preset {preset!r}; there are {', '.join(_ROWS)}.")
 
 
 def options_from(preset: str, overrides: Mapping[str, object]) -> Options:
-    """Return a preset's options with some of them changed; raises BadInput with one clear sentence.
+    """Return the options of a preset with some of them changed.
+
+    :raises BadInput: if the preset or an option is unknown, a value is not allowed, or options conflict.
 
     >>> options_from("no-mercy", {"mercy_limit": 30}).mercy_limit
     30
     """
-    _known(preset)
+    _check_known(preset)
     return with_overrides(PRESETS[preset], overrides)
 
 
 def options_diff(preset: str, options: Options) -> dict[str, object]:
-    """Return what differs from the preset as offered: ``options_from(preset, options_diff(preset, o)) == o``."""
+    """Return the options that differ from the preset as offered now.
+
+    ``options_from(preset, options_diff(preset, options)) == options``.
+    """
     return difference(PRESETS[preset], options)
 
 
 def options_to_store(preset: str, options: Options) -> dict[str, object]:
-    """Return what a game or a record keeps of its options besides the preset's name.
+    """Return the options that a game or a record stores besides the name of the preset.
 
     >>> options_to_store("no-mercy", options_from("no-mercy", {"mercy_limit": 30}))
     {'mercy_limit': 30}
@@ -103,9 +108,11 @@ def options_to_store(preset: str, options: Options) -> dict[str, object]:
 
 
 def options_from_stored(preset: str, kept: Mapping[str, object]) -> Options:
-    """Return the options of a game or a record, whatever the preset offers by now; raises BadInput.
+    """Return the options of a stored game or record, whatever the preset offers now.
 
-    ``options_from_stored(preset, options_to_store(preset, o)) == o``, for good.
+    ``options_from_stored(preset, options_to_store(preset, options)) == options``, in later releases too.
+
+    :raises BadInput: as ``options_from``.
     """
-    _known(preset)
+    _check_known(preset)
     return with_overrides(_ROWS[preset].stored, kept)

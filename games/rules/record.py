@@ -1,4 +1,4 @@
-"""Records: a whole match as text (NOTATION, "Record"), read, written and replayed with everything checked."""
+"""Reads, writes and replays records: a whole match as text (NOTATION, "Record")."""
 
 from __future__ import annotations
 
@@ -30,16 +30,21 @@ _POINTS: Final = re.compile(r"\d+(?:,\d+)*", re.ASCII)
 
 
 class Line(NamedTuple):
-    """An accepted move: when (UTC), and ``<seat> <move>``. For a shuffle ``at`` is empty and ``text`` its cards."""
+    """A line of a round: an accepted move or a reshuffle.
+
+    For a move ``at`` is its time in UTC and ``text`` is ``<seat> <move>``. For a reshuffle ``at`` is empty and ``text``
+    has the cards.
+    """
 
     at: str
     text: str
 
 
 class RoundRecord(NamedTuple):
-    """One round: ``deal`` is every card in the order dealt and drawn; ``end`` is winner and points, None if void.
+    """One round of a record.
 
-    A void round is dealt anew as the next one, unless the game itself was void.
+    ``deal`` is the whole deck in the order dealt and drawn. ``end`` is None for a void round, which the next one
+    replaces unless the match is void too.
     """
 
     number: int
@@ -50,7 +55,11 @@ class RoundRecord(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A match. ``commitments`` and ``seeds`` are hex, one a round; ``result`` is the winner's seat, None if void."""
+    """A match.
+
+    ``commitments`` and ``seeds`` are hex texts, one a round; a void match may have no seeds. ``result`` is the seat of
+    the winner, None if the match is void.
+    """
 
     preset: str
     options: Options
@@ -63,7 +72,7 @@ class Record(NamedTuple):
 
 
 class ReplayedRound(NamedTuple):
-    """A round as replayed: every accepted line with the position after it and its events."""
+    """A replayed round. ``steps`` has each move's line, the position after it and its events."""
 
     number: int
     start: Position
@@ -71,12 +80,12 @@ class ReplayedRound(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """The round's last position."""
+        """The last position of the round."""
         return self.steps[-1][1] if self.steps else self.start
 
 
 def print_record(record: Record) -> str:
-    """Return a record as text; ``parse_record`` reads it back."""
+    """Return a record as text. ``parse_record`` reads it back."""
     header = [
         "record: 1",
         f"preset: {record.preset}",
@@ -87,23 +96,26 @@ def print_record(record: Record) -> str:
         f"seed: {','.join(record.seeds)}".rstrip(),
         f"result: {VOID if record.result is None else record.result}",
     ]
-    return "\n".join(header) + "\n" + "".join(_print_round(part) for part in record.rounds)
+    return "\n".join(header) + "\n" + "".join(_print_round(round_) for round_ in record.rounds)
 
 
-def _print_round(part: RoundRecord) -> str:
-    lines = ["", f"round: {part.number}", f"dealer: {part.dealer}", f"deal: {' '.join(part.deal)}"]
-    lines += [f"{line.at} {line.text}" if line.at else f"shuffle: {line.text}" for line in part.lines]
-    if part.end is not None:
-        winner, points = part.end
+def _print_round(round_: RoundRecord) -> str:
+    lines = ["", f"round: {round_.number}", f"dealer: {round_.dealer}", f"deal: {' '.join(round_.deal)}"]
+    lines += [f"{line.at} {line.text}" if line.at else f"shuffle: {line.text}" for line in round_.lines]
+    if round_.end is not None:
+        winner, points = round_.end
         lines.append(f"end: {winner} {','.join(map(str, points)) if isinstance(points, tuple) else points}")
     return "\n".join(lines) + "\n"
 
 
 def parse_record(text: str) -> Record:
-    """Return the record a text says; raises BadInput. What it says is checked by ``replay_record``."""
+    """Return the record that a text holds. Its moves and results are checked by ``replay_record`` only.
+
+    :raises BadInput: if the text has not the form of a record.
+    """
     if not text.endswith("\n") or "\r" in text:
         raise BadInput("A record is lines of text, each ended by a line feed.")
-    head, *parts = text[:-1].split("\n\n")
+    head, *blocks = text[:-1].split("\n\n")
     fields = _header(head.split("\n"))
     options = _options(fields["preset"], fields["options"])
     players = _players(fields["players"])
@@ -115,7 +127,7 @@ def parse_record(text: str) -> Record:
         commitments=_hexes(fields["commitment"], "commitment"),
         seeds=_hexes(fields["seed"], "seed"),
         result=None if fields["result"] == VOID else _seat(fields["result"], len(players)),
-        rounds=tuple(_parse_round(part.split("\n"), options, len(players)) for part in parts),
+        rounds=tuple(_parse_round(block.split("\n"), options, len(players)) for block in blocks),
     )
 
 
@@ -134,7 +146,7 @@ def _header(lines: Sequence[str]) -> Mapping[str, str]:
 def _field(line: str, name: str) -> str:
     found, _, value = line.partition(": ")
     if found != name and line != f"{name}:":
-        raise BadInput(f"The record lacks the line {name!r} where it is due.")
+        raise BadInput(f"The record lacks the line {name!r} in its place.")
     return value
 
 
@@ -151,7 +163,7 @@ def _options(preset: str, text: str) -> Options:
         raise BadInput("The record's options must be an object.")
     options = options_from_stored(preset, overrides)
     if options_to_store(preset, options) != overrides:
-        raise BadInput("The record's options must be just what differs from the preset.")
+        raise BadInput("The record's options must be exactly those that differ from the preset.")
     return options
 
 
@@ -164,7 +176,7 @@ def _players(text: str) -> tuple[str, ...]:
     try:
         "".join(players).encode("utf-8")
     except UnicodeEncodeError:
-        raise BadInput("The record's players must have names that UTF-8 can say.") from None
+        raise BadInput("The record's players must have names that UTF-8 can encode.") from None
     return tuple(players)
 
 
@@ -237,132 +249,149 @@ def _end(line: str, players: int) -> Outcome:
 
 
 def replay_record(record: Record) -> Iterator[ReplayedRound]:
-    """Replay every round, checking all a record says; raises BadInput at the first thing that is not so.
+    """Replay a record and check everything in it. Yield each round when it has been replayed.
 
-    Commitments against seeds, deal and shuffles against the seed (a void match may have none), each move against the
-    rules, each end, each dealer, the order of times, and the result of the match.
+    Checked are the commitments against the seeds, the deals and reshuffles against the seeds (a void match may have
+    none), the moves against the rules, the ends of rounds, the dealers, the order of times and the result.
+
+    :raises BadInput: at the first error.
     """
     _check_commitments(record)
-    check = _Check(record)
-    for index, part in enumerate(record.rounds):
-        yield check.round(index, part)
-    check.result()
+    replay = _RecordReplay(record)
+    for index, round_ in enumerate(record.rounds):
+        yield replay.round(index, round_)
+    replay.check_result()
 
 
 def _check_commitments(record: Record) -> None:
     if len(record.commitments) != len(record.rounds):
         raise BadInput("A record has one commitment a round.")
     if record.result is not None and not record.seeds:
-        raise BadInput("The record of a match that is over has the seed of each round.")
+        raise BadInput("The record of a finished match has the seed of each round.")
     if record.seeds and [commitment(bytes.fromhex(seed)) for seed in record.seeds] != list(record.commitments):
-        raise BadInput("A seed of the record is not what was committed to.")
+        raise BadInput("A seed of the record does not match its commitment.")
 
 
-class _Check:
-    """Checks a record while it is replayed. Its first round may have any dealer."""
+class _RecordReplay:
+    """Replays the rounds of a record in order and checks them. The first round may have any dealer."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
         dealer = record.rounds[0].dealer if record.rounds else 0
         self._match = Match(record.options, (0,) * len(record.players), dealer)
-        self._due = dealer
+        self._next_dealer = dealer
         self._at = record.date
         self._winner: int | None = None
 
-    def round(self, index: int, part: RoundRecord) -> ReplayedRound:
-        """Replay one round."""
+    def round(self, index: int, round_: RoundRecord) -> ReplayedRound:
+        """Replay the round at ``index`` and check it.
+
+        :raises BadInput: at the first error.
+        """
         record = self._record
         if self._winner is not None:
-            raise BadInput(f"Round {part.number} comes after the end of the match.")
-        if part.number != index + 1:
-            raise BadInput(f"Round {index + 1} is numbered {part.number}.")
-        if part.dealer != self._due:
-            raise BadInput(f"Round {part.number} has the wrong dealer.")
-        self._match = replace(self._match, dealer=part.dealer)
+            raise BadInput(f"Round {round_.number} comes after the end of the match.")
+        if round_.number != index + 1:
+            raise BadInput(f"Round {index + 1} is numbered {round_.number}.")
+        if round_.dealer != self._next_dealer:
+            raise BadInput(f"Round {round_.number} has the wrong dealer.")
+        self._match = replace(self._match, dealer=round_.dealer)
         seed = record.seeds[index] if record.seeds else None
-        tape = _Tape(part, None if seed is None else Shuffler(bytes.fromhex(seed)))
+        cards = _RecordedCards(round_, None if seed is None else Shuffler(bytes.fromhex(seed)))
         start = deal_cards(
             record.options,
             len(record.players),
-            tape.deal(record.options),
-            dealer=part.dealer,
+            cards.deal(record.options),
+            dealer=round_.dealer,
             absent=self._match.absent,
         )
-        replayed = ReplayedRound(part.number, start, tuple(self._steps(part, start, tape)))
-        self._end(part, replayed.position)
+        replayed = ReplayedRound(round_.number, start, tuple(self._replay_lines(round_, start, cards)))
+        self._check_end(round_, replayed.position)
         return replayed
 
-    def _steps(
-        self, part: RoundRecord, position: Position, tape: _Tape
+    def _replay_lines(
+        self, round_: RoundRecord, position: Position, cards: _RecordedCards
     ) -> Iterator[tuple[Line, Position, tuple[Event, ...]]]:
-        for line in part.lines:
+        for line in round_.lines:
             if not line.at:
-                tape.offer(line.text)
+                cards.add(line.text)
                 continue
             if line.at < self._at:
-                raise BadInput(f"The line {line.text!r} of round {part.number} goes back in time.")
+                raise BadInput(f"The line {line.text!r} of round {round_.number} goes back in time.")
             self._at = line.at
             try:
                 seat, move = parse_line(line.text)
-                position, events = apply(position, seat, move, self._record.options, tape.shuffle)
+                position, events = apply(position, seat, move, self._record.options, cards.shuffle)
             except Refused as refused:
-                raise BadInput(f"Round {part.number}, line {line.text!r}: {refused.message}") from None
+                raise BadInput(f"Round {round_.number}, line {line.text!r}: {refused.message}") from None
             if move.kind == "leave":
                 self._match = replace(self._match, absent=tuple(sorted({*self._match.absent, seat})))
-            tape.settle()
+            cards.check_all_used()
             yield line, position, events
-        tape.settle()
+        cards.check_all_used()
 
-    def _end(self, part: RoundRecord, position: Position) -> None:
+    def _check_end(self, round_: RoundRecord, position: Position) -> None:
         ended = outcome(position)
-        if part.end is None:
+        if round_.end is None:
             if ended is not None:
-                raise BadInput(f"Round {part.number} lacks its end.")
-            self._due = self._match.dealer_again
+                raise BadInput(f"Round {round_.number} lacks its end.")
+            self._next_dealer = self._match.dealer_after_void
             return
-        if ended is None or ended != part.end:
-            raise BadInput(f"Round {part.number} does not end as the record says.")
+        if ended is None or ended != round_.end:
+            raise BadInput(f"Round {round_.number} does not end as the record says.")
         self._match = self._match.with_result(ended)
         self._winner = self._match.winner(ended)
         if self._winner is None:
-            self._due = self._match.next_dealer
+            self._next_dealer = self._match.next_dealer
 
-    def result(self) -> None:
-        """Check the result after the last round."""
+    def check_result(self) -> None:
+        """Check the result of the match, after the last round.
+
+        :raises BadInput: if the record has another result.
+        """
         if self._record.result != self._winner:
             raise BadInput("The match does not end as the record says.")
 
 
-class _Tape:
-    """Gives a replay the cards that the record says, and checks them against the seed."""
+class _RecordedCards:
+    """Gives the replay of a round the recorded cards, and checks them against the seed if there is one."""
 
-    def __init__(self, part: RoundRecord, shuffler: Shuffler | None) -> None:
-        self._part = part
+    def __init__(self, round_: RoundRecord, shuffler: Shuffler | None) -> None:
+        self._round = round_
         self._shuffler = shuffler
-        self._offered: list[tuple[Card, ...]] = []
+        self._waiting: list[tuple[Card, ...]] = []
 
     def deal(self, options: Options) -> list[Card]:
-        """Return the deal."""
-        return self._checked(self._part.deal, options.rules.deck.cards, DEAL)
+        """Return the cards of the deal.
 
-    def offer(self, text: str) -> None:
-        """Keep a shuffle line for the move after it."""
-        self._offered.append(tuple(text.split(" ")))
+        :raises BadInput: if they are not those of the deck or not in the order of the seed.
+        """
+        return self._checked(self._round.deal, options.rules.deck.cards, DEAL)
+
+    def add(self, text: str) -> None:
+        """Keep the cards of a shuffle line for the next move."""
+        self._waiting.append(tuple(text.split(" ")))
 
     def shuffle(self, cards: Sequence[Card], stream: str) -> list[Card]:
-        """Answer the rules' shuffle with the line that stands before the move."""
-        if not self._offered:
-            raise BadInput(f"Round {self._part.number} lacks the line of shuffle {stream}.")
-        return self._checked(self._offered.pop(0), cards, stream)
+        """Return the cards of the next shuffle line. The rules call this where a move needs a reshuffle.
 
-    def settle(self) -> None:
-        """A move is done: its shuffle lines must have been needed."""
-        if self._offered:
-            raise BadInput(f"Round {self._part.number} has a shuffle that no draw needed.")
+        :raises BadInput: if there is no line, or its cards are wrong.
+        """
+        if not self._waiting:
+            raise BadInput(f"Round {self._round.number} lacks the line of shuffle {stream}.")
+        return self._checked(self._waiting.pop(0), cards, stream)
 
-    def _checked(self, said: tuple[Card, ...], cards: Sequence[Card], stream: str) -> list[Card]:
-        if sorted(said) != sorted(cards):
-            raise BadInput(f"Shuffle {stream} of round {self._part.number} does not hold the right cards.")
-        if self._shuffler is not None and self._shuffler.shuffle(cards, stream) != list(said):
-            raise BadInput(f"Shuffle {stream} of round {self._part.number} is not the seed's.")
-        return list(said)
+    def check_all_used(self) -> None:
+        """Check after a move that it has used every shuffle line before it.
+
+        :raises BadInput: if one is left.
+        """
+        if self._waiting:
+            raise BadInput(f"Round {self._round.number} has a shuffle that no draw needed.")
+
+    def _checked(self, recorded: tuple[Card, ...], cards: Sequence[Card], stream: str) -> list[Card]:
+        if sorted(recorded) != sorted(cards):
+            raise BadInput(f"Shuffle {stream} of round {self._round.number} does not have the right cards.")
+        if self._shuffler is not None and self._shuffler.shuffle(cards, stream) != list(recorded):
+            raise BadInput(f"Shuffle {stream} of round {self._round.number} is not in the order of the seed.")
+        return list(recorded)

@@ -1,4 +1,4 @@
-"""Moves played one after another."""
+"""Replay moves from a position."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from games.rules.shuffle import Shuffle
 def replay(
     position: Position, moves: Iterable[tuple[int, Move]], options: Options, shuffle: Shuffle
 ) -> Iterator[tuple[Position, tuple[Event, ...]]]:
-    """Play moves from a position. Yield the position after each move, and its events.
+    """Carry out moves one after another. Yield the position after each move, and the events of the move.
 
     ``moves`` are pairs of a seat and its move.
 
-    :raises Refused: at the first move that is refused.
+    :raises Refused: at the first move that is not legal.
     """
     for seat, move in moves:
         position, events = apply(position, seat, move, options, shuffle)

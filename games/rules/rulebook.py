@@ -1,6 +1,6 @@
-"""The rulebook as data: every numbered rule, for the rules page, docs/rules.md and the tests.
+"""The numbered rules, for the rules page, docs/rules.md and the tests.
 
-Wording is ours. ``source`` says where a rule comes from; SOURCES explains the letters.
+The wording is ours. ``SOURCES`` explains the letters of ``Rule.source``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from games.rules.presets import PRESETS
 
 
 class Rule(NamedTuple):
-    """A numbered rule; ``text`` and ``source`` hold backticks (typed text) and asterisks (terms), no other markup."""
+    """A numbered rule. ``text`` and ``source`` may have `code` and *terms* as in Markdown, and no other markup."""
 
     id: str
     section: str
@@ -419,7 +419,7 @@ RULEBOOK: Final[tuple[Rule, ...]] = (
 
 
 def rulebook_markdown() -> str:
-    """Return docs/rules.md: the rulebook, then the options table."""
+    """Return the text of docs/rules.md: the rules and the table of options."""
     lines = ["# The rulebook", "", INTRODUCTION, "", "Sources:", ""]
     lines += [f"- **{letter}** {meaning}" for letter, meaning in SOURCES]
     section = ""

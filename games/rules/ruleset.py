@@ -1,7 +1,7 @@
-"""What the options of a table come to, worked out once: the tables that the rules look things up in.
+"""Lookup tables for a deck and the options that change its cards, worked out once.
 
-Everything here follows from a deck and from the options that change what its cards match, ask for and do. Options that
-are plain numbers or that concern no card (penalties, limits, scoring) are read from ``Options`` where they count.
+The tables say which cards match, which can be stacked, what a play has to choose and what a card does. All other
+options (penalties, limits, scoring) are read from ``Options`` where they are needed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from games.rules.moves import MAX_PLAYERS, Move
 from games.rules.stacking import STACKING
 
 SHED: Final = "shed_color"
-"""The one effect that comes before the test for a last card: it may empty the hand (DISC-1)."""
+"""The effect of Discard All. It is not in ``EFFECTS``: it runs before the test for a last card (DISC-1)."""
 
 
 class Plays(NamedTuple):
-    """What playing a card asks for.
+    """What a player has to choose when playing each card.
 
-    ``asks`` has the field of a move that a play of the card must name: ``"color"``, ``"target"``, or ``""`` for none.
-    ``moves`` has the plays of the card, each colour and each seat as a target spelled out. ``swaps`` are the cards that
-    ask for a target.
+    ``asks`` has the field of the move that the player must fill in: ``"color"``, ``"target"``, or ``""`` for none.
+    ``moves`` has every play of the card: one for each colour, or one for each of ``MAX_PLAYERS`` seats as a target.
+    ``swaps`` are the cards that ask for a target.
     """
 
     asks: Mapping[Card, str]
@@ -34,14 +34,15 @@ class Plays(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SideRules:
-    """One side of a deck, as a table plays it.
+    """The rules of one side of a deck under the options of a table.
 
-    ``matching`` has, for a top card and a colour in force (or None), the cards that may be played (TURN-2, TURN-3).
-    ``answers`` has, for the value of the last draw card, the cards that may be played on the stack (STACK-1).
-    ``of_color`` has the cards of a colour; wilds are of none. ``sheds`` has, for a card that takes others along out of
-    the hand, those others (DISC-1); ``effects`` has the names of what a card does after that, in order. ``plays`` is
-    what a play asks for; ``last_plays`` is the same for a player's last card (END-1). ``name_color`` are the moves that
-    name a colour.
+    ``matching`` maps the top card and the active colour (or None) to the cards that may be played (TURN-2, TURN-3).
+    ``answers`` maps the value of the last draw card to the cards that may be stacked on it (STACK-1).
+    ``of_color`` maps a colour to its cards, without wilds.
+    ``sheds`` maps a Discard All to the cards that leave the hand with it (DISC-1).
+    ``effects`` maps a card to the names of its other effects, in order.
+    ``plays`` says what a play has to choose, and ``last_plays`` the same for a player's last card (END-1).
+    ``name_color`` are the moves that name a colour (ROUL-1).
     """
 
     colors: tuple[str, ...]
@@ -56,14 +57,14 @@ class SideRules:
     name_color: tuple[Move, ...]
 
     def plays_from(self, hand: tuple[Card, ...]) -> Plays:
-        """Return what a play from a hand asks for."""
+        """Return what a play from a hand has to choose: a last card is in ``last_plays``."""
         return self.plays if len(hand) > 1 else self.last_plays
 
 
 class Ruleset(NamedTuple):
     """The deck of a table and the rules of each of its sides.
 
-    ``side`` is the one in force: each deck so far has one, and no card turns it over.
+    ``side`` has the rules of the first side, the only one that the decks have so far.
     """
 
     deck: Deck
@@ -72,11 +73,14 @@ class Ruleset(NamedTuple):
 
 
 @cache
-def ruleset(deck: str, *, stacking: bool, zero_seven: bool, roulette_color: str) -> Ruleset:
-    """Return the rules that these options come to; ``OPTIONS`` says what each of them means."""
-    box = DECKS[deck]
-    sides = tuple(_side_rules(side, stacking, zero_seven, roulette_color) for side in box.sides)
-    return Ruleset(box, sides, sides[0])
+def ruleset(deck_name: str, *, stacking: bool, zero_seven: bool, roulette_color: str) -> Ruleset:
+    """Return the rules for a deck and these options, which ``OPTIONS`` explains. Cached.
+
+    :raises KeyError: if there is no such deck.
+    """
+    deck = DECKS[deck_name]
+    sides = tuple(_side_rules(side, stacking, zero_seven, roulette_color) for side in deck.sides)
+    return Ruleset(deck, sides, sides[0])
 
 
 def _side_rules(side: Side, stacking: bool, zero_seven: bool, roulette_color: str) -> SideRules:
@@ -120,15 +124,15 @@ def _asks(face: Face, zero_seven: bool, roulette_color: str) -> str:
 
 
 _LAST_ASKS: Final = {"": "", "color": "color", "swap": "", "roulette": ""}
-"""What a last card asks for, by what its face asks: a last 7 names no target, a last roulette no colour (END-1)."""
+"""What a last card asks for, by ``Face.asks``: a last 7 has no target, a last roulette no colour (END-1)."""
 
 
 def _plays(asks: Mapping[Card, str], colors: Iterable[str]) -> Plays:
-    ways = {card: _ways(card, asked, colors) for card, asked in asks.items()}
-    return Plays(asks, ways, swaps=frozenset(card for card, asked in asks.items() if asked == "target"))
+    moves = {card: _plays_of(card, asked, colors) for card, asked in asks.items()}
+    return Plays(asks, moves, swaps=frozenset(card for card, asked in asks.items() if asked == "target"))
 
 
-def _ways(card: Card, asked: str, colors: Iterable[str]) -> tuple[Move, ...]:
+def _plays_of(card: Card, asked: str, colors: Iterable[str]) -> tuple[Move, ...]:
     if asked == "color":
         return tuple(Move("play", card, color) for color in colors)
     if asked == "target":

@@ -17,19 +17,19 @@ _WORDS: Final = Struct(">8I").unpack
 _RANGE: Final = 2**32
 
 Shuffle = Callable[[Sequence[Card], str], list[Card]]
-"""``shuffle(cards, stream)``: each named stream of a round's key gives an order of its own."""
+"""A function ``shuffle(cards, stream)`` that returns the cards in a new order. Each named stream has its own order."""
 
 DEAL: Final = "0"
-"""The stream of the deal."""
+"""The name of the deal's stream."""
 
 
 def reshuffle(number: int) -> str:
-    """Return the stream of a round's first reshuffle (1), second and so on."""
+    """Return the name of the stream of a reshuffle. ``number`` is 1 for the first of a round."""
     return str(number)
 
 
 def key_from_seed(seed: str) -> bytes:
-    """Return the key of a seed text; a played round's key is its 32 secret bytes instead.
+    """Return the key for a seed text. The key of a played round is its 32 secret bytes instead.
 
     >>> key_from_seed("").hex()[:16]
     'e3b0c44298fc1c14'
@@ -38,18 +38,21 @@ def key_from_seed(seed: str) -> bytes:
 
 
 def commitment(secret: bytes) -> str:
-    """Return what is published at the deal: the hex SHA-256 of the round's secret."""
+    """Return the hex SHA-256 of a round's secret, which is published at the deal."""
     return sha256(secret).hexdigest()
 
 
 @lru_cache(maxsize=32)
-def _fair_below(most: int) -> tuple[int, ...]:
-    """Return, for each number of cards up to ``most``, the bound below which a word picks each of them alike."""
+def _word_bounds(most: int) -> tuple[int, ...]:
+    """Return the bound for each number of cards, 0 to ``most``.
+
+    A random 32-bit word below the bound, modulo the number of cards, picks each card with the same probability.
+    """
     return (0, *(_RANGE - _RANGE % left for left in range(1, most + 1)))
 
 
 class Shuffler:
-    """Shuffles by a key; the same key, cards and stream give the same order.
+    """Shuffles cards with a secret key. The same key, cards and stream give the same order.
 
     >>> Shuffler(key_from_seed("x")).shuffle(["r1", "r2", "r3"], DEAL)
     ['r1', 'r2', 'r3']
@@ -58,23 +61,23 @@ class Shuffler:
     __slots__ = ("_inner", "_outer")
 
     def __init__(self, key: bytes) -> None:
-        # HMAC as RFC 2104 writes it: for messages this short a third quicker than the hmac module, which counts
-        # where thousands of games are dealt.
+        # HMAC written out as in RFC 2104: a third faster than the hmac module for messages this short, which matters
+        # to bots that deal thousands of games.
         padded = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
         self._inner = padded.translate(_INNER_PAD)
         self._outer = padded.translate(_OUTER_PAD)
 
     def shuffle(self, cards: Sequence[Card], stream: str) -> list[Card]:
-        """Return the cards in the order of a stream; its name is ASCII."""
+        """Return the cards in the order of a stream. The name of the stream must be ASCII."""
         result = list(cards)
         left = len(result)
-        fair = _fair_below(left)
+        bounds = _word_bounds(left)
         name = stream.encode("ascii")
         block = 0
         while left > 1:
             inner = sha256(self._inner + b"%b:%d" % (name, block)).digest()
             for word in _WORDS(sha256(self._outer + inner).digest()):
-                if left > 1 and word < fair[left]:
+                if left > 1 and word < bounds[left]:
                     other = word % left
                     left -= 1
                     result[left], result[other] = result[other], result[left]

@@ -1,4 +1,4 @@
-"""What may be played on a running stack: a table of which the option ``stacking`` chooses the row (STACK-1)."""
+"""Which cards may be played on a stack: a row for each value of the option ``stacking`` (STACK-1)."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ STACKING: Final[dict[bool, Callable[[int, Iterable[Face]], frozenset[Card]]]] = 
     False: _nothing,
     True: _as_high_or_higher,
 }
-"""Which of a deck's cards answer a draw card of a value; none where owed cards are drawn at once."""
+"""For each value of the option: a function from a draw value and the faces of a deck to the cards that answer it."""

@@ -1,6 +1,6 @@
-"""One move being carried out: what every rule needs to draw, to knock out, to pass the turn and to end the round.
+"""A move while it is carried out: drawing, knocking out, passing the turn and ending the round.
 
-A step owns a fresh copy of the position and is the only thing that changes one.
+A ``Turn`` works on its own copy of the position. No other code changes a position.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from games.rules.position import CHOOSE_COLOR, OVER, PLAY, Position
 from games.rules.scoring import round_points
 from games.rules.shuffle import Shuffle, reshuffle
 
-_NO_LIMIT: Final = 10**9
+ALL_CARDS: Final = 10**9
+"""More cards than any deck has: draw until something else ends the drawing."""
 
 
 class Turn:
-    """The work in hand: who moves and how, the new position, the events so far, and the rules of the table.
+    """The seat that moves, its move, the new position and the events so far.
 
     A play sets ``next``, the seat whose turn comes next, before the card's effects run. ``received`` are the seats that
-    have got another hand by it.
+    received a hand by a 7 or a 0.
     """
 
     __slots__ = ("events", "move", "next", "options", "position", "received", "seat", "shuffle", "side")
@@ -40,7 +41,7 @@ class Turn:
         self.received: tuple[int, ...] = ()
 
     def set_hand(self, seat: int, hand: tuple[Card, ...]) -> None:
-        """Give a seat another hand: a call made or owed for the old one goes with it (UNO-1, UNO-4)."""
+        """Replace a seat's hand, and clear an UNO call made or owed for the old one (UNO-1, UNO-4)."""
         position = self.position
         hands = list(position.hands)
         hands[seat] = hand
@@ -51,34 +52,36 @@ class Turn:
             position.declared = _without(position.declared, seat)
 
     def close_window(self, seat: int) -> None:
-        """Nobody can catch this seat any more."""
+        """Close a seat's callout window: it can no longer be caught (UNO-3)."""
         if seat in self.position.exposed:
             self.position.exposed = _without(self.position.exposed, seat)
 
     def declare(self, seat: int) -> None:
-        """The seat has called UNO for the one card it holds."""
+        """Record that a seat has called UNO for its one card (UNO-1)."""
         self.position.declared = _with(self.position.declared, seat)
         self.events.append(Event("called_uno", seat))
 
     def expose(self, seat: int) -> None:
-        """The seat owes an UNO call and can be caught."""
+        """Record that a seat owes an UNO call and can be caught (UNO-1)."""
         self.position.exposed = _with(self.position.exposed, seat)
         self.events.append(Event("uno_due", seat))
 
     def draw(self, seat: int, count: int, wanted: frozenset[Card] = frozenset()) -> tuple[tuple[Card, ...], bool]:
-        """Move up to ``count`` cards to a hand, one at a time, until one of ``wanted`` shows.
+        """Draw up to ``count`` cards into a hand, one at a time, until one of ``wanted`` is drawn.
 
-        Returns the cards and whether one was found. Stops at the mercy limit (MERCY-1), where nothing is found, and
-        when no card is left anywhere (TURN-6). The caller tells of the cards, then calls ``show_mercy``.
+        Return the cards drawn, and True if the last of them is in ``wanted`` and the hand is below the mercy limit. The
+        draw stops early at the mercy limit (MERCY-1) and when no card is left anywhere (TURN-6).
+
+        The caller adds the event for the cards drawn and then calls ``check_mercy_limit``.
         """
         position = self.position
         hand = position.hands[seat]
-        limit = self.options.mercy_limit or _NO_LIMIT
+        limit = self.options.mercy_limit or ALL_CARDS
         room = min(count, limit - len(hand))
         cards: tuple[Card, ...] = ()
         found, pile = False, position.draw_pile
         while not found and len(cards) < room and (pile or (pile := self._reshuffled())):
-            part, found = _first(pile, room - len(cards), wanted)
+            part, found = _take_from_top(pile, room - len(cards), wanted)
             cards += part
             pile = pile[len(part) :]
         position.draw_pile = pile
@@ -90,7 +93,10 @@ class Turn:
         return cards, found and len(hand) < limit
 
     def _reshuffled(self) -> tuple[Card, ...]:
-        """Make a new draw pile of the discards under the top card and the hands set aside (TURN-5)."""
+        """Shuffle the discard pile without its top card, and the set-aside hands, into a new draw pile (TURN-5).
+
+        Return the pile, which is empty if there are no such cards.
+        """
         position = self.position
         cards = sorted(position.discard_pile[:-1] + position.set_aside)
         if not cards:
@@ -102,27 +108,30 @@ class Turn:
         return tuple(self.shuffle(cards, reshuffle(position.reshuffles)))
 
     def draw_owed(self, seat: int, count: int, reason: str) -> tuple[Card, ...]:
-        """Draw cards that are a debt or a penalty, told as secret; returns what ``show_mercy`` does."""
+        """Draw owed or penalty cards, which only their player sees.
+
+        ``reason`` is the reason of the event. Return the result of ``check_mercy_limit``.
+        """
         if not count:
             return ()
         cards, _ = self.draw(seat, count)
         if cards:
             self.events.append(Event("drew", seat, None, None, reason, len(cards), cards))
-        return self.show_mercy(seat)
+        return self.check_mercy_limit(seat)
 
-    def show_mercy(self, seat: int) -> tuple[Card, ...]:
-        """Knock a seat out if its hand has reached the limit (MERCY-1); the caller moves the turn on.
+    def check_mercy_limit(self, seat: int) -> tuple[Card, ...]:
+        """Knock a seat out if its hand has reached the mercy limit (MERCY-1).
 
-        Returns the hand set aside, which is empty if the seat stays in.
+        Return the hand set aside, which is empty if the seat stays in. The caller passes the turn on.
         """
         limit = self.options.mercy_limit
         if not limit or len(self.position.hands[seat]) < limit:
             return ()
         self.events.append(Event("knocked_out", seat))
-        return self.put_out(seat)
+        return self.remove_player(seat)
 
-    def put_out(self, seat: int) -> tuple[Card, ...]:
-        """Set a hand aside, take its seat out of the round and return the hand (MERCY-2, LEAVE-1)."""
+    def remove_player(self, seat: int) -> tuple[Card, ...]:
+        """Set a seat's hand aside, put the seat out of the round and return the hand (MERCY-2, LEAVE-1)."""
         position = self.position
         hand = position.hands[seat]
         position.set_aside += hand
@@ -132,13 +141,16 @@ class Turn:
         return hand
 
     def come_back(self, seat: int) -> None:
-        """A seat that went out has had to draw: it is no longer one who went out (END-2)."""
+        """Clear that a seat went out on the stack, because its player has to draw (END-2)."""
         if seat in self.position.going_out:
             self.position.going_out = _without(self.position.going_out, seat)
             self.events.append(Event("came_back", seat))
 
-    def pay(self, seat: int) -> None:
-        """A seat draws the whole stack and loses the turn; who went out on it wins now (STACK-4, END-2, END-3)."""
+    def take_stack(self, seat: int) -> None:
+        """Make a seat draw the whole stack and lose the turn (STACK-4).
+
+        The first player who went out on the stack and has not had to draw wins now (END-2, END-3).
+        """
         position = self.position
         total = position.pending.total if position.pending else 0
         position.pending = None
@@ -147,9 +159,9 @@ class Turn:
         self.end_turn(seat)
 
     def end_turn(self, seat: int) -> None:
-        """The turn of ``seat`` is over: a winner is named if there is one, else the next player is on turn.
+        """End the turn of ``seat``: end the round if it has a winner, or pass the turn to the next player.
 
-        Caller has settled what was owed: whoever is still in ``going_out`` has not had to draw.
+        The stack must be cleared by then, so that every seat left in ``going_out`` has not had to draw.
         """
         position = self.position
         if position.going_out:
@@ -160,9 +172,10 @@ class Turn:
             position.turn = position.next_seat(seat)
 
     def abandon_turn(self, seat: int, hand: tuple[Card, ...]) -> None:
-        """The seat on turn is out without having moved: nothing is drawn, and an owed colour is named for it.
+        """End the turn of a player who has been put out without moving (LEAVE-1, MERCY-1).
 
-        ``hand`` is what it held. (LEAVE-1; MERCY-1 by a catch, ROUL-2)
+        ``hand`` is the hand that was set aside. A stack owed by the player is cancelled. A colour that the player had
+        to name is the one most held (ROUL-2).
         """
         position = self.position
         if position.phase == CHOOSE_COLOR:
@@ -174,14 +187,14 @@ class Turn:
         self.end_turn(seat)
 
     def end_if_one_left(self) -> bool:
-        """End the round if all but one are out (END-4)."""
+        """End the round if one player is still in, and return True if it has ended (END-4)."""
         if len(self.position.out) < len(self.position.hands) - 1:
             return False
         self.win(self.position.still_in()[0], "last_one_in")
         return True
 
     def win(self, seat: int, reason: str) -> None:
-        """End the round: one function, whatever ended it."""
+        """End the round with ``seat`` as its winner. Every way to end a round calls this."""
         position = self.position
         position.phase = OVER
         position.turn = position.winner = seat
@@ -193,8 +206,11 @@ class Turn:
         self.events.append(Event("won", seat, points=position.points, reason=reason))
 
 
-def _first(pile: tuple[Card, ...], most: int, wanted: frozenset[Card]) -> tuple[tuple[Card, ...], bool]:
-    """The first cards of a pile: up to one of ``wanted``, and whether that was found."""
+def _take_from_top(pile: tuple[Card, ...], most: int, wanted: frozenset[Card]) -> tuple[tuple[Card, ...], bool]:
+    """Return up to ``most`` cards from the top of a pile, and True if the last of them is in ``wanted``.
+
+    No card after the first one in ``wanted`` is taken.
+    """
     if wanted:
         for at, card in enumerate(pile[:most], 1):
             if card in wanted:

@@ -1,4 +1,4 @@
-"""What one seat may know: an allow-list, and nothing outside it leaves the rules (SEE-1)."""
+"""What a player may know of a position (SEE-1). Only the fields listed here are shown."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from games.rules.position import OVER, Pending, Points, Position, seat_beside
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A position as ``you`` may know it (None: a spectator).
+    """A position as the seat ``you`` may know it, or a spectator if ``you`` is None.
 
-    ``hand`` and ``drawn`` are your own; ``draw_pile`` and ``set_aside`` are counts, ``counts`` is one number a seat;
-    ``hands`` is None until the round is over. ``discard_pile`` is open to all, its last card being ``top``.
+    ``hand`` and ``drawn`` are those of ``you``. ``draw_pile`` and ``set_aside`` are numbers of cards, and ``counts``
+    has the number of cards of every hand. ``top`` is the last card of ``discard_pile``. ``hands`` is None until the
+    round is over. The other fields are those of ``Position``.
     """
 
     you: int | None
@@ -43,17 +44,17 @@ class View:
     options: Options
 
     def next_seat(self, seat: int) -> int:
-        """The next player after ``seat``: the next still in, in the direction of play (TERM-1)."""
+        """Return the next seat still in after ``seat``, in the direction of play (TERM-1)."""
         return seat_beside(seat, self.direction, len(self.counts), self.out)
 
     def seat_before(self, seat: int) -> int:
-        """The player whose next player ``seat`` is."""
+        """Return the seat still in whose next player is ``seat``."""
         return seat_beside(seat, -self.direction, len(self.counts), self.out)
 
     def with_hidden(
         self, hands: Sequence[Sequence[Card]], *, draw_pile: Sequence[Card], set_aside: Sequence[Card]
     ) -> Position:
-        """Return the position that this is the view of if these are the hidden cards."""
+        """Return the position that has this view and these hidden cards. Bots use it to guess what others hold."""
         return Position(
             hands=hands,
             turn=self.turn,
@@ -77,7 +78,7 @@ class View:
 
 
 def view_for(position: Position, seat: int | None, options: Options) -> View:
-    """Return what a seat may know, or a spectator (``seat`` None)."""
+    """Return what a seat may know of a position, or a spectator if ``seat`` is None."""
     return View(
         you=seat,
         hand=None if seat is None else position.hands[seat],

@@ -11,7 +11,7 @@ from games.rules import PRESETS, Move, Options, Position, View, legal_moves, par
 NO_MERCY = PRESETS["no-mercy"]
 
 
-class Watched:
+class Checked:
     """A bot that plays as another does, with every choice checked against the rules' list."""
 
     def __init__(self, bot: Bot) -> None:

@@ -9,7 +9,7 @@ import pytest
 from games.bots import BOTS, playout, sharp
 from games.bots.arena import play_round
 from games.bots.sharp import Sharp
-from games.bots.worlds import imagine
+from games.bots.worlds import sample_world
 from games.rules import (
     Card,
     Move,
@@ -107,15 +107,15 @@ def test_a_choice_of_sharp_keeps_its_budget(monkeypatch: pytest.MonkeyPatch) -> 
     def dealt(view: View, hidden: list[Card], rng: Random) -> Position:
         nonlocal made
         made += sharp.WORLD_COST
-        return imagine(view, hidden, rng)
+        return sample_world(view, hidden, rng)
 
     monkeypatch.setattr(sharp, "play_out", counted)
-    monkeypatch.setattr(sharp, "imagine", dealt)
+    monkeypatch.setattr(sharp, "sample_world", dealt)
     for players in (2, 6):
         position = deal(NO_MERCY, players, Shuffler(key_from_seed("budget")).shuffle)
         made = 0
         BOTS["sharp"].choose(view_for(position, 0, NO_MERCY), legal_moves(position, 0, NO_MERCY), Random(1))
-        one_world = sharp.WORLD_COST + sharp.OPTIONS_KEPT * (1 + sharp.HORIZON)
+        one_world = sharp.WORLD_COST + sharp.CANDIDATES * (1 + sharp.HORIZON)
         assert sharp.BUDGET <= made < sharp.BUDGET + 2 * one_world
 
 

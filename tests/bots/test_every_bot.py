@@ -13,7 +13,7 @@ import pytest
 from games.bots import BOTS
 from games.bots.arena import next_move, play_round
 from games.bots.sharp import Sharp
-from games.bots.worlds import imagine, unseen
+from games.bots.worlds import sample_world, unseen_cards
 from games.rules import (
     DECKS,
     PRESETS,
@@ -27,7 +27,7 @@ from games.rules import (
     options_from,
     view_for,
 )
-from tests.bots.tables import NO_MERCY, Watched, seen
+from tests.bots.tables import NO_MERCY, Checked, seen
 
 HOUSE_RULES = {
     "strict": options_from("no-mercy", {"voluntary_draw": False, "roulette_color": "player", "false_catch_penalty": 3}),
@@ -54,21 +54,21 @@ def positions(options: Options, players: int, seed: str) -> list[Position]:
 @pytest.mark.parametrize("name", ["random", "careful"])
 def test_it_always_chooses_a_legal_move_and_its_rounds_end(name: str, preset: str, players: int) -> None:
     for game in range(3):
-        end = play_round([Watched(BOTS[name])] * players, PRESETS[preset], f"{name} {game}")
+        end = play_round([Checked(BOTS[name])] * players, PRESETS[preset], f"{name} {game}")
         assert end.winner is not None
 
 
 @pytest.mark.parametrize("players", range(2, 7))
 @pytest.mark.parametrize("preset", PRESETS)
 def test_sharp_always_chooses_a_legal_move(preset: str, players: int) -> None:
-    sharp = Watched(Sharp(budget=100))
+    sharp = Checked(Sharp(budget=100))
     play_round([sharp, *[BOTS["careful"]] * (players - 1)], PRESETS[preset], "legal")
     assert sharp.choices
 
 
 @pytest.mark.parametrize("name", HOUSE_RULES)
 def test_every_bot_keeps_to_house_rules(name: str) -> None:
-    bots = [Watched(bot) for bot in (BOTS["random"], BOTS["careful"], Sharp(budget=100))]
+    bots = [Checked(bot) for bot in (BOTS["random"], BOTS["careful"], Sharp(budget=100))]
     end = play_round(bots, HOUSE_RULES[name], "house")
     assert end.winner is not None
     assert all(bot.choices for bot in bots)
@@ -88,7 +88,7 @@ def test_worlds_that_differ_only_in_hidden_cards_get_the_same_choice(name: str) 
     for number, position in enumerate(positions(NO_MERCY, 3, "hidden")[::20]):
         seat = position.turn
         view = view_for(position, seat, NO_MERCY)
-        other = imagine(view, unseen(view), Random(number))
+        other = sample_world(view, unseen_cards(view), Random(number))
         assert other != position
         told = [
             BOTS[name].choose(view_for(world, seat, NO_MERCY), legal_moves(world, seat, NO_MERCY), Random(1))
@@ -103,7 +103,7 @@ def test_an_imagined_world_looks_as_the_view_does_and_holds_the_deck(preset: str
     for position in positions(options, 4, "worlds"):
         for seat in range(4):
             view = view_for(position, seat, options)
-            world = imagine(view, unseen(view), Random(seat))
+            world = sample_world(view, unseen_cards(view), Random(seat))
             assert view_for(world, seat, options) == view or (position.drawn and seat != position.turn)
             held = Counter(card for hand in world.hands for card in hand)
             held.update(world.draw_pile + world.discard_pile + world.set_aside)
@@ -112,13 +112,13 @@ def test_an_imagined_world_looks_as_the_view_does_and_holds_the_deck(preset: str
 
 def test_a_position_with_more_cards_than_the_deck_can_be_imagined() -> None:
     view, legal = seen("W10 " * 9 + "r1", "W10 " * 9, draw_pile=("W10",) * 200)
-    world = imagine(view, unseen(view), Random(1))
+    world = sample_world(view, unseen_cards(view), Random(1))
     assert (len(world.draw_pile), len(world.hands[1])) == (200, 9)
     assert BOTS["sharp"].choose(view, legal, Random(1)) in legal
 
 
 def test_a_bot_on_turn_that_stays_silent_is_an_error() -> None:
-    class Silent(Watched):
+    class Silent(Checked):
         def choose(self, *_: object) -> None:
             return None
 

@@ -201,7 +201,7 @@ def _notices(page: Page, cast: Cast) -> None:
     table = cast.table(MANY)
     player_notices.deal(table, now=early)
     player_notices.write(
-        table.game, [player_notices.Intent(cast.alice.pk, "caught", "Bob catches you without UNO.")], now=early
+        table.game, [player_notices.Intent(cast.alice.pk, "caught", "Bob catches you not calling UNO.")], now=early
     )
     outbox.deliver(clock=lambda: now)
     table.game.version += 1

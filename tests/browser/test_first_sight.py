@@ -110,5 +110,5 @@ def test_the_news_can_be_unfolded(new_page: Callable[..., Page], cast: Cast) -> 
     assert page.locator("#news-title").inner_text() == f"Since your last move {last}"
     page.locator("#news-title").click()
     assert page.locator("#news li").all_inner_texts() == [
-        "bob plays Yellow 4.", "charlie plays Wild Draw Six and names blue. mo owes 6 cards.", last,
+        "bob plays Yellow 4.", "charlie plays Wild Draw Six and chooses blue. mo owes 6 cards.", last,
     ]  # fmt: skip

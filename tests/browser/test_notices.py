@@ -27,12 +27,12 @@ def news(cast: Cast, text: str) -> str:
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
 def test_the_bell_leads_to_what_happened(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
     cache.clear()
-    code = news(cast, "Bob catches you without UNO.")
-    news(cast, "Charlie catches you without UNO.")
+    code = news(cast, "Bob catches you not calling UNO.")
+    news(cast, "Charlie catches you not calling UNO.")
     page = new_page(cast.alice, java_script_enabled=scripts)
     page.goto("/")
     page.get_by_role("link", name="Notices, 2 new").click()
-    page.get_by_role("button", name="Bob catches you without UNO.").click()
+    page.get_by_role("button", name="Bob catches you not calling UNO.").click()
     page.wait_for_url(f"**/games/{code}/")
     page.get_by_role("link", name="Notices, 1 new").click()
     page.get_by_role("button", name="Mark all as read").click()
@@ -64,7 +64,7 @@ def test_an_open_page_hears_the_bell_and_says_that_its_reader_looks(new_page: Ca
     page.goto(f"/games/{table.game.code}/")
     pair = (table.game.pk, cast.alice.pk)
     assert presence.viewing([pair]) == {pair}
-    news(cast, "Bob catches you without UNO.")
+    news(cast, "Bob catches you not calling UNO.")
     page.evaluate("() => htmx.trigger('#main', 'poke')")
     expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible()
 

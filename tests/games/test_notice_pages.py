@@ -27,7 +27,7 @@ from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
 
-NEWS = "Bob catches you without UNO."
+NEWS = "Bob catches you not calling UNO."
 
 
 @pytest.fixture(autouse=True)

@@ -124,7 +124,7 @@ def test_what_somebody_switched_on_waits(alice: User, bob: User) -> None:
         ("alice", "caught", "site", "waiting"),
         ("alice", "caught", "email", "waiting"),
     }
-    assert {row.text for row in Notice.objects.all()} == {"bob catches you without UNO."}
+    assert {row.text for row in Notice.objects.all()} == {"bob catches you not calling UNO."}
 
 
 def test_moving_settles_what_was_waiting_and_reads_what_was_shown(alice: User, bob: User) -> None:

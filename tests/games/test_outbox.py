@@ -343,7 +343,7 @@ def test_a_summary_of_nothing_is_not_sent(bob: User) -> None:
 
 def test_a_summary_tells_what_happened(table: Table, alice: User) -> None:
     player_notices.write(
-        table.game, [player_notices.Intent(alice.pk, "caught", "Bob catches you without UNO.")], now=NOON
+        table.game, [player_notices.Intent(alice.pk, "caught", "Bob catches you not calling UNO.")], now=NOON
     )
     preferences.choose(user=alice, choices={"turn.email": False}, digest_hour=13, now=NOON)
     Notice.objects.filter(kind="turn", channel="email").delete()
@@ -351,7 +351,7 @@ def test_a_summary_tells_what_happened(table: Table, alice: User) -> None:
     preferences.write_digests(now=NOON + HOUR)
     (sent,) = deliver(NOON + HOUR)
 
-    assert "- Bob catches you without UNO." in text_of(sent)
+    assert "- Bob catches you not calling UNO." in text_of(sent)
 
 
 def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:

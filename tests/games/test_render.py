@@ -393,11 +393,11 @@ def test_only_what_concerns_the_listener_interrupts() -> None:
     ]
     told = render.announcements(seen(OWED), lines, since=3, refusal=None, now=NOW)
     assert told == {
-        "polite": ["Chen plays Red Draw Two.", "Bob catches Chen without UNO."],
+        "polite": ["Chen plays Red Draw Two.", "Bob catches Chen not calling UNO."],
         "assertive": ["You owe 2 cards.", "Your turn: 6 cards are coming at you."],
     }
     caught = render.announcements(seen(PLAIN, 2), lines, since=4, refusal=None, now=NOW)
-    assert caught == {"polite": [], "assertive": ["Bob catches you without UNO."]}
+    assert caught == {"polite": [], "assertive": ["Bob catches you not calling UNO."]}
 
 
 def test_a_listener_who_has_heard_it_hears_only_the_refusal() -> None:

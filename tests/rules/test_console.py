@@ -241,7 +241,7 @@ def test_random_plays_a_thousand_games_of_four_unless_told_otherwise() -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ([], ["usage: python -m games.rules", "The rules of the game on the console.",
+        ([], ["usage: python -m games.rules", "The rules of the game on the command line.",
               "replay JSON requests from standard input, or a record", "play random games and print the speed",
               "print the rulebook as Markdown"]),
         (["replay"], ["--record FILE", "replay a record, one line of JSON a round"]),

@@ -247,4 +247,4 @@ def test_a_match_knows_who_deals_next_and_who_deals_a_void_round_again(
     dealer: int, absent: tuple[int, ...], following: int, again: int
 ) -> None:
     match = Match(NO_MERCY, (0, 0, 0), dealer, absent)
-    assert (match.next_dealer, match.dealer_again) == (following, again)
+    assert (match.next_dealer, match.dealer_after_void) == (following, again)

@@ -34,17 +34,17 @@ VOICES = [
     ),
     (
         Event("found", 1, "r5"),
-        "You have drawn a card that can be played: Red 5.",
-        "Bob has drawn a card that can be played.",
+        "You have drawn a playable card: Red 5.",
+        "Bob has drawn a playable card.",
     ),
     (
         Event("played", 1, "W6", "g"),
-        "You play Wild Draw Six and name green.",
-        "Bob plays Wild Draw Six and names green.",
+        "You play Wild Draw Six and choose green.",
+        "Bob plays Wild Draw Six and chooses green.",
     ),
     (Event("played", 1, "r5", reason="clock"), "You play Red 5 (time ran out).", "Bob plays Red 5 (time ran out)."),
     (Event("swapped", 1, target=0), "You swap hands with Ann.", "Bob swaps hands with Ann."),
-    (Event("caught", 1, target=0, amount=2), "You catch Ann without UNO.", "Bob catches Ann without UNO."),
+    (Event("caught", 1, target=0, amount=2), "You catch Ann not calling UNO.", "Bob catches Ann not calling UNO."),
     (
         Event("turned_over", 1, color="g", amount=2, cards=("W6", "g1")),
         "You turn over 2 cards: Wild Draw Six, Green 1.",
@@ -58,7 +58,7 @@ VOICES = [
         "You reach the mercy limit and are out of the round.",
         "Bob reaches the mercy limit and is out of the round.",
     ),
-    (Event("named_color", 1, color="b"), "You name blue.", "Bob names blue."),
+    (Event("named_color", 1, color="b"), "You choose blue.", "Bob chooses blue."),
     (
         Event("won", 1, points=57, reason="last_card"),
         "You win the round and score 57 points.",
@@ -66,13 +66,13 @@ VOICES = [
     ),
     (
         Event("won", 1, points=(3, 0), reason="last_one_in"),
-        "You win the round as the last one left.",
-        "Bob wins the round as the last one left.",
+        "You win the round as the last player standing.",
+        "Bob wins the round as the last player standing.",
     ),
     (
         Event("won", 1, points=1250, reason="last_one_in"),
-        "You win the round as the last one left and score 1,250 points.",
-        "Bob wins the round as the last one left and scores 1,250 points.",
+        "You win the round as the last player standing and score 1,250 points.",
+        "Bob wins the round as the last player standing and scores 1,250 points.",
     ),
     (Event("turned_round", 1, amount=-1), "Play now runs counter-clockwise.", "Play now runs counter-clockwise."),
 ]
@@ -87,8 +87,8 @@ def test_it_speaks_to_the_player_and_about_the_player(event: Event, yours: str, 
 
 def test_it_speaks_to_the_target_too() -> None:
     assert sentence(Event("swapped", 1, target=0), 0, NAMES) == "Bob swaps hands with you."
-    assert sentence(Event("caught", 1, target=0, amount=2), 0, NAMES) == "Bob catches you without UNO."
-    assert sentence(Event("aimed", 1, target=0), 0, NAMES) == "Bob aims the roulette at you."
+    assert sentence(Event("caught", 1, target=0, amount=2), 0, NAMES) == "Bob catches you not calling UNO."
+    assert sentence(Event("aimed", 1, target=0), 0, NAMES) == "Bob plays Color Roulette on you."
 
 
 def test_a_name_is_never_read_as_a_template() -> None:

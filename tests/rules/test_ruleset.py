@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from games.rules import KINDS, PRESETS, TURN_MOVES, options_from
-from games.rules.asides import ASIDES
 from games.rules.effects import EFFECTS
+from games.rules.out_of_turn import OUT_OF_TURN_MOVES
 from games.rules.phases import PHASES
 from games.rules.ruleset import SideRules
 
@@ -58,9 +58,9 @@ def test_the_plays_of_a_card_are_spelled_out(side: SideRules, card: str, moves: 
         (NO_MERCY, "r7", ("swap_hands",)),
         (PLAIN, "r0", ()),
         (PLAIN, "r7", ()),
-        (NO_MERCY, "rR", ("turn_round", "bounce")),
+        (NO_MERCY, "rR", ("reverse_direction", "skip_if_two_left")),
         (NO_MERCY, "rD", ()),
-        (NO_MERCY, "WR4", ("turn_round", "rebound_owes")),
+        (NO_MERCY, "WR4", ("reverse_direction", "next_owes_after_reverse")),
         (NO_MERCY, "WC", ("roulette",)),
         (NAMED, "WC", ("roulette_at_once",)),
     ],
@@ -113,4 +113,4 @@ def test_equal_options_share_their_tables() -> None:
 def test_every_kind_of_move_belongs_to_a_phase_or_is_an_aside() -> None:
     of_phases = frozenset().union(*(phase.kinds for phase in PHASES.values()))
     assert of_phases == TURN_MOVES
-    assert set(ASIDES) == set(KINDS) - TURN_MOVES
+    assert set(OUT_OF_TURN_MOVES) == set(KINDS) - TURN_MOVES

@@ -1,4 +1,4 @@
-"""What a seat may do whether it is on turn or not: a row for each kind of move that waits for no turn."""
+"""Moves that any player may make at any time: a row for each kind."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from games.rules.options import Options
 from games.rules.position import Position
 
 
-class Aside(NamedTuple):
-    """A row: a kind of move that any seat still in may make, in any phase of a running round.
+class OutOfTurnMove(NamedTuple):
+    """A kind of move that any seat still in may make, on turn or not, in any phase of a running round.
 
-    ``moves`` lists the legal ones, ``refusal`` is the code that refuses another, or None. ``by_clock``: the clock
-    may make it as well (CLOCK-2).
+    ``moves`` returns the legal moves of the kind. ``refusal`` returns the code that refuses a move, or None. With
+    ``by_clock`` the clock may make the move too (CLOCK-2).
     """
 
     moves: Callable[[Position, int, Options], list[Move]]
@@ -54,10 +54,10 @@ def _never_refused(position: Position, seat: int, move: Move, options: Options) 
     return None
 
 
-ASIDES: Final[dict[str, Aside]] = {
-    "uno": Aside(_calls, _call_refusal, by_clock=True),
-    "catch": Aside(_catches, _catch_refusal),
-    # Leaving changes nothing about a card, so no list of legal moves has it.
-    "leave": Aside(_not_listed, _never_refused),
+OUT_OF_TURN_MOVES: Final[dict[str, OutOfTurnMove]] = {
+    "uno": OutOfTurnMove(_calls, _call_refusal, by_clock=True),
+    "catch": OutOfTurnMove(_catches, _catch_refusal),
+    # Lists of legal moves leave out `leave` (NOTATION, "Console").
+    "leave": OutOfTurnMove(_not_listed, _never_refused),
 }
-"""Every kind of move that waits for no turn."""
+"""Every kind of move that is not a turn move."""

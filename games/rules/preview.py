@@ -1,22 +1,22 @@
-"""What a move would come to, as far as a view can tell: for those who choose moves and those who show them."""
+"""What a move would lead to, as far as one player can know. Bots and pages use it."""
 
 from __future__ import annotations
 
 from games.rules.apply import push
-from games.rules.effects import parted
+from games.rules.effects import split_hand
 from games.rules.moves import Move
 from games.rules.position import Position
 from games.rules.views import View
 
 
 def cards_after(view: View, move: Move) -> int:
-    """Return how many cards a play leaves the viewer, a swap and a pass of hands included (DISC-1, SEVEN-1, ZERO-1).
+    """Return how many cards the viewer holds after a play (DISC-1, SEVEN-1, ZERO-1).
 
-    Cards drawn in the same move do not count, as after a last card that comes straight back (WR4-2). ``move`` is a
-    play of a card that the viewer holds.
+    ``move`` is a play of a card that the viewer holds. A hand received by a swap or a pass of hands counts. Cards drawn
+    in the same move do not, as after a last Wild Reverse Draw Four with two players left (WR4-2).
     """
     card, side = move.card or "", view.options.rules.side
-    left = len(parted(view.hand or (), card, side)[0])
+    left = len(split_hand(view.hand or (), card, side)[0])
     if not left or view.you is None:
         return left
     effects = side.effects[card]
@@ -28,12 +28,13 @@ def cards_after(view: View, move: Move) -> int:
 
 
 def winner_by_leaving(view: View) -> int | None:
-    """Return who wins the round if the viewer leaves it now, or None if it goes on (LEAVE-1, END-3, END-4).
+    """Return the seat that wins the round if the viewer leaves now, or None if it goes on (LEAVE-1, END-3, END-4).
 
-    The move is made on a position that has what decides this and nothing else: leaving draws no card.
+    Return None for a spectator.
     """
     if view.you is None:
         return None
+    # Leaving draws no card, so nobody's cards change the result: the position needs no hands and no draw pile.
     hands = [()] * len(view.counts)
     position = Position(
         hands=hands, turn=view.turn, discard_pile=view.discard_pile, out=view.out, going_out=view.going_out
