@@ -22,7 +22,7 @@ from games.staff import auto_reports
 def bot_turn(game_id: int) -> int:
     """Make some of the bots' moves that are due, in this game or in another that waits."""
     rng = random.Random(randomness.source.getrandbits(64))  # noqa: S311  # a bot's taste is no secret
-    return bots_action.play_some(game_id=game_id, clock=timezone.now, rng=rng)
+    return bots_action.play_due_bots(game_id=game_id, clock=timezone.now, rng=rng)
 
 
 @shared_task(name="games.tasks.sweep", ignore_result=True)

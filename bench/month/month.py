@@ -239,7 +239,7 @@ class Month:
         self.told.visits += 1
         seats = person.user.seats.filter(left=False, game__status=Game.Status.PLAYING).exclude(bot="")
         for code in list(seats.values_list("game__code", flat=True)):
-            pauses.take_back(code=code, viewer=Viewer(person.user), now=self.now)
+            pauses.take_seat_back(code=code, viewer=Viewer(person.user), now=self.now)
             self.told.events["seats taken back"] += 1
         self.pauses.visit(person, self.now)
         for _ in range(3):  # a turn may come round again at once

@@ -1,1 +1,1 @@
-"""Every write. Each action takes plain values and `now`, does one thing in one transaction, and returns values."""
+"""Write tables, rounds and moves. Each action takes plain values and `now`, and runs in one transaction."""

@@ -1,4 +1,4 @@
-"""Call off running games that nobody plays and no bot comes to, and delete called-off games that nobody played."""
+"""Call off running games that all people have left, and delete called-off games that nobody played."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from games.models import AuditEntry, Game, Move, Report, Seat
 from games.notices.preferences import KEPT as NOTICES_KEPT
 
 IDLE: Final = timedelta(days=7)
-"""A game that all people have left is called off when nothing has happened in it for this long (decision 105)."""
+"""A game that all people have left is called off after this long without a move or a staff act (decision 105)."""
 
-LOOKED_FOR: Final = timedelta(days=30)
-"""How long unplayed games are still looked for after they could be deleted first, so that a run reads one month."""
+DELETION_WINDOW: Final = timedelta(days=30)
+"""How long after its due date an unplayed game is still found for deletion. Bounds what one run reads."""
 
 LEAVE: Final = "leave"
+"""The text of the move that leaves a game."""
 
 
 def call_off_left_games(*, now: datetime) -> int:
-    """Call off the running games that all people have left and to which bots do not come; return their number.
+    """Call off running games that all people have left and where nothing has happened for `IDLE`; return how many.
 
-    Each has a transaction of its own. One that fails is logged, and tried again the next time.
+    Uses one transaction per game. A game that fails is logged and tried again by the next call.
     """
     games = list(_idle(now).order_by("pk").values_list("pk", flat=True))
     return for_each_game(games, lambda pk: _call_off(pk, now), failed="a left game was not called off").count
 
 
 def _idle(now: datetime) -> QuerySet[Game]:
-    """Return the running games that all people have left, without a move or an act of staff in the time `IDLE`.
+    """Return the running games that all people have left, without a move or a staff act for `IDLE`.
 
-    A paused game is not among them: staff paused it, or it waits to be released after a restore.
+    Leaves out paused games: staff paused them, or they wait to be released after a restore.
     """
     people = Seat.objects.filter(game=OuterRef("pk"), user__isnull=False, left=False)
     moves = Move.objects.filter(game=OuterRef("pk"), at__gte=now - IDLE)
@@ -55,28 +56,28 @@ def _call_off(game_id: int, now: datetime) -> bool:
 
 
 def delete_unplayed_games(*, now: datetime) -> int:
-    """Delete the games that were called off more than 60 days ago without being played; return their number.
+    """Delete games that were called off more than 60 days ago without being played; return how many.
 
-    Each has a transaction of its own. One that fails is logged, and tried again the next time.
+    Uses one transaction per game. A game that fails is logged and tried again by the next call.
     """
     games = list(_unplayed(now).order_by("pk").values_list("pk", flat=True))
     return for_each_game(games, lambda pk: _delete(pk, now), failed="an unplayed game was not deleted").count
 
 
 def _unplayed(now: datetime) -> QuerySet[Game]:
-    """Return the games called off 60 to 90 days ago that nobody played, and that have no report and no act of staff.
+    """Return the games called off 60 to 90 days ago that nobody played, without a report or a staff act.
 
-    They are tables that closed before they started, and games that all people left before any of them made a move. A
-    game with a result is not among them: it counts in the profiles of all who had a seat.
+    These are tables that closed before they started, and games that all people left before making a move. Games with a
+    result are left out, because they count in the players' profiles.
     """
-    # A forgotten guest's seat has no user, and still has a bot if one played for the guest. But bots never leave.
+    # A deleted guest's seat has no user, and has a bot if one played for the guest. Bots of their own never leave.
     of_people = Q(user__isnull=False) | Q(bot="") | Q(left=True)
     stayed = Seat.objects.filter(of_people, game=OuterRef("pk"), left=False)
     by_a_person = Seat.objects.filter(of_people, game=OuterRef("game"), index=OuterRef("seat"))
     moved = Move.objects.filter(Exists(by_a_person), game=OuterRef("pk")).exclude(text=LEAVE)
     latest = now - NOTICES_KEPT
     called_off = Game.objects.filter(
-        status=Game.Status.VOID, finished_at__gte=latest - LOOKED_FOR, finished_at__lt=latest
+        status=Game.Status.VOID, finished_at__gte=latest - DELETION_WINDOW, finished_at__lt=latest
     )
     of_no_case = called_off.filter(
         ~Exists(Report.objects.filter(game=OuterRef("pk"))), ~Exists(AuditEntry.objects.filter(game=OuterRef("pk")))
@@ -89,6 +90,6 @@ def _delete(game_id: int, now: datetime) -> bool:
         lock_game(pk=game_id)
         game = _unplayed(now).filter(pk=game_id).first()
         if game is None:
-            return False  # somebody has reported it since
+            return False  # it has been reported since the games were listed
         game.delete()
         return True

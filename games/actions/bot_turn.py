@@ -1,4 +1,4 @@
-"""The bots' moves: each bot sees only its own view, and moves through the same write path as a person."""
+"""Make the bots' moves. A bot sees only its own view and moves through the same write path as a person."""
 
 from __future__ import annotations
 
@@ -22,51 +22,51 @@ from games.queries import Table, due_bots
 from games.refusals import Denied
 
 EARLY: Final = timedelta(milliseconds=50)
-"""How much too early a task may come: its countdown and the game's clock are not the same."""
+"""How early a task may run, because its countdown and the game's clock may differ."""
 
-AT_ONCE: Final = timedelta(milliseconds=200)
-"""After this time a task begins no other move: others wait for the worker too."""
+TASK_TIME: Final = timedelta(milliseconds=200)
+"""A task starts no further move after this time, so that other work gets the worker."""
 
 UNATTENDED_MOVES: Final = 5
 """The most moves that one task makes at a table where no person plays any more.
 
-Such a table is not asked for again at once: the sweep takes a few of them each time. Otherwise somebody who makes many
-tables full of bots and leaves them would keep the workers busy, and everybody else's bots waiting.
+Such a table gets no follow-up task; each sweep takes a few of them instead. Otherwise a person could keep the workers
+busy, and everyone else's bots waiting, by making many tables full of bots and leaving them.
 """
 
 NEWCOMERS_SHARE: Final = 1 / 3
-"""The share of the tasks that move for newcomers while games of others wait too."""
+"""The share of the tasks that play for newcomers while other people's games wait too."""
 
 NEWCOMER: Final = timedelta(days=1)
-"""How long an account counts as a newcomer's. Guests always do."""
+"""How long a new account counts as a newcomer. Guests always do."""
 
 
-def play_some(*, game_id: int, clock: Callable[[], datetime], rng: random.Random) -> int:
-    """Make some of the bots' moves that are due, at this game or at one that waits too; returns the number of moves.
+def play_due_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random) -> int:
+    """Make due bot moves in this game, or in another game that waits for bots; return the number of moves.
 
-    Somebody's many games must not delay other people's bots, so the work is shared out by host (`_drawn`). If any still
-    wait at the end, the worker is asked for one more task (decision 99).
+    The work is shared out by host (`_draw_hosts`), so that one person's many games do not delay other people's bots. If
+    games still wait at the end, the worker is asked for one more task (decision 99).
     """
     moves: int | None = None
-    for games in _drawn(_waiting(game_id, clock()), rng):
+    for games in _draw_hosts(_waiting(game_id, clock()), rng):
         moves = play_bots(game_id=rng.choice(games), clock=clock, rng=rng)
         if moves is not None:
             break
-    if not moves:  # a task in progress asks for the rest, and so does the sweep
+    if not moves:  # another task is at work, and it or the sweep will ask for the rest
         return 0
     now = clock()
-    still = due_bots.newest_attended(_moment(now)).order_by("wake_at").values_list("pk", flat=True).first()
-    if still is not None:
-        announce.wake_bots(still, now)
+    next_game = due_bots.newest_attended(_due_until(now)).order_by("wake_at").values_list("pk", flat=True).first()
+    if next_game is not None:
+        announce.wake_bots(next_game, now)
     return moves
 
 
 def _waiting(game_id: int, now: datetime) -> list[tuple[int, int | None, bool | None]]:
-    """Return the games of which a task may play one, each with its host and whether that is a newcomer.
+    """Return the games that a task may choose from, as rows of game, host and whether the host is a newcomer.
 
-    They are the game that the task was asked for, if it is due, and those where people play.
+    These are the game that the task was asked for, if it is due, and due games where people play.
     """
-    moment = _moment(now)
+    moment = _due_until(now)
     new = Q(host__is_guest=True) | Q(host__date_joined__gt=now - NEWCOMER)
     by_newcomer = ExpressionWrapper(new, output_field=BooleanField())
     found: set[tuple[int, int | None, bool | None]] = set()
@@ -75,12 +75,12 @@ def _waiting(game_id: int, now: datetime) -> list[tuple[int, int | None, bool | 
     return sorted(found, key=itemgetter(0))
 
 
-def _drawn(waiting: Sequence[tuple[int, int | None, bool | None]], rng: random.Random) -> list[list[int]]:
-    """Return the waiting games of each host, in the order in which a task tries the hosts.
+def _draw_hosts(waiting: Sequence[tuple[int, int | None, bool | None]], rng: random.Random) -> list[list[int]]:
+    """Return the waiting games of each host, in a random order in which a task tries the hosts.
 
-    One person can be any number of guests and of new accounts, so hosts are drawn in two steps. The first draws whether
-    such newcomers come first: while others wait too, `NEWCOMERS_SHARE` is the chance of that. The second draws among
-    the hosts of each kind, with a weight of one divided by the number of the host's games that wait.
+    One person can have any number of guests and new accounts, so hosts are drawn in two steps. The first step puts
+    newcomers before the others with a probability of `NEWCOMERS_SHARE`. The second step orders the hosts of each kind,
+    each with a weight of 1 / number of the host's waiting games.
     """
     known: dict[int | None, list[int]] = defaultdict(list)
     newcomers: dict[int | None, list[int]] = defaultdict(list)
@@ -94,19 +94,19 @@ def _drawn(waiting: Sequence[tuple[int, int | None, bool | None]], rng: random.R
     return drawn
 
 
-def _moment(now: datetime) -> datetime:
-    """Return until when a game must have become due, by the database's clock, to be played at `now`."""
+def _due_until(now: datetime) -> datetime:
+    """Return the moment, by the database's clock, by which a game must be due to be played at `now`."""
     return now + ask_ahead() + EARLY
 
 
 def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random, most: int = 500) -> int | None:
-    """Make the bots' moves of a game that are due, and deal its next round if that is due.
+    """Make the due bot moves of a game, and deal its next round if that is due.
 
-    Goes on while bots are due at once (no pause, or nobody left in the round to watch), for at most `AT_ONCE` and at
-    most `most` moves. Each move is chosen without a lock of the game and made on the version it was chosen on, so that
-    of several workers at one game only one gets each move in.
+    Continues while a bot is due immediately (no pause, or no person left in the round to watch), for at most
+    `TASK_TIME` and `most` moves. Each move is chosen without locking the game and saved only if the version is still
+    the same, so of several workers at one game only one gets each move in.
 
-    :returns: the number of moves; None if there was none because a move at a game of the same host is being chosen.
+    :returns: the number of moves; None if none was made because another worker is choosing a move for the same host.
     """
     began, moves = clock(), 0
     while True:
@@ -121,7 +121,7 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
                 if moves and table.attended and game.wake_at is not None:
                     announce.wake_bots(game_id, game.wake_at - game.skew)
                 return moves
-            if moves >= (most if table.attended else min(most, UNATTENDED_MOVES)) or now - began >= AT_ONCE:
+            if moves >= (most if table.attended else min(most, UNATTENDED_MOVES)) or now - began >= TASK_TIME:
                 return moves
             if not _claim_host(game.host_id):
                 return moves or None
@@ -130,14 +130,14 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
             deal_next(game_id=game_id, now=now)
             continue
         try:
-            moves += _make(table, choice, now)
+            moves += _make_move(table, choice, now)
         except Denied as denied:
             if denied.code not in ("stale", "over", "paused", "forbidden"):
                 raise
 
 
 def _claim_host(host_id: int | None) -> bool:
-    """Return whether no other transaction chooses a move at a game of this host; none can until this one ends."""
+    """Try to lock this host's bots until the transaction ends; return False if another transaction has the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"bots of {host_id}"])
         claimed: bool = cursor.fetchone()[0]
@@ -145,7 +145,10 @@ def _claim_host(host_id: int | None) -> bool:
 
 
 def _choose(table: Table, rng: random.Random) -> tuple[int, rules.Move] | None:
-    """Return the seat and the next move of some bot, calls and catches first; None when no bot wants to move."""
+    """Return a bot's seat and its next move, or None if no bot wants to move.
+
+    Bots that are not on turn are asked first, so that calls and catches come before plays.
+    """
     position = table.started.position
     bot_seats = [seat for seat in table.seats if seat.bot and seat.index not in position.out]
     rng.shuffle(bot_seats)
@@ -161,11 +164,11 @@ def _choose(table: Table, rng: random.Random) -> tuple[int, rules.Move] | None:
     return None
 
 
-def _make(table: Table, choice: tuple[int, rules.Move] | None, now: datetime) -> int:
-    """Make the move that was chosen at this table; returns 1, or 0 when no bot wanted to move."""
+def _make_move(table: Table, choice: tuple[int, rules.Move] | None, now: datetime) -> int:
+    """Make the chosen move; return 1, or 0 if no bot wanted to move."""
     game = table.game
     if choice is None:
-        # Nobody wanted to catch: no bot is due again until the position changes, or a seat changes hands.
+        # No bot wants to catch, so none is due until the position or the owner of a seat changes.
         Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(wake_at=None)
         return 0
     seat, move = choice

@@ -1,4 +1,4 @@
-"""Where a move is saved: one `commit` for people, bots and the clock alike."""
+"""Save moves. People, bots and the clock all use `commit`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from games.notices import player_notices
 from games.queries import Table
 from games.refusals import from_rules
 
-LONGEST: Final = 100_000
-"""The most moves of a game. People play some thousands at most, and everything that reads a whole log depends on it."""
+MAX_MOVES: Final = 100_000
+"""The most moves of a game. People make a few thousand at most; the bound protects code that reads a whole log."""
 
 Line = tuple[str, list[dict[str, object]]]
-"""A line of the log: the move as the notation writes it, and what it did."""
+"""A line of the log: the text of a move (docs/notation.md) and its events as JSON."""
 
 
 def commit(
@@ -34,12 +34,13 @@ def commit(
     wake: bool = True,
     by_person: bool = True,
 ) -> None:
-    """Apply and save one or more moves of a seat; `table` then holds what was saved. The caller holds the lock.
+    """Apply and save one or more moves of a seat, and update `table` to match. The caller holds the game's lock.
 
-    `wake`: ask the worker for the bots that are due then. `by_person`: whoever has the seat has made the moves, and so
-    has seen the table; the clock's never are.
-
-    :raises Denied: a refusal of the rules; nothing is saved then.
+    :param token: the request's idempotency token, stored with the first move.
+    :param wake: whether to ask the worker to play bots that are due afterwards.
+    :param by_person: whether the player of the seat chose the moves and so has seen the table. Ignored for moves of the
+        clock.
+    :raises Denied: a refusal of the rules. Nothing is saved.
     """
     before, (position, log, happened) = table.started.position, _applied(table, seat, moves)
     exposed = {event.seat for event in happened if event.kind == "uno_due"}
@@ -56,9 +57,11 @@ def commit(
     ended = rules.outcome(position)
     if ended is not None:
         rounds.finish(table, ended, now=now)
-    if table.game.version >= LONGEST and table.game.status == Game.Status.PLAYING:
+    if table.game.version >= MAX_MOVES and table.game.status == Game.Status.PLAYING:
         rounds.call_off(table.game, now=now)
-        player_notices.closed(table, f"This game was called off: no game has more than {LONGEST:,} moves.", now=now)
+        player_notices.closed(
+            table, f"This game was called off because it reached the limit of {MAX_MOVES:,} moves.", now=now
+        )
     if left:
         seating.voters_changed(table, now=now)
     own = by_person and not moves[-1].clock
@@ -69,7 +72,7 @@ def commit(
 def _applied(
     table: Table, seat: int, moves: Sequence[rules.Move]
 ) -> tuple[rules.Position, list[Line], list[rules.Event]]:
-    """The position after these moves, their lines of the log, and all that they did; nothing is changed yet.
+    """Return the position after these moves, their lines for the log, and all their events. Changes nothing.
 
     :raises Denied: a refusal of the rules.
     """
@@ -89,7 +92,10 @@ def _applied(
 
 
 def _count_misses(seat: Seat, move: rules.Move) -> Seat | None:
-    """Count a turn that the clock played, forget the count at any move of one's own (CLOCK-3); None if it stays."""
+    """Count a turn that the clock played, or reset the count at a move of the player (CLOCK-3).
+
+    :returns: the seat if its count changed, else None.
+    """
     before = seat.misses
     if not move.clock:
         seat.misses = 0
@@ -99,9 +105,9 @@ def _count_misses(seat: Seat, move: rules.Move) -> Seat | None:
 
 
 def _changed_windows(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> list[Hand]:
-    """Open and close callout windows in the hand rows and return the rows that changed.
+    """Open and close callout windows in the hand rows; return the rows that changed.
 
-    Those of `exposed` open now and have their own time (CLOCK-2).
+    The windows of the seats in `exposed` open now and get the full time (CLOCK-2).
     """
     hands = table.started.hands
     window = moment + timedelta(seconds=table.game.terms.callout)
@@ -142,7 +148,10 @@ def _save(
     now: datetime,
     token: str | None,
 ) -> None:
-    """Bring the rows of `table` up to date, and write them with the lines of the log."""
+    """Update the rows of `table`, and write them and the lines of the log in one round trip.
+
+    :param counted: the seat whose count of missed turns changed, if any.
+    """
     game, round_, position = table.game, table.started.round, table.started.position
     by_bot = table.seats[seat].held_for_owner and log[-1][0] != "leave"
     first = game.version + 1

@@ -1,4 +1,4 @@
-"""A guest logs in: the guest's seats go to the account."""
+"""Move a guest's seats to the account that the guest logs in to."""
 
 from __future__ import annotations
 
@@ -16,41 +16,40 @@ if TYPE_CHECKING:
 
 
 class Moved(NamedTuple):
-    """How many of a guest's games moved to the account, and how many stayed with the guest, and why.
-
-    Games in `closed` are closed to the account; those in `over_limit` are more than an account may have.
-    """
+    """How many of a guest's games moved to the account, and how many stayed with the guest for each reason."""
 
     games: int
-    closed: int
-    over_limit: int
+    closed: int  # stayed because the account must not sit there
+    over_limit: int  # stayed because the account would have too many tables
 
 
 def move_seats(*, guest: User, user: User) -> Moved:
-    """Give this guest's seats and tables to the account the guest has logged in to.
+    """Give this guest's seats and tables to the account that the guest has logged in to.
 
-    A table where both sit keeps both as they are. A seat stays the guest's where staff took one from the account, or
-    where the account has looked at the hands as one of the staff: it would play on knowing them. The newest
-    seats stay, too, if they would bring the account over one of the limits on tables (`table_limits`).
+    Some seats stay with the guest:
+
+    - at tables where the account sits too;
+    - where staff removed the account, or where the account has viewed the hands as a staff member;
+    - the newest ones, if they would take the account over a limit of `table_limits`.
     """
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
         locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
-        closed = set(conduct.closed_to(user))  # asked under the locks: a look at hands takes the game's
-        theirs = [game for game in locked if game.pk not in closed]
-        too_many = table_limits.over_limits(user, Seat.objects.filter(game__in=theirs, user=guest))
-        coming = [game for game in theirs if game.pk not in too_many]
-        Seat.objects.filter(game__in=coming, user=guest).update(user=user, name=user.name)
-        seating.change_host(*[game for game in coming if game.host_id == guest.pk], user_id=user.pk)
-        for game in coming:
+        closed = set(conduct.closed_to(user))  # under the games' locks, which staff need to view hands
+        allowed = [game for game in locked if game.pk not in closed]
+        over_limit = table_limits.over_limits(user, Seat.objects.filter(game__in=allowed, user=guest))
+        moved = [game for game in allowed if game.pk not in over_limit]
+        Seat.objects.filter(game__in=moved, user=guest).update(user=user, name=user.name)
+        seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk)
+        for game in moved:
             if not game.ended:
                 announce.after_commit(game)
         _move_invitations(guest, user)
-        return Moved(len(coming), len(locked) - len(theirs), len(too_many))
+        return Moved(len(moved), len(locked) - len(allowed), len(over_limit))
 
 
 def _move_invitations(guest: User, user: User) -> None:
-    """What the guest was asked to, the account is asked to, once."""
+    """Give the guest's invitations to the account, without those that the account has already."""
     asked = Invitation.objects.filter(user=guest)
     asked.exclude(game__in=Invitation.objects.filter(user=user).values("game")).update(user=user)
     asked.delete()

@@ -1,4 +1,4 @@
-"""What goes by itself: tables that never started, and guests who have nothing left to play."""
+"""Close tables that never started, and delete guests who have nothing left to play."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from games.models import Case, Game, Seat
 from games.notices import player_notices
 
 OPEN_TABLE: Final = timedelta(days=7)
-"""How long a table waits for its players."""
+"""How long a table waits for players before it is closed."""
 
 GUEST_TABLE: Final = timedelta(hours=24)
-"""How long a guest waits alone at a table. Shorter, because one person can be any number of guests."""
+"""How long a table with one guest alone waits. Shorter, because one person can be any number of guests."""
 
 GUEST_DAYS: Final = 30
+"""Days after which an idle guest is deleted."""
 
 
 def close_old_tables(*, now: datetime) -> int:
-    """Close the tables that have waited too long for players, and tell the people there; return how many were closed.
+    """Close the tables that have waited too long for players, and notify the people there; return how many were closed.
 
-    Each has a transaction of its own. One that fails is logged, and tried again the next time.
+    Uses one transaction per table. A table that fails is logged and tried again by the next call.
     """
     games = list(_waited(now).order_by("pk").values_list("pk", flat=True))
     return for_each_game(games, lambda pk: _close(pk, now), failed="an old table was not closed").count
 
 
 def _waited(now: datetime) -> QuerySet[Game]:
-    """Return the open tables that have waited too long: a week, or a day since a guest has been alone there."""
+    """Return the open tables that are a week old, or where a guest has been alone for a day."""
     others = Seat.objects.filter(game=OuterRef("pk"), user__isnull=False).exclude(user=OuterRef("host"))
     week = Q(created_at__lt=now - OPEN_TABLE)
     day = Q(people_changed_at__lt=now - GUEST_TABLE, host__is_guest=True) & ~Exists(others)
@@ -46,10 +47,10 @@ def _close(game_id: int, now: datetime) -> bool:
     with transaction.atomic():
         game = lock_game(pk=game_id)
         if not _waited(now).filter(pk=game_id).exists():
-            return False  # it has started or closed since, somebody has joined or left, or the guest has signed up
+            return False  # since the listing it has started or closed, its players changed, or the guest signed up
         table = queries.load(game)
         rounds.call_off(table.game, now=now)
-        player_notices.waited_in_vain(table, time=time_waited(table.game), now=now)
+        player_notices.closed_unstarted(table, time=time_waited(table.game), now=now)
         return True
 
 
@@ -62,10 +63,10 @@ def time_waited(game: Game) -> str:
 
 
 def forget_guests(*, now: datetime) -> int:
-    """Delete the guests of a month ago who sit in no game that runs; gives their number.
+    """Delete guests older than a month who have had no open or running game for a month; return how many.
 
-    Their seats stay in finished games, under the name they played by. A case stays without its person: so a guest stays
-    until it is settled and a month longer, while those who reported read whom it was about and what came of it.
+    Their seats stay in finished games, under the name they played with. A guest with a case is kept until a month after
+    the case is closed, so that the reporters can see who it was about and how it ended.
     """
     month_ago = now - timedelta(days=GUEST_DAYS)
     running = Seat.objects.filter(
@@ -76,15 +77,15 @@ def forget_guests(*, now: datetime) -> int:
     gone = User.objects.filter(
         ~Exists(running), ~Exists(played_lately), ~Exists(reported), is_guest=True, date_joined__lt=month_ago
     )
-    return sum(_forget(gone, number) for number in list(gone.values_list("pk", flat=True)))
+    return sum(_forget(gone, user_id) for user_id in list(gone.values_list("pk", flat=True)))
 
 
-def _forget(gone: QuerySet[User], number: int) -> bool:
-    """Delete this guest, unless somebody has signed up or sat down since `gone` was asked."""
+def _forget(gone: QuerySet[User], user_id: int) -> bool:
+    """Delete this guest, unless the guest has signed up or joined a table since `gone` was listed."""
     with transaction.atomic():
-        if User.objects.select_for_update(of=("self",)).filter(pk=number).first() is None:
+        if User.objects.select_for_update(of=("self",)).filter(pk=user_id).first() is None:
             return False
-        guest = gone.filter(pk=number).first()
+        guest = gone.filter(pk=user_id).first()
         if guest is None:
             return False
         guest.delete()

@@ -1,4 +1,4 @@
-"""Tables before the first deal: make one, sit down, get up, start; and again after the last."""
+"""Tables before the first deal: create, join, leave, add a bot, start."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MAX_PAUSE: Final = 10.0
+"""The longest pause of a bot before a move, in seconds."""
+
 MOST_MISSES: Final = 10
-TAKEN_OFF: Final = "Staff took you off this table: you cannot sit down here again."
+"""The most missed turns in a row that a table can allow."""
+
+TAKEN_OFF: Final = "Staff removed you from this table, so you can’t join it again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """What a new table is made of. `options` override the preset's; `bot_pause` is in seconds.
-
-    `clock` are the numbers of the pace `custom`, by their names in `Pace`.
-    """
+    """The choices of the person who creates a table."""
 
     preset: str = "no-mercy"
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)  # override the preset's
     players: int = 4
     bots: int = 0
-    bot: str = "careful"
+    bot: str = "careful"  # the kind of all its bots
     pace: str = "standard"
-    clock: Mapping[str, object] | None = None
+    clock: Mapping[str, object] | None = None  # the fields of the pace `custom`, by their names in `Pace`
     misses_allowed: int = 3
     after_misses: str = "bot"
-    target: int = 0
-    bot_pause: float = 1.0
+    target: int = 0  # points that win the match; 0 for a single round
+    bot_pause: float = 1.0  # seconds
     public: bool = True
 
 
@@ -59,14 +60,14 @@ def create_table(
     form_guest: User | None = None,
     kinds: Sequence[str] | None = None,
 ) -> Table:
-    """Make a table and sit down as its host; with every seat filled it starts at once.
+    """Create a table with `user` as its host. It starts immediately if bots fill all other seats.
 
-    Its bots are of these `kinds`, as many as the options say; if not given, all are of the kind that the options name.
-    `form` and `form_guest` are stored for `once.create_table_once`.
-
-    :raises IntegrityError: `form` has made a table already.
-    :raises Denied: `malformed`, with a sentence that says what to change; `forbidden` to a person
-        who has as many tables as `table_limits` allows.
+    :param form: the id of the submitted form, stored for `create_once.create_table_once`.
+    :param form_guest: the guest that this form made, if any.
+    :param kinds: the kind of each bot, `options.bots` of them. By default all are `options.bot`.
+    :raises IntegrityError: if `form` has created a table already.
+    :raises Denied: `malformed`, with a sentence that says what to change; `forbidden` if the person
+        has as many tables as `table_limits` allows.
     """
     kept = _checked(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
@@ -110,19 +111,22 @@ def create_table(
 
 
 def _checked(options: TableOptions) -> dict[str, object]:
-    """The options of a valid choice, as a game keeps them."""
+    """Return the rule options in the form that a game stores.
+
+    :raises Denied: `malformed`.
+    """
     if "target" in options.options:
-        raise Denied("malformed", "The target has a field of its own: leave it out of the options.")
+        raise Denied("malformed", "Set the target in its own field, not in the options.")
     if not rules.MIN_PLAYERS <= options.players <= rules.MAX_PLAYERS:
         message = f"A table has {rules.MIN_PLAYERS} to {rules.MAX_PLAYERS} players."
         raise Denied("malformed", message, rule="SETUP-1")
     if not 0 <= options.bots < options.players:
-        raise Denied("malformed", "Bots can fill every seat but yours: 0 to players - 1.")
+        raise Denied("malformed", "Choose 0 to players - 1 bots: one seat is yours.")
     _check_clock(options)
     if options.bot not in bots.BOTS:
-        raise Denied("malformed", f"The bot is one of {', '.join(bots.BOTS)}.")
+        raise Denied("malformed", f"The bot must be one of: {', '.join(bots.BOTS)}.")
     if not 0 <= options.bot_pause <= MAX_PAUSE:
-        raise Denied("malformed", f"Bots wait 0 to {MAX_PAUSE:g} seconds before a move.")
+        raise Denied("malformed", f"The pause before a bot’s move must be 0 to {MAX_PAUSE:g} seconds.")
     try:
         engine = rules.options_from(options.preset, {**options.options, "target": options.target})
     except rules.BadInput as bad:
@@ -134,21 +138,22 @@ def _checked(options: TableOptions) -> dict[str, object]:
 
 def _check_clock(options: TableOptions) -> None:
     if (options.pace == CUSTOM) != (options.clock is not None):
-        raise Denied("malformed", "The pace custom, and no other, takes the numbers of a clock.")
+        raise Denied("malformed", "Give clock settings for the custom pace, and for no other pace.")
     if options.pace not in PACES and options.clock is None:
-        raise Denied("malformed", f"The pace is one of {', '.join(PACES)}, or custom.")
+        raise Denied("malformed", f"The pace must be one of: {', '.join(PACES)}, custom.")
     try:
         pace_named(options.pace, options.clock)
     except ValueError as bad:
         raise Denied("malformed", str(bad)) from bad
     if not 1 <= options.misses_allowed <= MOST_MISSES:
-        raise Denied("malformed", f"A table allows 1 to {MOST_MISSES} missed turns in a row.", rule="CLOCK-3")
+        raise Denied("malformed", f"A table can allow 1 to {MOST_MISSES} missed turns in a row.", rule="CLOCK-3")
     if options.after_misses not in Game.AfterMisses.values:
-        raise Denied("malformed", f"After too many misses: {' or '.join(Game.AfterMisses.values)}.", rule="CLOCK-3")
+        values = ", ".join(Game.AfterMisses.values)
+        raise Denied("malformed", f"What follows too many missed turns must be one of: {values}.", rule="CLOCK-3")
 
 
 def _bot_names(taken: Collection[str]) -> list[str]:
-    """Return the names of bots that look like none of those at the table, some of which are older than this rule."""
+    """Return the bot names that do not look like any of these names."""
     looks = {look for name in taken for look in name_skeletons(name)}
     return [name for name in BOT_NAMES if looks.isdisjoint(name_skeletons(name))]
 
@@ -160,7 +165,10 @@ def _person(game: Game, index: int, user: User) -> Seat:
 
 
 def _open_table(code: str, viewer: Viewer[User | None]) -> Table:
-    """Return the locked table, if this viewer may know of it and it is not over."""
+    """Lock and return a table that this viewer may see and that has not ended.
+
+    :raises Denied: `not_found`, `over`.
+    """
     table = queries.load(lock_game(code=code))
     if not queries.may_see(table, viewer):
         raise not_found()
@@ -170,14 +178,17 @@ def _open_table(code: str, viewer: Viewer[User | None]) -> Table:
 
 
 def _hosted_table(code: str, viewer: Viewer[User]) -> Table:
-    """Return the locked table, if this person is its host and it has not started."""
+    """Lock and return a table that this person hosts and that has not started.
+
+    :raises Denied: `not_found`, `over`, `not_seated`, `forbidden`, `already_started`.
+    """
     table, user = _open_table(code, viewer), viewer.user
     version = table.game.version
     queries.require_seat(table, user)
     if table.game.host_id != user.pk:
-        raise Denied("forbidden", "Only the host of the table can do this.", version=version)
+        raise Denied("forbidden", "Only the host of this table can do this.", version=version)
     if table.game.status != Game.Status.OPEN:
-        raise Denied("already_started", "The game has started already.", version=version)
+        raise Denied("already_started", "The game has already started.", version=version)
     return table
 
 
@@ -190,21 +201,21 @@ def _free_seat(table: Table) -> int:
 
 
 def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
-    """Sit down at an open table; the last free seat starts the game.
+    """Seat this person at an open table. Taking the last free seat starts the game.
 
-    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` to a person
-        who was removed from it by staff, or who has as many tables as `table_limits` allows.
+    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` if staff removed this person
+        from the table, or if they have as many tables as `table_limits` allows.
     """
     with transaction.atomic():
         table, user = _open_table(code, viewer), viewer.user
         game = table.game
         if table.seat_of(user) is not None:
-            raise Denied("already_seated", "You sit at this table already.", version=game.version)
+            raise Denied("already_seated", "You already have a seat at this table.", version=game.version)
         if conduct.taken_off(game, user):
             raise Denied("forbidden", TAKEN_OFF, version=game.version)
         seat = _person(game, _free_seat(table), user)
         table_limits.check_all(user)
-        if len(table.seats) + 1 < game.players:  # it will go on waiting
+        if len(table.seats) + 1 < game.players:  # it will still wait for people
             table_limits.check_open(user)
             seating.people_changed(game, now=now)
         seat.save()
@@ -213,7 +224,7 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
 
 
 def join_as_guest(*, code: str, now: datetime, links: Collection[str] = ()) -> tuple[Table, User]:
-    """Make a visitor a guest and sit down; there is no guest without a seat.
+    """Create a guest for a visitor and seat the guest, or do neither.
 
     :raises Denied: `not_found`, `over`, `full`.
     """
@@ -224,7 +235,9 @@ def join_as_guest(*, code: str, now: datetime, links: Collection[str] = ()) -> t
 
 
 def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
-    """Get up from a table that has not started. The host's leaving hands it to the next person; the last one closes it.
+    """Leave a table that has not started.
+
+    If the host leaves, the next person becomes the host. If the last person leaves, the table is closed.
 
     :raises Denied: `not_found`, `over`, `not_seated`, `already_started`.
     """
@@ -233,7 +246,7 @@ def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         game = table.game
         seat = queries.require_seat(table, user)
         if game.status != Game.Status.OPEN:
-            message = "The game has started: to leave it now, resign with the move leave."
+            message = "The game has started. To leave it now, resign with the move “leave”."
             raise Denied("already_started", message, version=game.version)
         Seat.objects.filter(game=game, index=seat).delete()
         table.seats = [other for other in table.seats if other.index != seat]
@@ -249,21 +262,21 @@ def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
 
 
 def start(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
-    """Start with the players seated so far, as the host says; they move up so that no seat is empty.
+    """Start the viewer's table with the players seated so far.
 
-    :raises Denied: `not_found`, `over`, `not_seated`, `forbidden`, `already_started`, `too_few_players`;
-        `forbidden` also to a person who plays against bots alone at as many tables as `table_limits` allows.
+    :raises Denied: `not_found`, `over`, `not_seated`, `already_started`, `too_few_players`; `forbidden` if the viewer
+        is not the host, or already has as many tables against bots alone as `table_limits` allows.
     """
     with transaction.atomic():
         table = _hosted_table(code, viewer)
         if len(table.seats) < rules.MIN_PLAYERS:
-            raise Denied("too_few_players", "A game needs two players: invite somebody, or add a bot.", rule="SETUP-1")
+            raise Denied("too_few_players", "A game needs two players: invite someone or add a bot.", rule="SETUP-1")
         _start(table, viewer.user, now)
         return table
 
 
 def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
-    """Count in a seat that `by` has just saved; the last one starts the game. The caller holds the lock."""
+    """Add a saved seat to `table`, and start the game if it was the last one. The caller holds the game's lock."""
     table.seats.append(seat)
     table.seats.sort(key=lambda other: other.index)
     if len(table.seats) == table.game.players:
@@ -273,14 +286,17 @@ def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
 
 
 def _start(table: Table, by: User, now: datetime) -> None:
-    """Start with the players seated so far; they move up so that no seat is empty."""
+    """Start with the players seated so far, and renumber the seats without gaps. The caller holds the game's lock.
+
+    :param by: the person who started the game, or took or filled the last seat. Gets no notice of the start.
+    """
     game = table.game
     if [seat.user_id for seat in table.seats if seat.user_id is not None] == [by.pk]:
         table_limits.check_against_bots(by)  # first, because the person is locked before their seats
     for index, seat in enumerate(table.seats):
         if seat.index != index:
             seat.index = index
-            # One by one, lowest first: a seat only ever moves down into a free number.
+            # Saved one by one in ascending order: (game, index) is unique, and a seat only moves down to a free index.
             seat.save(update_fields=["index"])
     game.players = len(table.seats)
     game.status, game.started_at = Game.Status.PLAYING, now
@@ -290,12 +306,12 @@ def _start(table: Table, by: User, now: datetime) -> None:
 
 
 def add_bot(*, code: str, viewer: Viewer[User], bot: str, now: datetime) -> Table:
-    """Seat a bot at one's own open table.
+    """Seat a bot at the viewer's own open table.
 
     :raises Denied: `not_found`, `not_seated`, `forbidden`, `malformed`, `already_started`, `full`.
     """
     if bot not in bots.BOTS:
-        raise Denied("malformed", f"The bot is one of {', '.join(bots.BOTS)}.")
+        raise Denied("malformed", f"The bot must be one of: {', '.join(bots.BOTS)}.")
     with transaction.atomic():
         table = _hosted_table(code, viewer)
         game = table.game

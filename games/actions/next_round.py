@@ -1,4 +1,4 @@
-"""Between two rounds of a match."""
+"""Deal the next round of a match, or deal a round again."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from games.refusals import Denied
 
 
 def deal_next(*, game_id: int, now: datetime) -> Table | None:
-    """Deal the next round of a match whose round is over.
+    """Deal the next round of a match whose round is over, and return the table.
 
-    None if that was done already, the match has ended, or it is paused: then the deal comes with the resume. Who left
-    by the clock in the last turn of the round before (CLOCK-3) leaves as the first line of this one.
+    A player who missed the last allowed turn at the end of the previous round leaves first (CLOCK-3).
+
+    :returns: None if the round was dealt already, the match has ended, or it is paused. After a pause the sweep deals.
     """
     with transaction.atomic():
         table = queries.load(lock_game(pk=game_id))
@@ -37,15 +38,15 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
 
 
 def deal_again(table: Table, *, now: datetime) -> None:
-    """Let the round that runs count for nothing, and deal it anew, by the same dealer if still there.
+    """Void the running round and deal it again, with the same dealer if that player is still in the match.
 
-    The caller holds the lock of a game that plays and is not paused.
+    The caller holds the lock of a running game that is not paused.
 
     :raises Denied: `forbidden` once the round is over.
     """
     round_ = table.started.round
     if table.started.over:
-        raise Denied("forbidden", "This round is over, and the next is about to be dealt.", version=table.game.version)
+        raise Denied("forbidden", "This round is over; the next one is about to be dealt.", version=table.game.version)
     round_.void, round_.ended_at = True, now
     round_.save(update_fields=["void", "ended_at"])
     Hand.objects.filter(round=round_).update(callout_until=None)

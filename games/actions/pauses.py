@@ -1,4 +1,4 @@
-"""What the players of a running game agree on: a pause, going on, and whose seat a bot keeps warm."""
+"""What players of a running game can do besides moving: pause, continue, and take a seat back from a bot."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 
 
 def ask_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
-    """Ask for a pause, or agree to one: when all players still in have asked, the clock stops.
+    """Vote for a pause. The clock stops when all players who are still in have voted.
 
-    :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` for who has no say, `paused`.
+    :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` if the person has left the game,
+        `bot_plays`, `paused`.
     """
     with transaction.atomic():
         table, seat = _voters_table(code, viewer)
         game = table.game
         if game.paused_at is not None:
-            raise Denied("paused", "The game is paused already.", version=game.version)
+            raise Denied("paused", "The game is already paused.", version=game.version)
         votes = {*game.pause_votes, seat}
         if votes >= set(queries.pause_voters(table)):
             pausing.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
@@ -41,16 +42,16 @@ def ask_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         return table
 
 
-def go_on(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
-    """Want no pause any more: take one's vote back, or end the pause, which stands only while all players want it.
+def end_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
+    """Withdraw a vote for a pause, or end the pause that the players agreed on. One player is enough to end it.
 
-    :raises Denied: as `ask_pause`, but for `paused`; `forbidden` too if only staff can end this pause.
+    :raises Denied: as `ask_pause`, without `paused`; `forbidden` also if only staff can end this pause.
     """
     with transaction.atomic():
         table, seat = _voters_table(code, viewer)
         game = table.game
         if game.paused_reasons and Game.PAUSED_BY_CONSENT not in game.paused_reasons:
-            raise Denied("forbidden", "Staff have paused this game, and only they end that.", version=game.version)
+            raise Denied("forbidden", "Staff paused this game, and only they can resume it.", version=game.version)
         if pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
             table_events.record(table_events.PAUSE_ENDED, game=game, seat=seat, now=now)
         if seat in game.pause_votes:
@@ -59,9 +60,9 @@ def go_on(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
 
 
 def end_old_pauses(*, now: datetime) -> int:
-    """End the pauses that players agreed on and nobody has ended for `Game.LONGEST_PAUSE`; gives their number.
+    """End the pauses that players agreed on at least `Game.LONGEST_PAUSE` ago; return how many were ended.
 
-    Whose turn it is, is told so anew. One game that fails is logged, and tried again the next time.
+    Notifies the player on turn again. A game that fails is logged and tried again by the next call.
     """
     begun = now - Game.LONGEST_PAUSE
     paused = Game.objects.filter(status=Game.Status.PLAYING, paused_at__lte=begun)
@@ -80,14 +81,14 @@ def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:
         if ended:
             table_events.record(table_events.PAUSE_RAN_OUT, game=game, now=now)
         if not game.paused_reasons:
-            player_notices.goes_on(table, now=now)
+            player_notices.resumed(table, now=now)
         return ended
 
 
-def take_back(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
-    """Play one's own seat again instead of the bot that took it (CLOCK-3). Again is as good as once.
+def take_seat_back(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
+    """Let the viewer play their seat again instead of the bot that took it over (CLOCK-3). Safe to repeat.
 
-    :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` for who has left.
+    :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` if the person has left the game.
     """
     with transaction.atomic():
         table, seat = _players_table(code, viewer)
@@ -101,7 +102,10 @@ def take_back(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
 
 
 def _players_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
-    """Return the locked table of a running game, and this person's seat there."""
+    """Lock a running game; return its table and the number of this person's seat.
+
+    :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` if the person has left the game.
+    """
     table = queries.load(lock_game(code=code))
     if not queries.may_see(table, viewer):
         raise not_found()

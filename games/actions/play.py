@@ -1,7 +1,7 @@
-"""Moves come in here: `play_move` for people, `play_seat` for bots; both end in the one `commit`.
+"""Accept moves: `play_move` for people, `play_seat` for bots. Both save through `commit`.
 
-Every accepted move is one transaction: lock the game row, look again, apply the rules, append to the log, save what
-changed, set the next deadline, and speak only after the commit.
+Every accepted move is one transaction: lock the game row, check the request, apply the rules, append to the log, save
+what changed and set the next deadline. Pages and workers are told after the transaction.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LONGEST_MOVE: Final = 40
-"""Characters that the text of a move may have."""
+"""The most characters of a move's text."""
 
 _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,64}")
 
@@ -41,13 +41,15 @@ def play_move(
     round_number: int | None = None,
     token: str | None = None,
 ) -> Table:
-    """A person's move, as the notation writes it but for the seat; gives the table as it is afterwards.
+    """Make a person's move and return the table after it.
 
-    `round_number`, if given, is the round it was chosen in, for staff may deal a round anew without a move. The same
-    `token` with the same move again moves nothing and gives the table as it is now. A match whose round this
-    move ends has its next round dealt at once, in a transaction of its own. A move that comes after a deadline lets the
-    clock act first, and is judged on what is then.
+    If the deadline has passed, the clock acts first, and the move is checked against the position after that. If the
+    move ends a round of a match, the next round is dealt in a transaction of its own.
 
+    :param text: the move in notation (docs/notation.md), without the seat.
+    :param version: the version that the move was chosen on. Required for moves of the player on turn.
+    :param round_number: the round that the move was chosen in, if known. Staff can deal a round again without a move.
+    :param token: an idempotency token. The same token with the same move changes nothing and returns the current table.
     :raises Denied: `malformed`, `not_found`, `not_seated`, `not_started`, `over`, `paused`, `bot_plays`,
         `token_reused`, `stale`, or a refusal of the rules.
     """
@@ -59,7 +61,7 @@ def play_move(
             if not queries.may_see(table, viewer):
                 raise not_found()
             seat = queries.require_seat(table, viewer.user)
-            if _seen_before(table, seat, move):
+            if _is_repeated(table, seat, move):
                 return table
             pausing.require_playing(table)
             if move.kind != "leave":
@@ -77,9 +79,11 @@ def play_move(
 def play_seat(
     *, game_id: int, seat: int, move: rules.Move, version: int, now: datetime, round_number: int | None = None
 ) -> Table:
-    """A bot's move for its seat, chosen on `version` in that round; the caller sees to it that the bots go on.
+    """Make a bot's move and return the table after it. Asks for no further bot moves; the caller does that.
 
-    :raises Denied: `not_found`, `not_started`, `over`, `paused`, `stale`, `forbidden` if no bot holds the seat, or a
+    :param version: the version that the move was chosen on.
+    :param round_number: the round that the move was chosen in.
+    :raises Denied: `not_found`, `not_started`, `over`, `paused`, `stale`, `forbidden` if no bot plays the seat, or a
         refusal of the rules.
     """
     for clock_has_acted in (False, True):
@@ -89,7 +93,7 @@ def play_seat(
             _require_clock(table)
             _require_version(table, version, round_number)
             if not table.seats[seat].bot:
-                raise Denied("forbidden", "A person holds this seat.", version=table.game.version)
+                raise Denied("forbidden", "A person plays this seat.", version=table.game.version)
             if clock_has_acted or not timeouts.is_due(table, now):
                 commit(table, seat, [move], now=now, wake=False)
                 break
@@ -98,7 +102,7 @@ def play_seat(
 
 
 def _next_round(table: Table, now: datetime) -> Table:
-    """Deal the next round if this move ended one of a match; the sweep does it if we die in between."""
+    """Deal the next round if this move ended one of a match. If the process dies before that, the sweep deals it."""
     if table.game.status != Game.Status.PLAYING or not table.started.over:
         return table
     return deal_next(game_id=table.game.pk, now=now) or table
@@ -112,33 +116,37 @@ def _parse(text: str) -> rules.Move:
     except rules.Refused as refused:
         raise from_rules(refused, None) from refused
     if move.clock:
-        raise Denied("malformed", "Only the clock makes moves that begin with the word clock.")
+        raise Denied("malformed", "Moves that start with “clock” are made by the clock only.")
     return move
 
 
 def _check_shape(move: rules.Move, version: int | None, token: str | None) -> None:
     if rules.KINDS[move.kind].of_turn and version is None:
-        raise Denied("malformed", "A move of the player on turn needs the version it was chosen on.")
+        raise Denied("malformed", "A move of the player on turn needs a version.")
     if token is not None and not _TOKEN.fullmatch(token):
-        raise Denied("malformed", "A token is 1 to 64 printable characters.")
+        raise Denied("malformed", "A token must be 1 to 64 printable ASCII characters.")
 
 
 def _require_clock(table: Table) -> None:
     if table.game.paused_at is not None:
-        raise Denied("paused", "The game is paused: nobody moves until it goes on.", version=table.game.version)
+        raise Denied("paused", "The game is paused: nobody can move until it resumes.", version=table.game.version)
 
 
 def _require_version(table: Table, version: int | None, round_number: int | None, *, late: bool = False) -> None:
     current = table.game.version
     moved_on = version != current or round_number not in (None, table.started.round.number)
     if moved_on and late:
-        message = "Your time had run out, and the clock has played for you. This is how the game stands now."
+        message = "Your time ran out and the clock played for you. This is the game now."
         raise Denied("stale", message, rule="CLOCK-1", version=current)
     if moved_on:
-        raise Denied("stale", "The game has moved on. This is how it stands now: choose again.", version=current)
+        raise Denied("stale", "The game has moved on. This is the game now: choose again.", version=current)
 
 
-def _seen_before(table: Table, seat: int, move: rules.Move) -> bool:
+def _is_repeated(table: Table, seat: int, move: rules.Move) -> bool:
+    """Return True if this request's token was used for the same move already.
+
+    :raises Denied: `token_reused` if it was used for another move.
+    """
     earlier = table.said[seat] if table.said else None
     if earlier is None:
         return False

@@ -1,4 +1,4 @@
-"""The same table again, with the same people asked to it."""
+"""Create a rematch: a new table with the same options and bots, and invitations to the same people."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def ask_rematch(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
-    """A new table with the same options, bots and people invited; whoever asks second sits down at the first one's.
+    """Create a rematch of an ended game, or join the one that another player has created.
 
-    :raises Denied: `not_found`, `not_seated`, `full`; `forbidden` while the game runs, and as `join`.
+    :raises Denied: `not_found`, `not_seated`, `full`; `forbidden` while the game runs; all that `join` raises.
     """
     with transaction.atomic():
         table = queries.load(lock_game(code=code))
@@ -31,8 +31,8 @@ def ask_rematch(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
             raise not_found()
         queries.require_seat(table, user)
         if not game.ended:
-            raise Denied("forbidden", "A rematch can be asked for once the game is over.", version=game.version)
-        closed = Game.objects.filter(rematch_of=game, status=Game.Status.VOID)  # nobody waited for it
+            raise Denied("forbidden", "You can ask for a rematch when the game is over.", version=game.version)
+        closed = Game.objects.filter(rematch_of=game, status=Game.Status.VOID)  # closed before it started
         Invitation.objects.filter(game__in=closed).delete()
         closed.update(rematch_of=None)
         again = Game.objects.filter(rematch_of=game).first()
@@ -47,7 +47,7 @@ def ask_rematch(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
 def _new_table(table: Table, user: User, now: datetime) -> Table:
     game = table.game
     machines = [seat.bot for seat in table.seats if seat.bot and seat.user_id is None]
-    same = rules.options_dict(table.options)  # each one: what the preset offers may have changed since
+    same = rules.options_dict(table.options)  # every option, because the preset's defaults may have changed
     del same["target"]
     again = lobby.create_table(
         user=user,

@@ -1,7 +1,7 @@
-"""After a restore: games stand still and mail is held until somebody says that this copy of the site is the one.
+"""Freeze games and hold mail after a restore, until an operator releases them.
 
-A dump brings back yesterday's deadlines and yesterday's unsent mail. Both would go off at once, perhaps beside the
-site that the dump was taken from.
+A dump brings back old deadlines and unsent mail. Both would become due immediately, perhaps while the original site
+is still running.
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ from games.notices import outbox
 from games.queries import Table
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
-"""What no two restored copies share: the number of the database server, and that of a table in it."""
+"""Identifies this copy of the database by its server and the oid of a table. A restore always changes it."""
 
-WHY: Final = "The site was restored from a backup."
+HOLD_REASON: Final = "The site was restored from a backup."
 
 
 class Released(NamedTuple):
-    """The games that run on, and those that could not be read; and whether mail was held."""
+    """The result of `release`."""
 
-    games: Done
-    mail: bool
+    games: Done  # how many run again, and which could not be read
+    mail: bool  # whether mail was held before
 
 
 def freeze_if_restored(*, now: datetime) -> Done | None:
-    """Freeze a database that came out of a dump since it last ran; what `freeze` gives, or None if it did not.
+    """Call `freeze` if the database was restored from a dump since it last ran; return its result, or None.
 
-    To be called before any process of the site starts.
+    Call it before any process of the site starts.
 
-    :raises Error: as `freeze`; the next call freezes then.
+    :raises Error: as `freeze`. The next call tries again.
     """
     with connection.cursor() as cursor:
         cursor.execute(_HERE)
         (here,) = cursor.fetchone()
     known = Heartbeat.objects.filter(pk=1).values_list("home", flat=True).first()
     stopped = freeze(now=now) if known and known != here else None
-    if known != here:  # last, so that what is interrupted is done again
+    if known != here:  # last, so that an interrupted freeze is repeated
         Heartbeat.objects.update_or_create(pk=1, defaults={"home": here})
     return stopped
 
 
 def freeze(*, now: datetime) -> Done:
-    """Hold all mail and stop every game as of the last sign of life before now; gives the games stopped.
+    """Hold all mail and pause every running game as of the sweep's last heartbeat; return how many, and which failed.
 
-    One that cannot be read keeps no other: its clock cannot act either, but it is to be mended and frozen again.
+    A game that cannot be read is skipped. Its clock cannot act either; repair it and call `freeze` again.
 
-    :raises Error: what the database says that is not of one game, as when a lock is not to be had: not every game is
-        stopped then, and `freeze` is to be called again.
+    :raises Error: a database error that is not about one game, such as a lock timeout. Some games may not be paused
+        then; call `freeze` again.
     """
-    outbox.hold(why=WHY, now=now)
+    outbox.hold(why=HOLD_REASON, now=now)
 
     def stop(table: Table) -> bool:
         pulse = table.game.pulse
@@ -70,11 +70,11 @@ def freeze(*, now: datetime) -> Done:
 
 
 def release(*, now: datetime) -> Released:
-    """Let the stopped games run on with the time they had left, and then mail go, each after another look.
+    """Resume the frozen games with the time they had left, then let mail go out, each after another check.
 
-    One that cannot be read keeps neither another game nor the mail.
+    A game that cannot be read is skipped.
 
-    :raises Error: as `freeze`; mail is held on then.
+    :raises Error: as `freeze`. Mail stays held then.
     """
     frozen = _playing(paused_reasons__contains=[Game.PAUSED_BY_RESTORE])
 
@@ -86,23 +86,23 @@ def release(*, now: datetime) -> Released:
 
 
 def _at_each(games: Iterable[int], act: Callable[[Table], bool], *, failed: str) -> Done:
-    """Do this at each of these tables that is still played, each in a transaction of its own, under its lock."""
+    """Call `act` for each of these tables that is still being played, each under its lock in its own transaction."""
 
     def at_one(game_id: int) -> bool:
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             return table.game.status == Game.Status.PLAYING and act(table)
 
-    return for_each_game(games, at_one, failed=failed, fatal=_of_the_database)
+    return for_each_game(games, at_one, failed=failed, fatal=_is_database_trouble)
 
 
-def _of_the_database(error: Exception) -> bool:
-    """Whether the next game may fail of it as well, and this one not the next time: it is not the game's own values."""
+def _is_database_trouble(error: Exception) -> bool:
+    """Return True for an error of the database itself, False for one that the values of a single game cause."""
     return isinstance(error, Error) and not isinstance(error, DataError | IntegrityError)
 
 
 def _playing(**which: Any) -> list[int]:
     running = Game.objects.filter(status=Game.Status.PLAYING, **which).order_by("pk")
-    # A list: an iterator that a fault leaves unfinished is closed by the garbage collector, maybe in the middle of the
-    # next statement, which then waits for the connection that it holds itself.
+    # A list, because the garbage collector may close an unfinished iterator during the next statement. That statement
+    # then waits for the connection that it holds itself.
     return list(running.values_list("pk", flat=True))

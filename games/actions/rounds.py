@@ -1,4 +1,4 @@
-"""The beginning and the end of a round."""
+"""Deal and finish rounds, and end games."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from games.queries import Playing, Table, match_of
 
 
 def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None:
-    """Deal a round to the seats still in the match and set its first deadline. The caller holds the lock.
+    """Deal a round to the seats still in the match and set its first deadline. The caller holds the game's lock.
 
-    The shuffle's secret is 32 fresh random bytes; its commitment is public from now on.
+    Draws a secret of 32 random bytes for the shuffle. Its commitment is public from now on.
     """
     game, seats = table.game, table.seats
     secret = randomness.source.randbytes(32)
@@ -42,9 +42,9 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
 
 
 def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
-    """End the round that has just been decided: write the scores and, if the match is decided too, end the game.
+    """End a round that has been decided: save the scores and, if the match is decided too, end the game.
 
-    The caller holds the lock and has saved the position. Source: SCORE-1 to SCORE-3, LEAVE-1.
+    The caller holds the game's lock and has saved the position. Source: SCORE-1 to SCORE-3, LEAVE-1.
     """
     game = table.game
     round_, position = table.started.round, table.started.position
@@ -65,7 +65,7 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
 
 
 def end_game(game: Game, *, status: str, now: datetime) -> None:
-    """End a game, decided or called off: nothing is due any more, and no pause goes on. The caller holds the lock."""
+    """End a game with this status, and clear its clock and pauses. The caller holds the game's lock."""
     game.status, game.finished_at = status, now
     game.wake_at = game.paused_at = None
     game.paused_reasons, game.pause_votes = [], []
@@ -75,6 +75,6 @@ def end_game(game: Game, *, status: str, now: datetime) -> None:
 
 
 def call_off(game: Game, *, now: datetime) -> None:
-    """End a game without a winner, begun or not, and say so to whoever looks. The caller holds the lock."""
+    """End a game without a winner, started or not, and update open pages. The caller holds the game's lock."""
     end_game(game, status=Game.Status.VOID, now=now)
     announce.after_commit(game)

@@ -1,7 +1,7 @@
-"""Who has a seat, and who plays for it: its owner, a bot for the owner, or another owner.
+"""Change who owns a seat and who plays for it: its owner, or a bot for the owner.
 
-All work on a table whose game row the caller has locked, and save what they change. Seats that change hands are no
-moves: they change no card.
+The caller holds the game's lock. Every function saves what it changes. None of these changes is a move, because they
+change no card.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from games.models import Game, Seat
 from games.queries import Table
 from games.refusals import Denied, over
 
-STAND_IN: Final = "careful"
+STAND_IN_BOT: Final = "careful"
+"""The kind of bot that plays for an absent owner."""
 
 
-def replace_by_bot(table: Table, *, seat: int, now: datetime, bot: str = STAND_IN) -> None:
+def replace_by_bot(table: Table, *, seat: int, now: datetime, bot: str = STAND_IN_BOT) -> None:
     """Let a bot play for this seat's owner, who can take the seat back.
 
-    :raises Denied: `over`, `bot_plays` if a bot has it already, `forbidden` if its player has left.
+    :raises Denied: `not_started`, `over`, `bot_plays` if a bot plays it already, `forbidden` if its player has left.
     """
     pausing.require_playing(table)
     row, version = table.seats[seat], table.game.version
     if row.bot:
-        raise Denied("bot_plays", "A bot plays this seat already.", version=version)
+        raise Denied("bot_plays", "A bot already plays this seat.", version=version)
     if row.left:
         raise Denied("forbidden", "This player has left the game.", version=version)
     row.bot, row.misses = bot, 0
@@ -38,9 +39,9 @@ def replace_by_bot(table: Table, *, seat: int, now: datetime, bot: str = STAND_I
 
 
 def give_back(table: Table, *, seat: int, now: datetime) -> None:
-    """Let the owner of a seat play again instead of the bot; a turn of the seat begins anew.
+    """Let the owner of a seat play it again instead of the bot. If it is the seat's turn, the turn's time restarts.
 
-    :raises Denied: `over`, `forbidden` if no bot plays for an owner there.
+    :raises Denied: `not_started`, `over`, `forbidden` if no bot plays for an owner there.
     """
     pausing.require_playing(table)
     row = table.seats[seat]
@@ -52,9 +53,9 @@ def give_back(table: Table, *, seat: int, now: datetime) -> None:
 
 
 def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> None:
-    """Give this seat, whoever or whatever has it, to this person, and before the start the table with the host's.
+    """Give this seat of a person or a bot to another person. Before the start, the host's seat brings the table along.
 
-    A turn of the seat begins anew, in the person's own nights and vacations.
+    If it is the seat's turn, its time restarts, with the new owner's quiet hours and vacation.
 
     :raises Denied: `over`; `forbidden` if its player has left, or the person has as many tables as `table_limits`
         allows.
@@ -65,7 +66,7 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     if row.left:
         raise Denied("forbidden", "This player has left the game.", version=game.version)
     if table_limits.room_for(person) == 0:
-        message = f"{person.name} already has as many tables as a person can have: give the seat to somebody else."
+        message = f"{person.name} has the maximum number of tables. Give the seat to someone else."
         raise Denied("forbidden", message, version=game.version)
     row.user, row.name, row.rest = person, person.name, person.rest
     row.bot, row.misses = "", 0
@@ -80,13 +81,16 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
 
 
 def people_changed(game: Game, *, now: datetime) -> None:
-    """Store that a person sat down at this open table or left it, so that a guest who is alone now can wait a day."""
+    """Store when a person last joined or left this open table. A guest who is alone then waits for a day at most."""
     game.people_changed_at = now
     game.save(update_fields=["people_changed_at"])
 
 
 def change_host(*games: Game, user_id: int | None) -> None:
-    """Give tables to another host, and forget the forms that made them: if sent again, they must not lead there."""
+    """Give tables to another host, and delete the ids of the forms that created them.
+
+    A form that is sent again must not lead to a table that its sender does not host any more.
+    """
     by_guest = user_id is not None and User.objects.filter(pk=user_id, is_guest=True).exists()
     for game in games:
         game.host_id, game.hosted_by_guest, game.form, game.form_guest_id = user_id, by_guest, None, None
@@ -94,7 +98,7 @@ def change_host(*games: Game, user_id: int | None) -> None:
 
 
 def require_no_bot(table: Table, *, seat: int) -> None:
-    """Refuse its owner what only who plays the seat may do.
+    """Raise Denied if a bot plays this seat.
 
     :raises Denied: `bot_plays`.
     """
@@ -104,7 +108,7 @@ def require_no_bot(table: Table, *, seat: int) -> None:
 
 
 def _hand_over(table: Table, row: Seat, now: datetime) -> None:
-    """Go on with a seat that has changed hands, as is saved: its turn, if it has it, begins anew."""
+    """Update the game after a seat's owner or player has changed. If it is the seat's turn, its time restarts."""
     game, position = table.game, table.started.position
     if position.turn == row.index:
         set_clock(game, turn_clock(table, position, now))
@@ -115,9 +119,9 @@ def _hand_over(table: Table, row: Seat, now: datetime) -> None:
 
 
 def voters_changed(table: Table, *, now: datetime) -> None:
-    """Others than before may agree to a pause now: it must be asked for anew, and one that nobody is left to end ends.
+    """Clear the votes for a pause after the voters have changed, and end an agreed pause if no voter is left.
 
-    A pause of the staff is theirs to end.
+    Leaves pauses by staff alone. The caller holds the game's lock.
     """
     game = table.game
     if game.status != Game.Status.PLAYING:

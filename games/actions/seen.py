@@ -1,4 +1,4 @@
-"""That a person has looked at the end of a game, so that home no longer lists it as unseen."""
+"""Mark the end of a game as seen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mark_end_seen(table: Table, user: User | None) -> None:
-    """Note that this person has seen a finished game; writes at most once a seat."""
+    """Store that this person has seen the finished game, so that home no longer lists it. Writes once per seat."""
     index = table.seat_of(user)
     if index is not None and queries.unseen_end(table, user):
         seat = table.seats[index]

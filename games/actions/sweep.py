@@ -1,4 +1,4 @@
-"""What makes hints unnecessary: every few seconds the due rows are found, whatever got lost on the way."""
+"""Find games whose clock or bots are due, every few seconds. Nothing is missed if a task or message gets lost."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ from games.queries import due_bots
 log = structlog.get_logger(__name__)
 
 GRACE: Final = timedelta(seconds=2)
-"""How late a bot may be before the sweep asks again: its own task is most often on its way."""
+"""How late a bot may be before the sweep asks for it again. Until then its own task is probably on its way."""
 
 BATCH: Final = 200
-"""So many bots are asked for in one sweep, and callout windows found by one query."""
+"""The most games for which one sweep asks for bots, and the number of callout windows read by one query."""
 
 UNATTENDED_BATCH: Final = 2
-"""So many games where no person plays any more get their bots asked for in one sweep: see `bot_turn`."""
+"""The most games without people for which one sweep asks for bots. See `bot_turn.UNATTENDED_MOVES`."""
 
 
 @dataclass(slots=True)
 class Swept:
-    """What one sweep did: games whose bots or deal were asked for, whose clock acted or moved, and that failed."""
+    """How many games one sweep handled."""
 
-    asked: int = 0
-    acted: int = 0
+    asked: int = 0  # the worker was asked to play their bots or deal their next round
+    acted: int = 0  # their clock acted or moved
     failed: int = 0
 
 
 def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
-    """Let every clock act whose time has passed, at most `most`, and ask for the bots and deals that are overdue.
+    """Let up to `most` clocks act whose time has passed, and ask for overdue bots and deals.
 
-    Any number of sweeps may run at once: each takes games that no other holds. A game that fails is logged, passed over
-    and tried again by the next sweep; how far it got is noted if some were overdue for long.
+    Several sweeps can run at once, because each skips games that another has locked. A game that fails is logged,
+    skipped and tried again by the next sweep. If a game was overdue for long, the sweep's progress is stored.
     """
     grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
     beaten = clock()
     while not (pulse := beat(now=beaten, grace=grace)).may_act:
-        beaten = clock()  # each beat gives the time of an outage back to some more games
+        beaten = clock()  # each beat gives the time of an outage back to another batch of games
     skew = pulse.skew
     swept = Swept(asked=_ask_for_bots(clock(), skew))
     due = _Overdue()
     for claim in _claims(lambda: clock() + skew, due):
         now = clock()
         if now - beaten >= PULSE:
-            # The machine may have slept since the last game: what came due meanwhile is nobody's fault.
+            # The machine may have been asleep since the last game. Give that time back before a clock acts.
             if not beat(now=now, grace=grace).may_act:
                 break
             beaten = now
@@ -64,7 +64,7 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
             continue
         swept.acted += acted
         swept.failed += not acted
-        if swept.acted >= most:  # those that fail are passed over, however many they are
+        if swept.acted >= most:  # games that failed do not count
             break
     if due.some_are_late and due.tried_through is not None:
         note_tried(through=due.tried_through)
@@ -72,9 +72,9 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
 
 
 def _ask_for_bots(now: datetime, skew: timedelta) -> int:
-    """Ask for the bots that are overdue: at a batch of tables where people play, and at a few of all others."""
+    """Ask for overdue bots at a batch of tables with people and at a few without; return the number of tables."""
     late = now + skew - GRACE
-    due = _some(list(due_bots.attended(late).order_by("wake_at", "pk").values_list("pk", flat=True)), BATCH)
+    due = _sample(list(due_bots.attended(late).order_by("wake_at", "pk").values_list("pk", flat=True)), BATCH)
     due += _next_unattended(late)
     for game_id in due:
         announce.wake_bots(game_id, now)
@@ -82,9 +82,9 @@ def _ask_for_bots(now: datetime, skew: timedelta) -> int:
 
 
 def _next_unattended(late: datetime) -> list[int]:
-    """Return a few of the games where no person plays, and put them at the end of the queue.
+    """Return the next few games without people, and put them at the end of the queue.
 
-    So games whose bots fail each time do not keep others waiting for good.
+    The queue moves on even if the bots of these games fail each time.
     """
     if not due_bots.unattended(late).exists():
         return []
@@ -95,21 +95,22 @@ def _next_unattended(late: datetime) -> list[int]:
     return games
 
 
-def _some(games: list[int], most: int) -> list[int]:
-    """Return these games; if they are more than `most`, so many of them by chance.
+def _sample(games: list[int], most: int) -> list[int]:
+    """Return these games, or a random sample of `most` of them.
 
-    So games whose bots fail each time, however many, do not keep others waiting for good.
+    A random sample reaches every game, even if there are many whose bots fail each time.
     """
     return games if len(games) <= most else randomness.source.sample(games, most)
 
 
 Claim = Callable[[datetime], Game | None]
+"""Locks and returns a due game. Takes the current time by the database's clock; returns None if the game is not due."""
 
 
 def _claims(moment: Callable[[], datetime], due: _Overdue) -> Iterator[Claim]:
-    """Ways to lock the next due game, one at a time: callout windows first, then turns, the longest overdue first.
+    """Yield functions that each lock one due game: callout windows first, then turns, the longest overdue first.
 
-    `moment` is now, by the database's clock.
+    `moment` returns the current time by the database's clock.
     """
     last = 0
     while games := read_windows(moment(), last, BATCH):
@@ -124,10 +125,10 @@ def _claim_of(game_id: int) -> Claim:
 
 
 class _Overdue:
-    """The games whose turn has run out, each claimed once, so that one that fails cannot hold up the others.
+    """Claim each game whose turn has run out once, so that one that fails cannot hold up the others.
 
-    All that were due by `tried_through` have been claimed; `some_are_late` if one had been due for longer than a pulse:
-    those that work are claimed sooner.
+    tried_through: All games that were due by this time have been claimed.
+    some_are_late: Whether a claimed game had been due for longer than `PULSE`, which happens if games fail.
     """
 
     def __init__(self) -> None:
@@ -146,7 +147,7 @@ class _Overdue:
 
 
 def _act(claim: Claim, now: datetime, skew: timedelta) -> bool | None:
-    """Claim a game and let its clock act, in one transaction; None if there was none, False if it failed."""
+    """Claim a game and let its clock act, in one transaction; return False if that failed, None if none was due."""
     game = None
     try:
         with transaction.atomic():
@@ -159,7 +160,7 @@ def _act(claim: Claim, now: datetime, skew: timedelta) -> bool | None:
     except Exception as error:
         if game is None:
             raise
-        # One broken game must not stop everybody's clocks. Never the traceback's values: they hold hands.
-        log.error("the clock could not act", game=game.pk, error=type(error).__name__)  # noqa: TRY400  # as said
+        # One broken game must not stop the other clocks. No traceback: its values can include hands.
+        log.error("the clock could not act", game=game.pk, error=type(error).__name__)  # noqa: TRY400  # no traceback
         return False
     return True

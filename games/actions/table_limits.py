@@ -1,4 +1,4 @@
-"""How many tables a person may have at once. All limits are scaled by `RATE_LIMITS`.
+"""Limit how many tables a person may have at once. All limits are scaled by `RATE_LIMITS`.
 
 Each check locks the person. To avoid deadlocks, lock games before the person, and never lock two people.
 """
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 TABLES: Final = 200
-"""How many tables that are open or being played a person may sit at: some work goes through all of them."""
+"""The most open and running tables of a person. Some work goes through all of them."""
 
 OPEN_TABLES: Final = 20
-"""At so many tables that wait for players a person may sit."""
+"""The most tables of a person that wait for players."""
 
 TABLES_AGAINST_BOTS: Final = 50
-"""At so many running tables a person may play where everybody else is a bot: each move there costs the site several."""
+"""The most running tables of a person where all others are bots. Each move there costs the site several."""
 
 GUEST_TABLES: Final = 2
-"""Both of the last two limits for a guest, because one person can be any number of guests."""
+"""The last two limits for a guest. Lower, because one person can be any number of guests."""
 
 # Which seats of a person count for each limit
 _NOT_OVER: Final = Q(left=False, game__status__in=(Game.Status.OPEN, Game.Status.PLAYING))
@@ -39,9 +39,8 @@ _AGAINST_BOTS: Final = Q(~Exists(_OTHERS.exclude(user=OuterRef("user"))), left=F
 def room_for(user: User) -> int | None:
     """Return how many more tables this person may sit at, 0 or more; None if there is no limit.
 
-    Counts tables that are open or being played and that the person has not left. A table counts from the moment the
-    person sits down, so there is nothing to check when it starts. Locks the person, so that two seats taken at once
-    are counted one after the other.
+    Counts open and running tables that the person has not left. Locks the person, so that two seats taken at once are
+    counted one after the other. A table counts as soon as the person joins, so its start needs no check.
     """
     most = scaled(TABLES)
     if most is None:
@@ -55,10 +54,9 @@ def _room(user: User, most: int, counted: Q) -> int:
 
 
 def over_limits(user: User, seats: QuerySet[Seat]) -> set[int]:
-    """Return the games in which this person may not take over these seats: under each limit the newest ones.
+    """Return the games whose seats this person may not take over, because they exceed a limit: the newest ones.
 
-    All `seats` belong to one other person. Locks the person who takes them over, and runs as many queries for any
-    number of seats.
+    All `seats` belong to one other person. Locks `user`. The number of queries does not depend on the number of seats.
     """
     over: set[int] = set()
     known = lock_person(user.pk)
@@ -73,48 +71,45 @@ def over_limits(user: User, seats: QuerySet[Seat]) -> set[int]:
 
 
 def check_all(user: User) -> None:
-    """Refuse a seat at one more table to a person who sits at as many as allowed.
+    """Check that this person may have one more table. Locks the person.
 
     :raises Denied: `forbidden`.
     """
     if room_for(user) == 0:
-        raise _too_many(f"You sit at {scaled(TABLES)} tables that are not over", "finish or leave one first")
+        raise _too_many(f"You have {scaled(TABLES)} unfinished tables", "Finish or leave one first")
 
 
 def check_open(user: User) -> None:
-    """Refuse a seat at one more open table to a person who sits at as many as allowed.
+    """Check that this person may join or create one more open table. Locks the person.
 
-    Who hosts a table sits there, so nobody gets more of them by taking over those that others leave. Locks the person,
-    so that two seats at once are counted in turn.
+    Every host has a seat at their table, so becoming the host of a table that another person left adds none.
 
     :raises Denied: `forbidden`.
     """
     known, most = _lock_and_limit(user, OPEN_TABLES)
     if most is not None and _room(user, most, _OPEN) == 0:
-        raise _too_many(
-            f"You sit at {most} tables that wait for players", "start or leave one first", guest=known.is_guest
-        )
+        what = f"You have {most} tables that wait for players"
+        raise _too_many(what, "Start or leave one first", guest=known.is_guest)
 
 
 def check_against_bots(user: User) -> None:
-    """Refuse to start one more table against bots alone for a person who plays at as many of them as allowed.
+    """Check that this person may start one more table against bots alone. Locks the person.
 
-    Tables that all others have left count too. Leaving is always allowed, so a person can come to have more.
-    Tables that the person has left do not count: they are played on a little at a time (`bot_turn`). Locks the person,
-    so that two starts at once are counted in turn.
+    Tables that all other people have left count too. A person can exceed the limit that way, because leaving is always
+    allowed. Tables that the person has left do not count; their bots move rarely (`bot_turn.UNATTENDED_MOVES`).
 
     :raises Denied: `forbidden`.
     """
     known, most = _lock_and_limit(user, TABLES_AGAINST_BOTS)
     if most is not None and _room(user, most, _AGAINST_BOTS) == 0:
-        what, remedy = f"You play at {most} tables against bots alone", "finish or leave one first"
-        raise _too_many(what, remedy, guest=known.is_guest)
+        what = f"You have {most} tables against bots only"
+        raise _too_many(what, "Finish or leave one first", guest=known.is_guest)
 
 
 def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
-    """Return the person as stored, locked until the transaction ends, and how many tables they may have.
+    """Lock the person and return them as stored, with the number of tables they may have.
 
-    `most` is the limit of an account, before scaling. The number is None, and nobody is locked, if there is no limit.
+    `most` is the limit for accounts, before scaling. Without a limit the number is None and nobody is locked.
     """
     if scaled(most) is None:
         return user, None
@@ -124,5 +119,5 @@ def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
 
 def _too_many(what: str, remedy: str, *, guest: bool = False) -> Denied:
     if guest:
-        return Denied("forbidden", f"{what}, and a guest can have no more: {remedy}, or sign up.")
-    return Denied("forbidden", f"{what}, and nobody can have more: {remedy}.")
+        return Denied("forbidden", f"{what}, the maximum for guests. {remedy}, or sign up.")
+    return Denied("forbidden", f"{what}, the maximum. {remedy}.")

@@ -1,7 +1,4 @@
-"""What happens when time runs out: the clock plays, as one more player, through the same `commit` as everybody.
-
-Its moves are lines of the log, so that every game replays.
-"""
+"""Let the clock act when time runs out. Its moves are saved by `commit` and logged like all others."""
 
 from __future__ import annotations
 
@@ -27,15 +24,15 @@ log = structlog.get_logger(__name__)
 
 
 class ClockAct(Enum):
-    """What became of it: nothing was due, the clock has acted or moved, or a day of vacation is to be tried first."""
+    """The result of `let_clock_act`."""
 
-    NOTHING = auto()
-    ACTED = auto()
-    VACATION = auto()
+    NOTHING = auto()  # nothing was due
+    ACTED = auto()  # the clock made moves, or its deadline moved
+    VACATION = auto()  # nothing was done: try to take a day of vacation first
 
 
 def is_due(table: Table, now: datetime) -> bool:
-    """Whether the clock has something to do at this table, by the database's time."""
+    """Return True if a deadline or a callout window of this table has passed, by the database's time."""
     game, moment = table.game, moment_of(table.game, now)
     if game.status != Game.Status.PLAYING or game.paused_at is not None or table.playing is None:
         return False
@@ -45,9 +42,9 @@ def is_due(table: Table, now: datetime) -> bool:
 
 
 def run_out(*, game_id: int, now: datetime) -> bool:
-    """Let the clock act where a move came too late; says whether it did.
+    """Let the clock act if a move came too late; return True if it did.
 
-    While the sweep is away nobody is too late: what it missed is given back when it returns.
+    Does nothing while the sweep is away: it gives the lost time back when it returns.
     """
     with transaction.atomic():
         table = queries.load(lock_game(pk=game_id))
@@ -59,13 +56,16 @@ def run_out(*, game_id: int, now: datetime) -> bool:
 
 
 def conclude(table: Table, act: ClockAct, *, now: datetime) -> bool:
-    """What follows on `let_clock_act` in transactions of its own: a day of vacation, or the next deal."""
+    """Do what follows `let_clock_act` in transactions of its own: take a day of vacation, or deal the next round.
+
+    :returns: whether the clock acted.
+    """
     game_id = table.game.pk
     if act is ClockAct.VACATION:
         user_id = table.on_turn.user_id
         if user_id is not None:
             vacations.take_a_day(user_id=user_id, now=now)
-        # If a day was taken, `let_clock_act` moves this deadline, and a task those elsewhere. If not, it is a miss.
+        # If a day was taken, this call moves the deadline, and a task moves the person's others. If not, it is a miss.
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             act = let_clock_act(table, now=now, vacation=False)
@@ -75,10 +75,12 @@ def conclude(table: Table, act: ClockAct, *, now: datetime) -> bool:
 
 
 def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> ClockAct:
-    """Close the callout windows whose time has passed (CLOCK-2), then play for whose time has run out (CLOCK-1).
+    """Close callout windows whose time has passed (CLOCK-2), then play for the seat whose time has run out (CLOCK-1).
 
-    A deadline that has come to fall in its player's vacation or quiet hours moves instead. With `vacation` a player who
-    takes days of vacation instead of misses is left alone. The caller holds the lock.
+    A deadline that now falls in its player's vacation or quiet hours is moved instead. The caller holds the lock.
+
+    :param vacation: return `VACATION` for players who use vacation days instead of missing turns, and do not play for
+        them.
     """
     if not is_due(table, now):
         return ClockAct.NOTHING
@@ -88,10 +90,10 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
     hands = table.started.hands
     for hand in hands:
         until = hand.callout_until
-        # A window that the turn's end closes anyway needs no line of its own.
+        # The end of the turn closes windows anyway. Only those that ended before it get a line in the log.
         if until is not None and until <= moment and (deadline is None or not turn_is_over or until < deadline):
             commit(table, hand.seat.index, [rules.Move("uno", clock=True)], now=now)
-    if not turn_is_over or _rested(table, now):
+    if not turn_is_over or _moved_deadline(table, now):
         return ClockAct.ACTED
     seat = table.on_turn
     if vacation and seat.rest is not None and seat.rest.auto_vacation and not game.terms.live:
@@ -102,7 +104,7 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
 
 
 def default_moves(table: Table) -> list[rules.Move]:
-    """The clock's moves for the seat on turn: one, or a draw and the play of what it found (CLOCK-1)."""
+    """Return the clock's moves for the seat on turn: one, or a draw and what to do with the drawn card (CLOCK-1)."""
     round_, position = table.started.round, table.started.position
     seat, options = position.turn, table.options
     first = rules.default_move(position, seat, options)
@@ -113,8 +115,8 @@ def default_moves(table: Table) -> list[rules.Move]:
     return [first]
 
 
-def _rested(table: Table, now: datetime) -> bool:
-    """Move a deadline that passed in its player's vacation or quiet hours; says whether it lies ahead now."""
+def _moved_deadline(table: Table, now: datetime) -> bool:
+    """Move a deadline out of its player's vacation or quiet hours; return True if it is in the future now."""
     game, seat = table.game, table.on_turn
     clock = recomputed(game, seat, now)
     if clock is None or clock.deadline is None or clock.deadline <= moment_of(game, now):
@@ -124,9 +126,9 @@ def _rested(table: Table, now: datetime) -> bool:
 
 
 def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
-    """After the last miss that the table allows a bot takes the seat, or its player leaves (CLOCK-3).
+    """Replace a player who has missed too many turns by a bot, or let them leave, as the table says (CLOCK-3).
 
-    If the round is over, the player leaves with the next deal.
+    If the round is over, the player leaves when the next one is dealt.
     """
     game, misses = table.game, seat.misses
     if misses < game.misses_allowed or game.status != Game.Status.PLAYING:

@@ -112,12 +112,12 @@ def pause_game(request: HttpRequest, code: str, payload: Nothing | None = None) 
 
 @api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Withdraw from a pause, or end it")
 def resume_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
-    return _acted(pauses.go_on, request, code)
+    return _acted(pauses.end_pause, request, code)
 
 
 @api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Play my seat again, not the bot")
 def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
-    return _acted(pauses.take_back, request, code)
+    return _acted(pauses.take_seat_back, request, code)
 
 
 @api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")

@@ -1,4 +1,4 @@
-"""The sweep's pulse, and what it gives back when it was away: its time, to every clock that ran through it."""
+"""The sweep's heartbeat. If the sweep was away, its time is given back to every clock that ran meanwhile."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from games.models.paces import LIMITS, PACES
 log = structlog.get_logger(__name__)
 
 PULSE: Final = timedelta(seconds=5)
-"""The pulse is written no more often: an idle sweep commits nothing."""
+"""The heartbeat is written this often at most, so that most idle sweeps write nothing."""
 
-# Each clock gets what it ran of the outage: not what lay before its turn, or in a vacation (`GREATEST` passes nulls
-# over). So does each callout window, because moves go on and one can open then (`turn_clock.window_start`). A length
-# of it that no table can have must keep nobody's time from being given. Rows are locked in the order of their numbers,
-# so that no two transactions wait for each other.
-_GIVE: Final = """
+# Each clock gets back the part of the outage during which it ran: not the time before its turn or in a vacation
+# (`GREATEST` ignores nulls). The same holds for callout windows, which can open during an outage
+# (`turn_clock.window_start`). `LEAST` and `GREATEST` clip an invalid stored callout, so that it cannot fail the whole
+# statement. Rows are locked in the order of their ids, to avoid deadlocks.
+_GIVE_BACK: Final = """
 WITH part AS (
     SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE
 ), clocks AS (
@@ -58,18 +58,18 @@ _CALLOUTS: Final = {
 
 
 class Beat(NamedTuple):
-    """Whether the clocks may act on what is due, and how far the database's clock is ahead of this process's."""
+    """The result of `beat`."""
 
-    may_act: bool
-    skew: timedelta
+    may_act: bool  # whether clocks may act on what is due
+    skew: timedelta  # how far the database's clock is ahead of this process's
 
 
 def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
-    """Note that the sweep runs; says whether the clocks may act on what is due by `now`, and the difference of clocks.
+    """Store that the sweep is running; return whether clocks may act on what is due by `now`, and the clocks' skew.
 
-    After an absence longer than `grace` they may not before all of its time has been given back: each call gives it to
-    the next `batch` games, in one transaction, so that a crash neither skips a game nor serves one twice. How long the
-    absence was is judged by the database's time, not by this process's.
+    After an absence longer than `grace`, clocks may not act until its time has been given back to all games. Each call
+    gives it to the next `batch` games in one transaction, so a crash neither skips a game nor serves one twice. The
+    absence is measured by the database's clock.
     """
     at, giving, skew = _last()
     now += skew
@@ -79,11 +79,11 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
         Heartbeat.objects.bulk_create([Heartbeat(pk=1)], ignore_conflicts=True)
         row = Heartbeat.objects.select_for_update().get(pk=1)
         if row.given_from is not None and row.given_to is not None:
-            _give(row, row.given_from, row.given_to, batch)
+            _give_back(row, row.given_from, row.given_to, batch)
         elif row.at is not None and now - row.at > grace:
             log.warning("the sweep was away", seconds=round((now - row.at).total_seconds()))
             row.given_from, row.given_to, row.given_through = row.at, now, 0
-        # If the giving is interrupted, the time since then is an absence of its own.
+        # If giving time back is interrupted, the time since then counts as another absence.
         if row.at is None or now - row.at <= grace or row.given_to == now:
             row.at = max(row.at or now, now)
         row.save(update_fields=["at", "given_from", "given_to", "given_through"])
@@ -91,9 +91,9 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
 
 
 def note_tried(*, through: datetime) -> None:
-    """Note that the clock has tried to play every turn whose time was over by then, by the database's time.
+    """Store that the sweep has tried every turn that was due by `through`, by the database's clock.
 
-    So that a game that fails each time is told from clocks that do not act at all.
+    The health check uses this to tell a game that fails each time from clocks that do not act at all.
     """
     Heartbeat.objects.filter(pk=1).update(tried_through=through)
 
@@ -105,7 +105,7 @@ FROM (VALUES (1)) AS one (id) LEFT JOIN games_heartbeat h USING (id)
 
 
 def _last() -> tuple[datetime | None, bool, timedelta]:
-    """The last pulse, whether time is being given back, and how far the database's clock is ahead of this process's."""
+    """Return the last heartbeat, whether time is being given back, and how far the database's clock is ahead."""
     asked_at = datetime.now(UTC)
     with connection.cursor() as cursor:
         cursor.execute(_LAST)
@@ -113,30 +113,30 @@ def _last() -> tuple[datetime | None, bool, timedelta]:
     return at, giving, rows.ahead(asked_at, moment)
 
 
-def _give(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
+def _give_back(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
+    """Give the time from `start` to `end` to the next `batch` games, and store how far that got in `row`."""
     with connection.cursor() as cursor:
         part: dict[str, Any] = {"from": start, "to": end, "after": row.given_through, "batch": batch}
-        cursor.execute(_GIVE, part | _CALLOUTS)
+        cursor.execute(_GIVE_BACK, part | _CALLOUTS)
         last, count, given = cursor.fetchone()
-    _aim_again(given, end)
+    _apply_quiet_hours(given, end)
     if last is not None:
         row.given_through = last
     if count < batch:
         row.given_from = row.given_to = None
 
 
-def _aim_again(games: list[int], now: datetime) -> None:
-    """Move these deadlines, which have moved, out of the night, and remind of them anew those who were reminded before.
+def _apply_quiet_hours(games: list[int], now: datetime) -> None:
+    """Move the new deadlines of these games out of quiet hours, and set reminders again that were sent before.
 
-    One that cannot be read keeps its deadline: it must not keep the time of everybody's outage from being given. The
-    caller holds the locks.
+    A game that cannot be read is skipped, so that it does not stop the others. The caller holds the games' locks.
     """
     seats = Seat.objects.filter(game__in=games, index=F("game__round__turn"), bot="", user__isnull=False)
     seats = seats.filter(Q(user__quiet_from__isnull=False) | Q(game__remind_at=None))
     on_turn = {seat.game_id: seat for seat in seats.select_related("user", "game")}
     changed: list[Game] = []
 
-    def aim(game_id: int) -> bool:
+    def apply_to(game_id: int) -> bool:
         seat = on_turn[game_id]
         game, before = seat.game, clock_of(seat.game)
         seat.rest = seat.user.rest if seat.user is not None else None
@@ -146,5 +146,5 @@ def _aim_again(games: list[int], now: datetime) -> None:
         changed.append(game)
         return True
 
-    for_each_game(on_turn, aim, failed="a deadline was given its time, and not moved out of the night")
+    for_each_game(on_turn, apply_to, failed="a deadline got its time back but was not moved out of quiet hours")
     Game.objects.bulk_update(changed, ["deadline", "remind_at", "quiet_given"], batch_size=100)

@@ -1,7 +1,7 @@
-"""What stops a clock, lets it run on, and gives it more time.
+"""Stop, resume and extend the clock of a table.
 
-All work on a table whose game row the caller has locked, and save what they change. Pauses and extensions are no
-moves: they change no card.
+The caller holds the game's lock. Every function saves what it changes. None of these changes is a move, because they
+change no card.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ LONGEST_EXTENSION: Final = timedelta(days=60)
 
 
 def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = None) -> bool:
-    """Stop the clock for this reason too; says whether it was not paused for it already.
+    """Pause the game for this reason; return False if it was already paused for it.
 
-    It stands still from `since` on, by the database's clock; if not given, from now on, or since the sweep is away. The
-    deadline is kept as time left. Nothing is due while any reason stands, and callout windows do not run out.
+    A game can be paused for several reasons. Until the last is taken away, nothing is due and callout windows do not
+    run out. The deadline is stored as time left.
 
+    :param since: when the clock stopped, by the database's clock. By default now, or when the sweep went away.
     :raises Denied: `over`, `not_started`.
     """
     require_playing(table)
@@ -59,7 +60,9 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
 
 
 def resume(table: Table, *, reason: str, now: datetime) -> bool:
-    """Take a reason to pause away; with the last one the clock runs on where it stood. Says whether the reason stood.
+    """Remove a reason to pause; return False if the game was not paused for it.
+
+    When the last reason is removed, the clock continues with the time that was left.
 
     :raises Denied: `over`, `not_started`.
     """
@@ -90,17 +93,17 @@ def _run_on(table: Table, paused_at: datetime, now: datetime) -> None:
     game.paused_at = None
     for hand in hands:
         if hand.callout_until is not None:
-            stopped = max(paused_at, window_start(game, hand.callout_until))  # later, if it opened in an outage
+            stopped = max(paused_at, window_start(game, hand.callout_until))  # the latter if it opened in an outage
             hand.callout_until += max(timedelta(), moment - stopped)
     Hand.objects.bulk_update(hands, ["callout_until"])
     game.wake_at = first_wake(table, position, now)
 
 
 def extend(table: Table, *, seconds: int, now: datetime) -> None:
-    """Give the turn that runs, or stands still in a pause, more time.
+    """Give the current turn more time, also during a pause.
 
     :raises Denied: `over`, `not_started`, `malformed` for less than a second or more than 60 days, `forbidden` if
-        nobody's clock is on.
+        no clock is running.
     """
     require_playing(table)
     game, more = table.game, timedelta(seconds=seconds)
@@ -117,13 +120,13 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         game.save(update_fields=["time_left"])
         announce.after_commit(game)
     else:
-        raise Denied("forbidden", "Nobody’s clock is on now: a bot is on turn.", version=game.version)
+        raise Denied("forbidden", "No clock is running: it is a bot’s turn.", version=game.version)
 
 
 def forgive_misses(table: Table, *, seat: int) -> bool:
-    """Take the turns that the clock has played off this seat's count (CLOCK-3), and give the first bank back.
+    """Reset this seat's count of missed turns (CLOCK-3) and refill its time bank; return False if there were none.
 
-    Says whether there was one. The turn that runs is not touched: see `extend`.
+    Does not change the current turn's time; see `extend`.
     """
     row = table.seats[seat]
     if not row.misses:
@@ -135,14 +138,14 @@ def forgive_misses(table: Table, *, seat: int) -> bool:
 
 
 def save_clock(table: Table, clock: TurnClock) -> None:
-    """Let the turn have this clock from now on. The caller holds the lock."""
+    """Save this clock for the current turn."""
     set_clock(table.game, clock)
     table.game.save(update_fields=list(CLOCK_FIELDS))
     announce.after_commit(table.game)
 
 
 def require_playing(table: Table) -> None:
-    """Refuse what only a running game has.
+    """Raise Denied unless the game is running.
 
     :raises Denied: `not_started`, `over`.
     """

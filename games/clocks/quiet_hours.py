@@ -1,4 +1,4 @@
-"""Clocks follow their players' rest: vacations that begin or end, quiet hours and time zones that change."""
+"""Move clocks after a player's rest has changed: their vacation, quiet hours or time zone."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from games.models import Game, Seat
 from games.notices import preferences
 
 PORTION: Final = 25
-"""The most clocks that one call of `follow_rest` moves, so that nobody keeps the worker from other people's bots."""
+"""The most clocks that one call of `follow_rest` moves, so that other work gets the worker."""
 
 
 def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
     """Move clocks of this person's turns out of their current quiet hours and vacation; return how many.
 
-    Moves those of the next `PORTION` games after the one numbered `after`, and asks the worker for the others. The
-    first call also makes mail that waits for the end of the night due now. What fails, or is lost in a crash, is done
-    by `follow_everybody`, or by the clock if the deadline comes first.
+    Moves those of the next `PORTION` games after the game with the id `after`, and asks the worker for the rest. The
+    first call also makes mail due that waits for the end of quiet hours. If a call fails or is lost in a crash,
+    `follow_everybody` does its work, or the clock if the deadline comes first.
     """
     if not after:
         preferences.look_again_at_night(user_id=user_id, now=now)
@@ -41,7 +41,7 @@ def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
 
 
 def follow_everybody(*, now: datetime) -> int:
-    """Move every clock that does not follow its player's rest, whatever has kept it from that; gives how many."""
+    """Move every clock that does not follow its player's rest; return how many."""
     return _follow(_not_following(_running()), now)
 
 
@@ -65,7 +65,7 @@ def _not_following(running: QuerySet[Seat]) -> list[int]:
 def _follows(game: Game, rest: Rest) -> bool:
     """Return True if the clock of this game follows its player's rest.
 
-    False too if that cannot be judged, so that the game is tried, fails alone and is named in the log.
+    Also returns False if that cannot be computed. The game is then tried, fails alone and is named in the log.
     """
     if game.deadline is None:
         return True
@@ -77,13 +77,13 @@ def _follows(game: Game, rest: Rest) -> bool:
 
 
 def _running() -> QuerySet[Seat]:
-    """The seats of people whose clock runs."""
+    """Return the seats of people whose clock is running."""
     running = Seat.objects.filter(game__status=Game.Status.PLAYING, game__deadline__isnull=False)
     return running.filter(index=F("game__round__turn"), bot="", user__isnull=False)
 
 
 def _follow(games: Iterable[int], now: datetime) -> int:
-    """Each game is a transaction of its own: the vacation has begun, and one that fails keeps no other."""
+    """Move the clocks of these games, each in its own transaction; return how many. A game that fails is skipped."""
     return for_each_game(
         games, lambda pk: _follow_one(pk, now), failed="a clock did not follow its player's rest"
     ).count

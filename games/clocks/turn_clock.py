@@ -1,6 +1,6 @@
-"""When things are due: the deadline of the seat on turn, callout windows, and the next visit of the bots.
+"""Compute when things are due: the deadline of the turn, callout windows, and the next bot move.
 
-`now` is what the caller's clock shows; everything that is stored goes by the database's (`moment_of`).
+`now` is the time by the caller's clock. Stored times go by the database's clock (`moment_of`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from games.models import Game, Seat
 from games.queries import Table
 
 CALLOUT_COURTESY: Final = 5.0
-"""Seconds a bot on turn waits while somebody can be caught, so that people can call or catch."""
+"""Seconds that a bot on turn waits while a player can be caught, so that people have time to call or catch."""
 
 REMIND_AFTER: Final = 0.8
 """The part of a turn's time after which its player is reminded."""
@@ -26,7 +26,7 @@ REMIND_AFTER: Final = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnClock:
-    """A turn's clock, as the columns of `Game` of these names hold it. All empty: nobody's clock runs."""
+    """A turn's clock: the columns of `Game` with these names. If all are empty, no clock is running."""
 
     deadline: datetime | None = None
     remind_at: datetime | None = None
@@ -41,22 +41,23 @@ CLOCK_FIELDS: Final = ("deadline", "remind_at", "turn_since", "quiet_given", "ti
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What a change of position makes due. `banked` is the seat whose turn ended with its time saved, if it has any."""
+    """What is due after a change of position."""
 
     clock: TurnClock
-    wake_at: datetime | None
-    banked: Seat | None
+    wake_at: datetime | None  # when bots are due next
+    banked: Seat | None  # the seat whose turn ended, with its new time bank; None if its clock did not run
 
 
 def moment_of(game: Game, now: datetime) -> datetime:
-    """`now` by the database's clock, which all deadlines go by: processes' clocks differ."""
+    """Convert `now` to the database's clock. All deadlines go by that clock, because processes' clocks differ."""
     return now + game.skew
 
 
 def clocks_ran_until(game: Game, now: datetime) -> datetime:
-    """The moment up to which this game's clocks have run, by the database's clock.
+    """Return the time up to which this game's clocks have run, by the database's clock.
 
-    While the sweep is away that is its last sign of life: what has passed since will be given back (decision 31).
+    That is the sweep's last heartbeat while the sweep is away, because the time since then will be given back
+    (decision 31).
     """
     moment = moment_of(game, now)
     away = game.pulse is not None and moment - game.pulse > timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
@@ -64,19 +65,19 @@ def clocks_ran_until(game: Game, now: datetime) -> datetime:
 
 
 def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
-    """When a clock of this seat's that starts at `moment` begins to run: then, or after its player's vacation."""
+    """Return when a clock that is started at `moment` begins to run: then, or after the player's vacation."""
     return moment if seat.rest is None or game.terms.live else seat.rest.resumes_at(moment)
 
 
 def window_start(game: Game, until: datetime) -> datetime:
-    """When the callout window that is open `until` then began to run, by what is left of it at any moment since."""
+    """Return when the callout window that closes at `until` began to run."""
     return until - timedelta(seconds=game.terms.callout)
 
 
 def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed: Collection[int], now: datetime) -> Due:
-    """The deadlines that follow when `position` replaces the table's own; `table` still holds the one before.
+    """Return what is due when `position` replaces the table's position, which is still the previous one.
 
-    `exposed` are the seats whose callout window opens just now.
+    :param exposed: the seats whose callout window opens now.
     """
     wake_at = None if table.game.paused_at else _next_wake(table, position, exposed, moment_of(table.game, now))
     if not new_turn:
@@ -86,20 +87,20 @@ def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed:
 
 
 def clock_of(game: Game) -> TurnClock:
-    """The clock as it runs now."""
+    """Return the clock stored in the game row."""
     return TurnClock(**{name: getattr(game, name) for name in CLOCK_FIELDS})
 
 
 def set_clock(game: Game, clock: TurnClock) -> None:
-    """Put a clock into the row; the caller saves `CLOCK_FIELDS`."""
+    """Put a clock into the game row. The caller saves `CLOCK_FIELDS`."""
     for name in CLOCK_FIELDS:
         setattr(game, name, getattr(clock, name))
 
 
 def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClock:
-    """The clock of the turn that begins now: none for a bot's, and once the round is over.
+    """Return the clock of a turn that begins now: an empty one for a bot, or if the round is over.
 
-    It begins to run when its player is back from vacation.
+    If the player is on vacation, it starts to run when they are back.
     """
     seat = table.seats[position.turn]
     if position.phase == "over" or seat.bot:
@@ -113,15 +114,14 @@ def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClo
 
 
 def vacation_end_for(game: Game, seat: Seat) -> datetime | None:
-    """The end of the vacation that a clock of this seat's, set just now, knows of."""
+    """Return the end of the player's vacation, for the clock's `rested_until`; None at a live table."""
     return None if seat.rest is None or game.terms.live else seat.rest.vacation_until
 
 
 def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
-    """The clock that runs, moved by as much of its player's vacation as it does not know of yet.
+    """Return the game's clock, moved by the part of its player's vacation that it does not include yet.
 
-    A vacation begins and ends for each game by itself: whatever has kept one from it is made good by whoever next looks
-    at its clock.
+    A vacation is applied to each game separately. If that failed for this game, the next caller makes up for it.
     """
     clock, rest = clock_of(game), seat.rest
     unknown = clock.deadline is not None and vacation_end_for(game, seat) not in (None, clock.rested_until)
@@ -130,7 +130,7 @@ def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
     assert clock.deadline is not None
     begun, until, known, deadline = rest.vacation_from, rest.vacation_until, clock.rested_until, clock.deadline
     since = clock.turn_since or begun
-    if known is not None and known > begun:  # the same vacation, with another end
+    if known is not None and known > begun:  # the same vacation, but its end has changed
         shift = until - known
     else:
         stopped = max(since, min(begun, clocks_ran_until(game, now)))
@@ -139,10 +139,10 @@ def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
 
 
 def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClock:
-    """This clock of the seat's turn, its deadline moved out of the player's quiet hours, and its reminder set.
+    """Return this clock with its deadline moved out of the player's quiet hours, and with its reminder set.
 
-    Quiet hours set during the turn move no deadline that is near (`Rest.aim`), and all of them give one turn no more
-    than `LONGEST_QUIET`; `quiet_given` are the seconds it has got already.
+    Quiet hours that were set during the turn do not move a near deadline (`Rest.aim`). A turn gets at most
+    `LONGEST_QUIET` from quiet hours in total; `clock.quiet_given` counts the seconds it has got.
     """
     assert clock.deadline is not None
     deadline, given = clock.deadline, clock.quiet_given
@@ -155,21 +155,18 @@ def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime)
 
 
 def recomputed(game: Game, seat: Seat, now: datetime) -> TurnClock | None:
-    """The clock that runs as it must be by what its player's vacation and quiet hours are now; None if it is so."""
+    """Return the game's clock with the player's current vacation and quiet hours applied; None if nothing changes."""
     before, known = clock_of(game), with_vacation(game, seat, now)
     if before.deadline is None:
         return None
     clock = with_quiet_hours(game, seat, known, now=now)
     if clock.deadline == before.deadline:
-        clock = replace(clock, remind_at=before.remind_at)  # a reminder that was sent needs no other
+        clock = replace(clock, remind_at=before.remind_at)  # do not send a second reminder of the same deadline
     return None if clock == before else clock
 
 
 def _reminder(game: Game, seat: Seat, clock: TurnClock, now: datetime) -> datetime | None:
-    """When the player is to be reminded of this deadline: when little of the time is left, at once if that was before.
-
-    None at a live table.
-    """
+    """Return when to remind the player of this deadline: after `REMIND_AFTER` of the time. None at a live table."""
     if game.terms.live or clock.deadline is None:
         return None
     moment = moment_of(game, now)
@@ -178,13 +175,13 @@ def _reminder(game: Game, seat: Seat, clock: TurnClock, now: datetime) -> dateti
 
 
 def left_of(game: Game, seat: Seat, clock: TurnClock, stopped: datetime) -> timedelta:
-    """What a running clock has left if it stops at `stopped`: what is not used up by then, or by a vacation's end."""
+    """Return the time that a running clock has left if it stops at `stopped`. Time on vacation is not used up."""
     assert clock.deadline is not None
     return max(timedelta(), clock.deadline - runs_from(game, seat, max(stopped, clock.turn_since or stopped)))
 
 
 def left_to(seat: Seat, game: Game, now: datetime) -> timedelta:
-    """The time of its own that the turn of this seat still has: without the quiet hours' gift or vacation to come."""
+    """Return the time left of this seat's turn, without what quiet hours or a vacation add."""
     if game.deadline is None:
         return game.time_left or timedelta()
     left = left_of(game, seat, with_vacation(game, seat, now), clocks_ran_until(game, now))
@@ -200,13 +197,13 @@ def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:
 
 
 def _next_wake(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> datetime | None:
-    """When a bot has something to do: move on its turn, or look whether somebody can be caught; None if nothing."""
+    """Return when a bot is due next, to take its turn or to check whether to call or catch; None if no bot is."""
     if position.phase == "over" or not any(seat.bot for seat in table.seats):
         return None
     pause = bot_pause(table, position)
     if not position.exposed:
         return moment + timedelta(seconds=pause) if table.seats[position.turn].bot else None
-    if not table.seats[position.turn].bot and not _bot_may_speak(table, position):
+    if not table.seats[position.turn].bot and not _has_bot_in_round(table, position):
         return None
     courtesy = min(CALLOUT_COURTESY, table.game.terms.callout) if pause else 0.0
     if not exposed and table.game.wake_at is not None:
@@ -215,7 +212,7 @@ def _next_wake(table: Table, position: rules.Position, exposed: Collection[int],
 
 
 def first_wake(table: Table, position: rules.Position, now: datetime) -> datetime | None:
-    """When a bot or the next deal is due at a table whose bots have not been looked at yet; None while it is paused."""
+    """Return when a bot or the next deal is due after a deal, a resume or a change of seats; None while paused."""
     if table.game.paused_at is not None:
         return None
     moment = moment_of(table.game, now)
@@ -223,10 +220,10 @@ def first_wake(table: Table, position: rules.Position, now: datetime) -> datetim
 
 
 def bot_pause(table: Table, position: rules.Position) -> float:
-    """Seconds before a bot's next move; none once no person is left in the round to watch it."""
+    """Return the seconds before a bot's next move: 0 if no person is left in the round."""
     people_in = any(not seat.bot and seat.index not in position.out for seat in table.seats)
     return table.game.bot_pause if people_in else 0.0
 
 
-def _bot_may_speak(table: Table, position: rules.Position) -> bool:
+def _has_bot_in_round(table: Table, position: rules.Position) -> bool:
     return any(seat.bot and seat.index not in position.out for seat in table.seats)

@@ -1,4 +1,4 @@
-"""Vacation: days a year on which one's clocks stand still, taken on demand or instead of a miss."""
+"""Vacation: a number of days a year on which a player's clocks stop, taken on demand or instead of a missed turn."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ DAY: Final = timedelta(days=1)
 
 
 def start(*, user: User, days: int, now: datetime) -> datetime:
-    """Begin a vacation of so many days; gives its end. The days come off the year in which it begins.
+    """Start a vacation of this many days; return its end. The days count for the year in which it starts.
 
-    :raises Denied: `malformed` if there are not so many days left, `forbidden` while one is on vacation already, or
-        sits at a live table that is being played.
+    :raises Denied: `malformed` if not enough days are left, `forbidden` if the person is on vacation already or plays
+        at a live table.
     :raises TooManyTries: after too many changes in a minute.
     """
     with transaction.atomic():
         person = lock_person(user.pk)
         left = vacation_days_left(person, now)
         if person.rest.on_vacation(now):
-            raise Denied("forbidden", "You are on vacation already: end it first to choose other days.")
+            raise Denied("forbidden", "You are already on vacation. End it first to choose other days.")
         if any(game.terms.live for game in lists.running_games_of(person)):
-            raise Denied("forbidden", "You sit at a live table, where there are no vacations: finish that game first.")
+            raise Denied("forbidden", "Live tables have no vacations. Finish your game there first.")
         if not 1 <= days <= left:
-            raise Denied("malformed", f"Choose 1 to {left} days." if left else "No day of vacation is left this year.")
+            raise Denied(
+                "malformed", f"Choose 1 to {left} days." if left else "You have no vacation days left this year."
+            )
         count_rest_change(user_id=person.pk, now=now)
         return _begin(person, days, now)
 
 
 def end(*, user: User, now: datetime) -> int:
-    """End the vacation that runs; gives the number of whole days that were not used and come back.
+    """End the current vacation; return the number of unused whole days, which the person gets back.
 
-    :raises Denied: `forbidden` if none runs.
+    :raises Denied: `forbidden` if the person is not on vacation.
     :raises TooManyTries: after too many changes in a minute.
     """
     with transaction.atomic():
@@ -53,16 +55,16 @@ def end(*, user: User, now: datetime) -> int:
         count_rest_change(user_id=person.pk, now=now)
         back = (until - begun) // DAY - max(1, ceil((now - begun) / DAY))
         person.vacation_until = now
-        person.vacation_used -= back  # of the year in which it began: whoever is away begins no other
+        person.vacation_used -= back  # still counts the year in which this vacation began: no other can begin during it
         person.save(update_fields=["vacation_until", "vacation_used"])
         announce.rest_changed(person.pk)
         return back
 
 
 def take_a_day(*, user_id: int, now: datetime) -> None:
-    """Begin a day of vacation for somebody who would miss a turn otherwise and has asked for that.
+    """Start a day of vacation for a person who chose that instead of missing turns.
 
-    Does nothing if there is no day left, or if the person is on vacation already and this clock did not follow yet.
+    Does nothing if no day is left, or if the person is on vacation already and only this clock has not followed yet.
     """
     with transaction.atomic():
         person = lock_person(user_id)

@@ -147,7 +147,7 @@ def deal(table: Table, *, now: datetime) -> None:
     write(table.game, of_turn(table), now=now)
 
 
-def goes_on(table: Table, *, now: datetime) -> None:
+def resumed(table: Table, *, now: datetime) -> None:
     """Tell whose turn it is so anew, as a pause has ended by itself. The caller holds the lock."""
     write(table.game, of_turn(table), now=now, mark=int(now.timestamp()))
 
@@ -179,7 +179,7 @@ def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) 
     mails.update(state=Notice.State.DROPPED, reason=Reason.ASKED)
 
 
-def waited_in_vain(table: Table, *, time: str, now: datetime) -> None:
+def closed_unstarted(table: Table, *, time: str, now: datetime) -> None:
     """Tell everybody who sits there that the table is closed after waiting for `time`, like "7 days". Lock held."""
     closed(table, f"Your table found too few players in {time}, so it is closed.", now=now)
 

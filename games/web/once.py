@@ -12,8 +12,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.limits import TooManyTries
+from games.actions.create_once import Created, create_table_once, find_created
 from games.actions.lobby import TableOptions
-from games.actions.once import Made, create_table_once, made_before
 from games.queries import Table
 from games.web.guests import guest_allowed
 from games.web.viewer import BACKEND, person
@@ -36,7 +36,7 @@ def make_table(request: HttpRequest, options: TableOptions) -> Table:
     return made.table
 
 
-def _make_for_visitor(request: HttpRequest, options: TableOptions, form: str | None, now: datetime) -> Made:
+def _make_for_visitor(request: HttpRequest, options: TableOptions, form: str | None, now: datetime) -> Created:
     try:
         with guest_allowed(request) as one:
             made = create_table_once(user=None, options=options, form=form, now=now)
@@ -45,7 +45,7 @@ def _make_for_visitor(request: HttpRequest, options: TableOptions, form: str | N
             return made
     except TooManyTries:
         # The first of two clicks may have made the last guest that was allowed.
-        made_already = made_before(user=None, form=form, now=now)
+        made_already = find_created(user=None, form=form, now=now)
         if made_already is None:
             raise
         return made_already

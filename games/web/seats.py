@@ -93,15 +93,15 @@ def pause(request: HtmxRequest, code: str) -> HttpResponse:
 
 
 @require_POST
-def go_on(request: HtmxRequest, code: str) -> HttpResponse:
+def end_pause(request: HtmxRequest, code: str) -> HttpResponse:
     """Take a vote for a pause back, or end the pause."""
-    return _done(request, code, partial(pauses.go_on, code=code, now=timezone.now()))
+    return _done(request, code, partial(pauses.end_pause, code=code, now=timezone.now()))
 
 
 @require_POST
-def take_back(request: HtmxRequest, code: str) -> HttpResponse:
+def take_seat_back(request: HtmxRequest, code: str) -> HttpResponse:
     """Play one's own seat again instead of the bot."""
-    return _done(request, code, partial(pauses.take_back, code=code, now=timezone.now()))
+    return _done(request, code, partial(pauses.take_seat_back, code=code, now=timezone.now()))
 
 
 @require_POST

@@ -57,7 +57,7 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/start/", seat_views.start, name="start"),
     path("games/<slug:code>/add-bot/", seat_views.add_bot, name="add-bot"),
     path("games/<slug:code>/pause/", seat_views.pause, name="pause"),
-    path("games/<slug:code>/go-on/", seat_views.go_on, name="go-on"),
-    path("games/<slug:code>/take-back/", seat_views.take_back, name="take-back"),
+    path("games/<slug:code>/go-on/", seat_views.end_pause, name="go-on"),
+    path("games/<slug:code>/take-back/", seat_views.take_seat_back, name="take-back"),
     path("games/<slug:code>/rematch/", seat_views.rematch, name="rematch"),
 ]

@@ -64,7 +64,7 @@ def test_in_a_pause_and_after_it(pages: tuple[Game, Page, Page], alice: User, bo
     agrees(other, "Paused: your turn.")
     expect(other.locator("#live-polite")).to_contain_text("Paused: your turn.")
     agrees(one, "Paused: bob’s turn.")
-    pauses.go_on(code=game.code, viewer=Viewer(alice), now=timezone.now())
+    pauses.end_pause(code=game.code, viewer=Viewer(alice), now=timezone.now())
     agrees(other, "Your turn")
     expect(other.locator("#live-polite")).to_contain_text("Your turn")
 

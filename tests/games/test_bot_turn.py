@@ -16,7 +16,7 @@ from accounts.actions import create_guest
 from accounts.models import User
 from games import announce, bots, queries, rules
 from games.actions import bot_turn, lobby, pauses, play, seating, sweep
-from games.actions.bot_turn import play_bots, play_some
+from games.actions.bot_turn import play_bots, play_due_bots
 from games.actions.play import play_move, play_seat
 from games.locks import lock_game
 from games.models import Game, Move
@@ -68,7 +68,7 @@ def test_the_log_knows_what_a_bot_did_for_the_owner_of_a_seat(alice: User, bob: 
     with transaction.atomic():
         seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=1, now=NOON, bot="random")
     run_bots(table, at=NOON + timedelta(hours=1), most=1)
-    pauses.take_back(code=table.game.code, viewer=Viewer(bob), now=NOON + timedelta(hours=1))
+    pauses.take_seat_back(code=table.game.code, viewer=Viewer(bob), now=NOON + timedelta(hours=1))
     play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON + timedelta(hours=1))
     made = list(Move.objects.filter(game=table.game).order_by("n").values_list("seat", "by_bot"))
     assert (made[0], made[1], made[-1]) == ((0, False), (1, True), (1, False))
@@ -203,7 +203,7 @@ def due_tables(user: User, number: int, bot: str = "random", at: datetime = NOON
 
 
 def run_task(game_id: int, rng: random.Random | None = None) -> int:
-    return play_some(game_id=game_id, clock=lambda: NOON, rng=rng or random.Random(1))
+    return play_due_bots(game_id=game_id, clock=lambda: NOON, rng=rng or random.Random(1))
 
 
 def moved() -> set[int]:
@@ -231,8 +231,8 @@ def test_what_a_task_leaves_is_asked_for_again_until_all_bots_have_moved(alice: 
 def test_a_task_stops_after_a_short_time_and_asks_for_the_rest(alice: User, asked: list[int]) -> None:
     table = table_of_bots_with_a_player_who_is_out(alice)
     Game.objects.filter(pk=table.game.pk).update(bot_pause=0.0)
-    moments = (NOON + n * bot_turn.AT_ONCE / 10 for n in count())
-    made = play_some(game_id=table.game.pk, clock=lambda: next(moments), rng=random.Random(1))
+    moments = (NOON + n * bot_turn.TASK_TIME / 10 for n in count())
+    made = play_due_bots(game_id=table.game.pk, clock=lambda: next(moments), rng=random.Random(1))
     assert 0 < made < 10
     assert asked == [table.game.pk]
     run_bots(table, at=NOON + timedelta(minutes=1))
@@ -393,7 +393,7 @@ def test_games_where_people_play_are_found_behind_many_that_people_left(
     (own,) = due_tables(alice, 1, at=NOON + timedelta(seconds=50))
     asked.clear()
     later = NOON + timedelta(minutes=1)
-    assert play_some(game_id=own, clock=lambda: later, rng=random.Random(1)) == 1
+    assert play_due_bots(game_id=own, clock=lambda: later, rng=random.Random(1)) == 1
     Game.objects.filter(pk=own).update(wake_at=NOON + timedelta(seconds=50))
     for _ in range(40):
         sweep.sweep(clock=lambda: later)

@@ -90,7 +90,7 @@ def test_a_pause_of_staff_is_theirs_to_end(table: Table, as_alice: Client) -> No
     assert press(as_alice, table, "go-on") == 403
     move = as_alice.post(f"/games/{table.game.code}/move/", {"move": "play r5", "version": "0"})
     assert move.status_code == 409
-    assert "nobody moves until it goes on" in move.content.decode()
+    assert "nobody can move until it resumes" in move.content.decode()
 
 
 def test_a_spectator_sees_a_pause_and_can_do_nothing_about_it(table: Table, charlie: User) -> None:
@@ -237,12 +237,12 @@ def test_programs_take_a_seat_back(table: Table, alice: User) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"pace": "custom"}, "takes the numbers"),
-        ({"clock": {"bank": 0, "increment": 60, "cap": 60, "callout": 8}}, "takes the numbers"),
+        ({"pace": "custom"}, "Give clock settings"),
+        ({"clock": {"bank": 0, "increment": 60, "cap": 60, "callout": 8}}, "Give clock settings"),
         ({"pace": "custom", "clock": {"bank": 0, "increment": 1, "cap": 60, "callout": 8}}, "increment"),
-        ({"pace": "glacial"}, "The pace is one of live, fast, standard, slow, or custom."),
+        ({"pace": "glacial"}, "The pace must be one of: live, fast, standard, slow, custom."),
         ({"misses_allowed": 0}, "1 to 10 missed turns"),
-        ({"after_misses": "shout"}, "bot or leave"),
+        ({"after_misses": "shout"}, "bot, leave"),
     ],
 )
 def test_a_wrong_clock_is_malformed(alice: User, change: dict[str, Any], says: str) -> None:

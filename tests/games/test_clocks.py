@@ -31,7 +31,7 @@ def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: U
     assert view.seats[0].owner
     assert lists.count_waiting_for(alice) == 0
     assert lists.waiting_for(alice).count() == 0
-    pauses.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON + HOUR)
+    pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=NOON + HOUR)
     game = now_of(table).game
     assert (game.deadline, game.wake_at) == (NOON + 49 * HOUR, None)
     assert lists.count_waiting_for(alice) == lists.waiting_for(alice).count() == 1
@@ -41,7 +41,7 @@ def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: U
 
 def test_taking_back_a_seat_one_has_changes_nothing(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
-    pauses.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert now_of(table).game.deadline == NOON + HOUR
 
 
@@ -141,14 +141,14 @@ def test_a_pause_needs_all_players_still_in(alice: User, bob: User, charlie: Use
     move(table, charlie, "leave")
     pauses.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
     assert (now_of(table).game.pause_votes, now_of(table).game.paused_at) == ([0], None)
-    pauses.go_on(code=code, viewer=Viewer(alice), now=NOON)
+    pauses.end_pause(code=code, viewer=Viewer(alice), now=NOON)
     pauses.ask_pause(code=code, viewer=Viewer(bob), now=NOON)
     assert now_of(table).game.pause_votes == [1]
     pauses.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
     game = now_of(table).game
     assert (game.paused_reasons, game.paused_at, game.pause_votes) == (["consent"], NOON, [])
     assert refused(lambda: pauses.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("paused", 409)
-    pauses.go_on(code=code, viewer=Viewer(bob), now=NOON + HOUR)
+    pauses.end_pause(code=code, viewer=Viewer(bob), now=NOON + HOUR)
     assert now_of(table).game.deadline == NOON + 6 * HOUR
 
 
@@ -165,7 +165,7 @@ def test_who_has_no_say_cannot_pause(alice: User, bob: User, charlie: User) -> N
 def test_players_cannot_end_a_pause_of_staff(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     paused(table)
-    assert refused(lambda: pauses.go_on(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
+    assert refused(lambda: pauses.end_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
 
 
 def test_a_vote_lapses_when_a_player_leaves(alice: User, bob: User, charlie: User) -> None:
@@ -218,7 +218,7 @@ def test_a_pause_that_somebody_else_can_end_stands(alice: User, bob: User) -> No
         pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
     move(table, alice, "leave")
     assert now_of(table).game.paused_reasons == ["consent"]
-    pauses.go_on(code=table.game.code, viewer=Viewer(bob), now=NOON + HOUR)
+    pauses.end_pause(code=table.game.code, viewer=Viewer(bob), now=NOON + HOUR)
     assert now_of(table).game.deadline == NOON + 49 * HOUR  # the turn that was his since alice left
 
 

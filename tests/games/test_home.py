@@ -62,12 +62,12 @@ def test_a_guest_s_third_table_against_bots_is_refused_on_the_front_page(client:
     assert refused.status_code == 403
     text = text_of(refused)
     assert (
-        "You play at 2 tables against bots alone, and a guest can have no more: finish or leave one first, or sign up."
+        "You have 2 tables against bots only, the maximum for guests. Finish or leave one first, or sign up."
     ) in text
     assert "<h1>Games</h1>" in refused.content.decode()
     assert all(f'href="{game}"' in refused.content.decode() for game in games)
     assert Game.objects.count() == 2
-    assert "a guest can have no more" not in text_of(client.get("/"))
+    assert "the maximum for guests" not in text_of(client.get("/"))
     lobby_code = games[0].split("/")[2]
     guest = User.objects.get(is_guest=True)
     play_move(code=lobby_code, viewer=Viewer(guest), text="leave", version=None, now=timezone.now())
@@ -77,8 +77,8 @@ def test_a_guest_s_third_table_against_bots_is_refused_on_the_front_page(client:
 @pytest.mark.parametrize(
     ("limit", "sentence"),
     [
-        ("TABLES_AGAINST_BOTS", "You play at 2 tables against bots alone, and nobody can have more"),
-        ("TABLES", "You sit at 2 tables that are not over, and nobody can have more"),
+        ("TABLES_AGAINST_BOTS", "You have 2 tables against bots only, the maximum"),
+        ("TABLES", "You have 2 unfinished tables, the maximum"),
     ],
 )
 def test_an_account_at_a_limit_is_refused_a_quick_game_on_the_front_page(
@@ -90,7 +90,7 @@ def test_an_account_at_a_limit_is_refused_a_quick_game_on_the_front_page(
         assert as_alice.post("/play-now/").status_code == 303
     refused = as_alice.post("/play-now/")
     assert refused.status_code == 403
-    assert f"{sentence}: finish or leave one first." in text_of(refused)
+    assert f"{sentence}. Finish or leave one first." in text_of(refused)
     assert Game.objects.count() == 2
 
 

@@ -18,8 +18,8 @@ from accounts.actions import create_guest
 from accounts.models import User
 from games import queries, rules
 from games.actions import guests, lobby
+from games.actions.create_once import create_table_once
 from games.actions.lobby import TableOptions
-from games.actions.once import create_table_once
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.table_limits import OPEN_TABLES, TABLES_AGAINST_BOTS
@@ -72,7 +72,7 @@ def test_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:
         ({"preset": "poker"}, "poker"),
         ({"options": {"mercy_limit": 7}}, "mercy_limit"),
         ({"options": {"jokers": 3}}, "jokers"),
-        ({"options": {"target": 3}}, "field of its own"),
+        ({"options": {"target": 3}}, "in its own field"),
         ({"target": 5001}, "target"),
     ],
 )
@@ -269,7 +269,7 @@ def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User
 def test_a_person_sits_at_no_more_than_twenty_open_tables(settings: Settings, alice: User, bob: User) -> None:
     settings.RATE_LIMITS = 100
     tables = [new_table(alice, players=3) for _ in range(OPEN_TABLES)]
-    with pytest.raises(Denied, match="You sit at 20 tables that wait for players") as refused:
+    with pytest.raises(Denied, match="You have 20 tables that wait for players") as refused:
         new_table(alice, players=2)
     assert refused.value.status == 403
     assert Game.objects.count() == OPEN_TABLES
@@ -285,7 +285,7 @@ def test_a_rematch_counts_as_a_table_like_others(settings: Settings, alice: User
     Game.objects.filter(pk=ended.game.pk).update(status=Game.Status.OVER, winner=0)
     for _ in range(OPEN_TABLES):
         new_table(alice, players=3)
-    with pytest.raises(Denied, match="You sit at 20 tables"):
+    with pytest.raises(Denied, match="You have 20 tables"):
         ask_rematch(code=ended.game.code, viewer=Viewer(alice), now=NOON)
     assert not Game.objects.filter(rematch_of=ended.game).exists()
     assert ask_rematch(code=ended.game.code, viewer=Viewer(bob), now=NOON).game.host == bob
@@ -300,7 +300,7 @@ def test_nobody_gets_more_tables_by_taking_over_those_that_others_leave(
         lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
         lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
     another, pair = new_table(alice, players=3), new_table(alice, players=2)
-    with pytest.raises(Denied, match="You sit at 2 tables"):
+    with pytest.raises(Denied, match="You have 2 tables"):
         lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
     assert (
         lobby.join(code=pair.game.code, viewer=Viewer(bob), now=NOON).game.status == Game.Status.PLAYING
@@ -338,7 +338,7 @@ def test_the_page_and_the_api_say_that_there_are_too_many(settings: Settings, al
     browser = logged_in(alice)
     refused = browser.post("/tables/new/", CHOICES | {"players": 3, "bots": 0})
     assert refused.status_code == 403
-    assert "start or leave one first" in refused.content.decode()
+    assert "Start or leave one first" in refused.content.decode()
     answer = browser.post(
         "/api/v1/games", {}, content_type="application/json", headers={"Authorization": f"Bearer {api_token(alice)}"}
     )
@@ -351,7 +351,7 @@ def test_a_person_plays_against_bots_alone_at_no_more_than_fifty_tables(
 ) -> None:
     settings.RATE_LIMITS = 100
     tables = [new_table(alice, players=2, bots=1) for _ in range(TABLES_AGAINST_BOTS)]
-    with pytest.raises(Denied, match="You play at 50 tables against bots alone") as refused:
+    with pytest.raises(Denied, match="You have 50 tables against bots only") as refused:
         new_table(alice, players=2, bots=1)
     assert (refused.value.code, refused.value.status) == ("forbidden", 403)
     new_table(bob, players=2, bots=1)
@@ -370,7 +370,7 @@ def test_an_open_table_with_bots_alone_cannot_be_started_past_the_limit(
     settings.RATE_LIMITS = 2  # one table of each kind
     new_table(alice, players=2, bots=1)
     waiting = new_table(alice, players=3, bots=1)
-    with pytest.raises(Denied, match="You play at 1 tables against bots alone"):
+    with pytest.raises(Denied, match="You have 1 tables against bots only"):
         act(code=waiting.game.code, viewer=Viewer(alice), **({"now": NOON} | options))
     after = now_of(waiting)
     assert (after.game.status, len(after.seats)) == (Game.Status.OPEN, 2)
@@ -389,7 +389,7 @@ def test_the_page_and_the_api_say_that_there_are_too_many_against_bots(settings:
     browser = logged_in(alice)
     refused = browser.post("/tables/new/", CHOICES | {"players": 3, "bots": 2})
     assert refused.status_code == 403
-    assert "finish or leave one first" in refused.content.decode()
+    assert "Finish or leave one first" in refused.content.decode()
     answer = browser.post(
         "/api/v1/games",
         {"players": 2, "bots": 1},
@@ -408,10 +408,10 @@ def test_a_guest_sits_at_no_more_than_two_open_tables(settings: Settings, alice:
     of_alice = new_table(alice, players=3)
     guest = lobby.join_as_guest(code=of_alice.game.code, now=NOON)[1]
     own = new_table(guest, players=3)
-    with pytest.raises(Denied, match="a guest can have no more: start or leave one first, or sign up") as refused:
+    with pytest.raises(Denied, match="the maximum for guests. Start or leave one first, or sign up") as refused:
         new_table(guest, players=3)
     assert refused.value.status == 403
-    with pytest.raises(Denied, match="You sit at 2 tables"):
+    with pytest.raises(Denied, match="You have 2 tables"):
         lobby.join(code=new_table(bob, players=3).game.code, viewer=Viewer(guest), now=NOON)
     lobby.leave_table(code=own.game.code, viewer=Viewer(guest), now=NOON)
     assert new_table(guest, players=3).game.status == Game.Status.OPEN
@@ -422,7 +422,7 @@ def test_a_guest_plays_at_no_more_than_two_tables_against_bots(settings: Setting
     guest = create_guest()
     for _ in range(2):
         new_table(guest, players=2, bots=1)
-    with pytest.raises(Denied, match="a guest can have no more: finish or leave one first, or sign up") as refused:
+    with pytest.raises(Denied, match="the maximum for guests. Finish or leave one first, or sign up") as refused:
         new_table(guest, players=2, bots=1)
     assert (refused.value.status, Game.objects.count()) == (403, 2)
     User.objects.filter(pk=guest.pk).update(is_guest=False)  # has signed up, in another request

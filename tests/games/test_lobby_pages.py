@@ -128,11 +128,11 @@ def test_leaving_leads_home(as_bob: Client, bob: User, alice: User) -> None:
         ("bob", "start", {}, 403, "You do not sit at this table."),
         ("bob", "leave", {}, 403, "You do not sit at this table."),
         ("bob", "rematch", {}, 403, "You do not sit at this table."),
-        ("alice", "join", {}, 409, "You sit at this table already."),
+        ("alice", "join", {}, 409, "You already have a seat at this table."),
         ("alice", "start", {}, 409, "A game needs two players"),
-        ("alice", "add-bot", {"bot": "evil"}, 400, "The bot is one of"),
-        ("alice", "add-bot", {}, 400, "The bot is one of"),
-        ("alice", "rematch", {}, 403, "once the game is over"),
+        ("alice", "add-bot", {"bot": "evil"}, 400, "The bot must be one of"),
+        ("alice", "add-bot", {}, 400, "The bot must be one of"),
+        ("alice", "rematch", {}, 403, "when the game is over"),
     ],
 )
 def test_a_refusal_shows_the_table_as_it_is_and_why(

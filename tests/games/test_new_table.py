@@ -67,7 +67,7 @@ def test_options_left_alone_are_as_the_chosen_rules_have_them(as_alice: Client) 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"players": "2", "bots": "2"}, "Bots can fill every seat but yours"),
+        ({"players": "2", "bots": "2"}, "one seat is yours"),
         ({"option_mercy_limit": "5"}, "The option mercy_limit must be 0 or 10 to 50."),
         ({"option_hand_size": "12", "option_mercy_limit": "10"}, "mercy_limit must exceed hand_size"),
         ({"option_hand_size": "99"}, "less than or equal to 15"),

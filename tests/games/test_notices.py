@@ -373,7 +373,7 @@ def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) 
     for here in (table, other):
         player_notices.bot_took_over(here, here.seats[0], misses=3, now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
-    pauses.take_back(code=table.game.code, viewer=Viewer(alice), now=NOON + MINUTE)
+    pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=NOON + MINUTE)
 
     assert {(row.channel, row.state, row.reason, row.read_at) for row in Notice.objects.filter(game=table.game)} == {
         ("site", "sent", "", NOON + MINUTE),

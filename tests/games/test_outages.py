@@ -146,7 +146,7 @@ def test_a_game_that_is_broken_keeps_nobody_s_time_from_being_given(
     assert swept(last=NOON - 2 * HOUR) == sweep.Swept()
     assert now_of(his).game.deadline == near(NOON + HOUR)
     assert Game.objects.get(pk=hers.game.pk).deadline == near(NOON + HOUR)
-    assert "not moved out of the night" in caplog.text
+    assert "not moved out of quiet hours" in caplog.text
     assert swept(NOON + 2 * HOUR).acted == 1
     assert log_of(his) != []
 

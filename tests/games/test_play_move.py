@@ -222,7 +222,7 @@ def test_the_last_one_in_the_match_wins_it(alice: User, bob: User) -> None:
 
 
 def test_a_game_is_called_off_at_its_longest(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("games.actions.commit.LONGEST", 2)
+    monkeypatch.setattr("games.actions.commit.MAX_MOVES", 2)
     table = table_at(TWO_HANDS, [alice, bob], target=1000)
     assert move(table, alice, "play r5").game.status == Game.Status.PLAYING
     after = move(table, bob, "draw", version=1)

@@ -75,14 +75,16 @@ def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
     lobby.join(code=code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
     for links in ((), (table.game.invite_key,)):
-        assert "took you off" in refused("forbidden", lobby.join, code=code, viewer=Viewer(bob, links), now=NOON)
+        assert "removed you from this table" in refused(
+            "forbidden", lobby.join, code=code, viewer=Viewer(bob, links), now=NOON
+        )
     answer = logged_in(bob).post(f"/games/{code}/join/")
     assert answer.status_code == 403
-    assert "Staff took you off this table" in answer.content.decode()
+    assert "Staff removed you from this table" in answer.content.decode()
     assert now_of(table).seat_of(bob) is None
     for browser, offered in ((logged_in(bob), False), (logged_in(mo), True)):
         page = browser.get(f"/games/{code}/").content.decode()
-        assert ('id="do-join"' in page, "Staff took you off this table" in page) == (offered, not offered)
+        assert ('id="do-join"' in page, "Staff removed you from this table" in page) == (offered, not offered)
     another = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
     User.objects.create_user(username="dora")

@@ -32,9 +32,9 @@ pytestmark = pytest.mark.django_db
 
 REASON = "Asked for by the players themselves"
 AGREED = "The players agreed on a pause."
-ENDED = "ended the pause that the players had agreed on."
-ABANDONED = "The pause that the players had agreed on ended because nobody was left to end it."
-BOT = "A bot plays for {} from here on, after too many missed turns."
+ENDED = "ended the agreed pause."
+ABANDONED = "The agreed pause ended because nobody was left who could end it."
+BOT = "A bot now plays for {} after too many missed turns."
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def pause(table: Table, *users: User, at: datetime = NOON) -> None:
         pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=at)
 
 
-def go_on(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
-    pauses.go_on(code=table.game.code, viewer=Viewer(user), now=at)
+def end_pause(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
+    pauses.end_pause(code=table.game.code, viewer=Viewer(user), now=at)
 
 
 def test_the_names_that_are_stored_stay_as_they_are() -> None:
@@ -70,7 +70,7 @@ def test_a_pause_stands_in_the_log_where_it_began_and_where_it_ended(
     assert told(table) == []
     pause(table, bob)
     assert told(table) == [AGREED]
-    go_on(table, bob)
+    end_pause(table, bob)
     move(table, bob, "play r4")
     for browser, who in ((as_alice, "bob"), (as_bob, "You"), (Client(), "bob")):
         shown = log_lines(browser, table.game)
@@ -82,14 +82,14 @@ def test_a_pause_stands_in_the_log_where_it_began_and_where_it_ended(
 
 def test_a_wish_for_a_pause_that_is_taken_back_is_not_in_the_log(table: Table, alice: User) -> None:
     pause(table, alice)
-    go_on(table, alice)
+    end_pause(table, alice)
     assert told(table) == []
 
 
 def test_a_pause_that_ends_by_itself_says_so(table: Table, alice: User, bob: User) -> None:
     pause(table, alice, bob)
     pauses.end_old_pauses(now=NOON + Game.LONGEST_PAUSE)
-    assert told(table) == [AGREED, "The pause that the players had agreed on ended after 30 days."]
+    assert told(table) == [AGREED, "The agreed pause ended after 30 days."]
 
 
 def test_a_pause_that_nobody_is_left_to_end_says_so(alice: User) -> None:
@@ -121,7 +121,7 @@ def test_the_players_end_their_pause_while_that_of_staff_stands(
 ) -> None:
     pause(table, alice, bob)
     tables.pause(game_id=table.game.pk, by=ann, reason=REASON, now=NOON + MINUTE)
-    go_on(table, alice, at=NOON + 2 * MINUTE)
+    end_pause(table, alice, at=NOON + 2 * MINUTE)
     assert told(table, bob) == [AGREED, "Staff paused the game.", f"alice {ENDED}"]
 
 
@@ -133,7 +133,7 @@ def test_a_bot_that_takes_a_seat_after_missed_turns_and_its_owner_who_comes_back
     swept()
     assert told(table, alice) == [BOT.format("you")]
     for at in (NOON + MINUTE, NOON + 2 * MINUTE):
-        pauses.take_back(code=table.game.code, viewer=Viewer(alice), now=at)
+        pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=at)
     assert [event.version for event in TableEvent.objects.all()] == [2, 2]
     assert log_lines(as_alice, table.game)[:2] == ["You took your seat back from the bot.", BOT.format("you")]
     for browser in (as_bob, Client()):
@@ -156,7 +156,7 @@ def test_people_are_called_as_they_are_today_and_a_guest_who_is_gone_as_they_pla
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
     pause(table, alice, bob)
-    go_on(table, bob)
+    end_pause(table, bob)
     User.objects.filter(pk=bob.pk).update(display_name="Rude {name} %s {0.game}")
     assert told(table) == [AGREED, f"Rude {{name}} %s {{0.game}} {ENDED}"]
     people.mute(person_id=bob.pk, days=3, by=ann, reason=REASON, now=NOON)
@@ -182,7 +182,7 @@ def test_it_is_no_move_and_not_in_the_record(alice: User, bob: User) -> None:
     table = table_after([alice, bob], 12, seed=5, deadline=NOON + 5 * HOUR)
     before = queries.log_of(now_of(table), alice)
     pause(table, alice, bob)
-    go_on(table, bob)
+    end_pause(table, bob)
     assert queries.log_of(now_of(table), alice) == before
     move(table, bob, "leave")
     record = rules.print_record(record_of(now_of(table)))
@@ -207,11 +207,11 @@ def test_it_is_saved_with_what_happened_or_not_at_all(
 def test_players_cannot_fill_the_log_between_two_moves(table: Table, alice: User, bob: User) -> None:
     for n in range(MOST_PER_VERSION):
         pause(table, alice, bob, at=NOON + n * MINUTE)
-        go_on(table, alice, at=NOON + n * MINUTE)
+        end_pause(table, alice, at=NOON + n * MINUTE)
     pause(table, alice, bob, at=NOON + HOUR)
     assert TableEvent.objects.count() == MOST_PER_VERSION
     assert told(table)[-2:] == [f"alice {ENDED}", AGREED]
-    go_on(table, bob, at=NOON + 2 * HOUR)
+    end_pause(table, bob, at=NOON + 2 * HOUR)
     move(table, alice, "play r5", at=NOON + 2 * HOUR)
     pause(table, alice, bob, at=NOON + 3 * HOUR)
     assert TableEvent.objects.count() == MOST_PER_VERSION + 1
@@ -219,7 +219,7 @@ def test_players_cannot_fill_the_log_between_two_moves(table: Table, alice: User
 
 def test_events_keep_their_order_though_a_process_has_a_wrong_clock(table: Table, alice: User, bob: User) -> None:
     pause(table, alice, bob)
-    go_on(table, bob, at=NOON - HOUR)
+    end_pause(table, bob, at=NOON - HOUR)
     assert told(table) == [AGREED, f"bob {ENDED}"]
 
 
@@ -264,7 +264,7 @@ def test_events_cost_a_page_no_further_statement(
         log_lines(as_alice, table.game, fragment=True)
     for n in range(3):
         pause(table, alice, bob, at=NOON + n * MINUTE)
-        go_on(table, bob, at=NOON + n * MINUTE)
+        end_pause(table, bob, at=NOON + n * MINUTE)
     with django_assert_num_queries(len(before)):
         assert len(log_lines(as_alice, table.game, fragment=True)) == 6
 

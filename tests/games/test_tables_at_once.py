@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 
 from accounts.actions import create_guest
 from accounts.models import User
-from games.actions import guests, lobby, once, table_limits
+from games.actions import create_once, guests, lobby, table_limits
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.table_limits import TABLES
@@ -27,7 +27,7 @@ from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db
 
-FULL = "at 2 tables"
+FULL = "2 unfinished tables"
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def create_and_start(alice: User, other: User) -> None:
 
 
 def create_by_form(alice: User, other: User) -> None:
-    once.create_table_once(user=alice, options=lobby.TableOptions(players=2), form="a form", now=NOON)
+    create_once.create_table_once(user=alice, options=lobby.TableOptions(players=2), form="a form", now=NOON)
 
 
 def join_and_start(alice: User, other: User) -> None:
@@ -105,7 +105,7 @@ def seats_of(user: User) -> int:
 def test_nobody_gets_a_seat_at_one_more_table(
     full: list[Table], alice: User, charlie: User, sit_down: Callable[[User, User], None]
 ) -> None:
-    with pytest.raises(Denied, match=f"You sit {FULL}.*finish or leave one first") as refused:
+    with pytest.raises(Denied, match=f"You have {FULL}.*Finish or leave one first") as refused:
         sit_down(alice, charlie)
     assert (refused.value.code, refused.value.status) == ("forbidden", 403)
     assert seats_of(alice) == 2
@@ -136,7 +136,7 @@ def test_staff_cannot_give_a_seat_to_somebody_at_the_limit(
     full: list[Table], alice: User, bob: User, charlie: User, ann: User
 ) -> None:
     table = table_at(TWO_HANDS, [bob, charlie])
-    with pytest.raises(Denied, match="alice already has as many tables as a person can have") as refused:
+    with pytest.raises(Denied, match="alice has the maximum number of tables") as refused:
         staff_tables.move_seat(
             game_id=table.game.pk, seat=0, username="alice", by=ann, reason="They ask for it.", now=NOON
         )
@@ -177,7 +177,7 @@ def test_no_account_collects_the_tables_of_guests_past_a_limit(kind: dict[str, o
     assert guests.move_seats(guest=guest, user=alice) == (1, 0, 1)
     assert guests.move_seats(guest=another, user=alice) == (0, 0, 1)
     assert hosts_of([own, *tables]) == [alice, alice, guest, another]
-    with pytest.raises(Denied, match="at 2 tables"):
+    with pytest.raises(Denied, match="You have 2 tables"):
         new_table(alice, **kind)
 
 
@@ -260,7 +260,7 @@ def test_the_page_and_the_api_refuse_one_more_table(full: list[Table], alice: Us
         for path in ("/api/v1/games", f"/api/v1/games/{table.game.code}/join")
     ]
     assert [answer.status_code for answer in pages + calls] == [403] * 4
-    assert all("finish or leave one first" in answer.content.decode() for answer in pages + calls)
+    assert all("Finish or leave one first" in answer.content.decode() for answer in pages + calls)
     assert {answer.json()["error"] for answer in calls} == {"forbidden"}
     assert seats_of(alice) == 2
 

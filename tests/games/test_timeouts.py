@@ -105,7 +105,7 @@ def test_a_window_that_the_turn_s_end_closes_needs_no_line(alice: User, bob: Use
 
 def test_a_late_move_loses_to_the_clock(alice: User, bob: User) -> None:
     table = due_table(TWO_HANDS, [alice, bob])
-    with pytest.raises(Denied, match="Your time had run out") as late:
+    with pytest.raises(Denied, match="Your time ran out") as late:
         move(table, alice, "play r5", version=0)
     assert (late.value.code, late.value.rule, late.value.version) == ("stale", "CLOCK-1", 2)
     assert log_of(table) == ["0 clock draw", "0 clock play y3"]

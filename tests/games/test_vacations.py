@@ -103,7 +103,7 @@ def test_a_vacation_has_the_days_that_are_left(alice: User, days: int, code: str
 
 def test_the_days_are_a_year_s(alice: User) -> None:
     start_vacation(user=alice, days=28, now=NOON)
-    with pytest.raises(Denied, match="No day of vacation is left this year"):
+    with pytest.raises(Denied, match="You have no vacation days left this year"):
         start_vacation(user=alice, days=1, now=NOON + 29 * DAY)
     assert left(alice, datetime(2027, 1, 1, tzinfo=UTC)) == 28
 
@@ -155,7 +155,7 @@ def test_one_vacation_at_a_time(alice: User) -> None:
 
 def test_nobody_goes_on_vacation_from_a_live_table(alice: User, bob: User) -> None:
     table_at(TWO_HANDS, [alice, bob], pace="live")
-    with pytest.raises(Denied, match="live table"):
+    with pytest.raises(Denied, match="Live tables"):
         start_vacation(user=bob, days=1, now=NOON)
 
 

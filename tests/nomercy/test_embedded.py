@@ -415,7 +415,7 @@ def test_neither_mail_nor_bots_keep_the_clocks_from_acting(monkeypatch: pytest.M
     monkeypatch.setattr("games.notices.reminders.remind", lambda **_: 0)
     monkeypatch.setattr("games.notices.preferences.write_digests", lambda **_: 0)
     monkeypatch.setattr("games.notices.outbox.deliver", lambda **_: hang("mail"))
-    monkeypatch.setattr("games.actions.bot_turn.play_some", lambda **_: hang("bots"))
+    monkeypatch.setattr("games.actions.bot_turn.play_due_bots", lambda **_: hang("bots"))
     monkeypatch.setattr("games.actions.sweep.sweep", lambda **_: swept.release())
     with workers():
         for _ in range(5):

@@ -1,0 +1,74 @@
+"""Create one table for a form that is submitted twice, by a double click or by a browser's retry."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from accounts.actions import create_guest
+from games import queries
+from games.actions import lobby
+from games.models import Game
+from games.queries import Table
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+REPEAT_WINDOW: Final = timedelta(minutes=1)
+"""After this time the same form creates another table: the person has gone back to the page and wants one more."""
+
+
+class Created(NamedTuple):
+    """The table that a form created, and the guest to log the sender in as."""
+
+    table: Table
+    guest: User | None  # None if the sender was logged in
+    new: bool  # False if an earlier submission of the form created the table
+
+
+def create_table_once(*, user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Created:
+    """Create the table that a form asks for, or return the one that the same form has just created.
+
+    :param user: None for a visitor. A guest is then created together with the table.
+    :param form: an id of one filled-in form in one browser, or None if it is unknown.
+    :raises Denied: as `lobby.create_table`.
+    """
+    if form is not None:
+        Game.objects.filter(form=form, created_at__lt=now - REPEAT_WINDOW).update(form=None, form_guest=None)
+    try:
+        # Of two requests at once, the second waits here for the first. Then it fails, and its guest is rolled back.
+        return _create(user, options, form, now)
+    except IntegrityError:
+        if form is None:
+            raise
+        return find_created(user=user, form=form, now=now) or _create(user, options, None, now)
+
+
+def _create(user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Created:
+    with transaction.atomic():
+        guest = create_guest() if user is None else None
+        host = guest or user
+        assert host is not None
+        table = lobby.create_table(user=host, options=options, now=now, form=form, form_guest=guest)
+        return Created(table, guest, new=True)
+
+
+def find_created(*, user: User | None, form: str | None, now: datetime) -> Created | None:
+    """Return what this form created within `REPEAT_WINDOW`, or None.
+
+    The sender must still be the table's host: as the same user or, if not logged in, as the guest that the form made.
+    """
+    if form is None:
+        return None
+    game = Game.objects.filter(form=form, created_at__gte=now - REPEAT_WINDOW).select_related("form_guest").first()
+    if game is None:
+        return None
+    # A visitor's form proves only that the sender knows the form's id. So it may log in as no user but the guest it
+    # made, and as nobody once that guest has signed up or is no longer the host.
+    sender = game.form_guest if user is None else user
+    if sender is None or sender.pk != game.host_id or (user is None and not sender.is_guest):
+        return None
+    table = queries.find(game.pk)
+    return None if table is None else Created(table, sender if user is None else None, new=False)
