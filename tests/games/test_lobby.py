@@ -408,7 +408,7 @@ def test_a_guest_sits_at_no_more_than_two_open_tables(settings: Settings, alice:
     of_alice = new_table(alice, players=3)
     guest = lobby.join_as_guest(code=of_alice.game.code, now=NOON)[1]
     own = new_table(guest, players=3)
-    with pytest.raises(Denied, match="the maximum for guests. Start or leave one first, or sign up") as refused:
+    with pytest.raises(Denied, match=r"the maximum for guests\. Start or leave one first, or sign up") as refused:
         new_table(guest, players=3)
     assert refused.value.status == 403
     with pytest.raises(Denied, match="You have 2 tables"):
@@ -422,7 +422,7 @@ def test_a_guest_plays_at_no_more_than_two_tables_against_bots(settings: Setting
     guest = create_guest()
     for _ in range(2):
         new_table(guest, players=2, bots=1)
-    with pytest.raises(Denied, match="the maximum for guests. Finish or leave one first, or sign up") as refused:
+    with pytest.raises(Denied, match=r"the maximum for guests\. Finish or leave one first, or sign up") as refused:
         new_table(guest, players=2, bots=1)
     assert (refused.value.status, Game.objects.count()) == (403, 2)
     User.objects.filter(pk=guest.pk).update(is_guest=False)  # has signed up, in another request
