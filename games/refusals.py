@@ -96,7 +96,7 @@ def over(version: int, *, begun: bool) -> Denied:
 
 def suspended() -> Denied:
     """For everything that somebody suspended asks for, but the page that says why."""
-    return Denied("suspended", "This account is suspended. Log in to the site to read why, and until when.")
+    return Denied("suspended", "This account is suspended. Log in to the site to read why and until when.")
 
 
 def not_found() -> Denied:
@@ -111,12 +111,12 @@ def does_not_replay() -> Denied:
 
 def busy() -> Denied:
     """For a request that waited too long, and may succeed in a moment. What it had committed before that is kept."""
-    return Denied("busy", "Too much is going on at this moment: try again in a few seconds.")
+    return Denied("busy", "The site is busy. Try again in a few seconds.")
 
 
 def unavailable() -> Denied:
     """For a request that the database left in the middle. Nobody knows yet whether its commit was kept, either."""
-    return Denied("unavailable", "The site is without its database for a moment. Try again in a few seconds.")
+    return Denied("unavailable", "The database is unavailable. Try again in a few seconds.")
 
 
 def cannot_save() -> Denied:

@@ -65,7 +65,7 @@ def _answer(view: View, request: HttpRequest, values: dict[str, Any]) -> HttpRes
 
 def _not_allowed(request: HttpRequest, methods: list[str]) -> HttpResponse:
     allowed = ", ".join(methods)
-    response = refuse(request, Denied("method_not_allowed", f"This address takes {allowed}."))
+    response = refuse(request, Denied("method_not_allowed", f"This address supports {allowed}."))
     response.headers["Allow"] = allowed
     return response
 
@@ -73,5 +73,5 @@ def _not_allowed(request: HttpRequest, methods: list[str]) -> HttpResponse:
 @csrf_exempt
 def unknown(request: HttpRequest, **values: Any) -> HttpResponse:
     """For an address that no call has, to anybody who asks."""
-    message = "There is nothing at this address. The calls are listed at /api/v1/docs."
+    message = "There is no such address. See /api/v1/docs for all calls."
     return refuse(request, Denied("not_found", message))

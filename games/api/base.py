@@ -38,7 +38,7 @@ class StrictJson(Parser):
             data = json.loads(request.body.decode(), parse_constant=_no_number)
             json.dumps(data, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
-            raise Denied("malformed", "The body is not JSON in UTF-8.") from error
+            raise Denied("malformed", "The body is not valid JSON in UTF-8.") from error
         return data
 
 
@@ -66,7 +66,7 @@ api = OnceDescribed(
     auth=[TokenAuth(), SessionAuth()],
     parser=StrictJson(),
     docs=ReadablePage(),
-    description="Turn-based play over days, for programs. Moves and cards are written as docs/notation.md says.",
+    description="Play turn-based games from a program. Moves and cards are written as in docs/notation.md.",
 )
 
 
@@ -81,7 +81,7 @@ def known_query(view: Callable[..., Any]) -> Callable[..., Any]:
         unknown = sorted(set(request.GET) - known)
         if unknown:
             takes = f"takes {', '.join(sorted(known))}" if known else "takes none"
-            raise Denied("malformed", f"There is no query field {unknown[0][:40]!r}: this call {takes}.")
+            raise Denied("malformed", f"Unknown query field {unknown[0][:40]!r}: this call {takes}.")
         return view(request, **values)
 
     return handle
@@ -135,7 +135,7 @@ def _passing(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def _unreadable(request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:
-    return refuse(request, Denied("malformed", "The body could not be read. Send it as JSON, in one piece."))
+    return refuse(request, Denied("malformed", "The body could not be read. Send it as JSON."))
 
 
 for _fault in (BadRequest, MultiPartParserError, RawPostDataException, SuspiciousOperation, UnreadablePostError):

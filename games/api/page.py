@@ -49,7 +49,7 @@ def _calls(document: Schema) -> Iterator[dict[str, Any]]:
 
 def _parameter(parameter: Schema) -> dict[str, Any]:
     field = _field(parameter["name"], parameter["schema"], required=parameter["required"])
-    return field | {"where": "in the path" if parameter["in"] == "path" else "after the ?"}
+    return field | {"where": "in the path" if parameter["in"] == "path" else "in the query"}
 
 
 def _answer(status: object, answer: Schema) -> dict[str, Any]:
@@ -78,10 +78,10 @@ def _field(name: str, about: Schema, *, required: bool) -> dict[str, Any]:
         notes.append(f"at most {about['maxLength']} characters")
     if about.get("default") is not None:
         notes.append(
-            f"{str(about['default']).lower() if isinstance(about['default'], bool) else about['default']} if left out"
+            f"{str(about['default']).lower() if isinstance(about['default'], bool) else about['default']} by default"
         )
     elif required:
-        notes.append("always there")
+        notes.append("required")
     return {"name": name, "type": _type(about), "notes": "; ".join(filter(None, notes))}
 
 

@@ -44,7 +44,7 @@ def _acted(act: _Act, request: HttpRequest, code: str) -> dict[str, Any]:
     return game_json(queries.view_of(act(code=code, viewer=viewer, now=timezone.now()), viewer.user))
 
 
-@api.get("/me", response=Me, summary="Who am I")
+@api.get("/me", response=Me, summary="My account")
 def me(request: HttpRequest) -> dict[str, Any]:
     user = _user(request)
     return {
@@ -56,7 +56,7 @@ def me(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@api.post("/games", response={201: GameOut, **REFUSED}, summary="Make a table and sit down")
+@api.post("/games", response={201: GameOut, **REFUSED}, summary="Create a table and sit down")
 def create_game(request: HttpRequest, payload: NewGame) -> Status[dict[str, Any]]:
     user = _user(request)
     options = lobby.TableOptions(**payload.dict())
@@ -89,7 +89,7 @@ def join_game(request: HttpRequest, code: str, payload: Nothing | None = None) -
     return _acted(lobby.join, request, code)
 
 
-@api.post("/games/{code}/leave", response={200: GameOut, **REFUSED}, summary="Get up, before the start")
+@api.post("/games/{code}/leave", response={200: GameOut, **REFUSED}, summary="Leave before the start")
 def leave_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(lobby.leave_table, request, code)
 
@@ -110,12 +110,12 @@ def pause_game(request: HttpRequest, code: str, payload: Nothing | None = None) 
     return _acted(pauses.ask_pause, request, code)
 
 
-@api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Withdraw from a pause, or end it")
+@api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Withdraw or end a pause")
 def resume_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(pauses.end_pause, request, code)
 
 
-@api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Play my seat again, not the bot")
+@api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Take my seat back from the bot")
 def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(pauses.take_seat_back, request, code)
 

@@ -30,10 +30,10 @@ Send = Callable[[Any], Awaitable[None]]
 
 PORTS: Final = {"http": 80, "https": 443}
 SENTENCES: Final[Mapping[int, str]] = {
-    403: "Only pages of this site may open this socket.",
-    404: "There is no such socket.",
+    403: "Only pages of this site can open this socket.",
+    404: "There is no socket at this address.",
     429: "Too many sockets are open from your network. Close some pages, or try again later.",
-    503: "The site is without its database for a moment. Try again in a few seconds.",
+    503: "The database is unavailable. Try again in a few seconds.",
 }
 
 

@@ -51,13 +51,13 @@ def _paused(view: GameView, *, has_say: bool) -> Clock:
     left = ""
     if view.time_left is not None and view.turn is not None:
         whose = "You" if view.turn == view.you else view.names[view.turn]
-        left = f" {whose} will have {duration(int(view.time_left.total_seconds()))} left when it goes on."
+        left = f" {whose} will have {duration(int(view.time_left.total_seconds()))} left when it resumes."
     by_itself = ""
     if view.pause_ends is not None:
         day = timezone.localtime(view.pause_ends)
-        by_itself = f" It goes on by itself on {day.day} {day:%B}."
+        by_itself = f" It resumes automatically on {day.day} {day:%B}."
     ends = has_say and CONSENT in view.paused
-    action = action_at(view, "go-on", "Go on" if len(view.paused) == 1 else "Withdraw your request", "primary")
+    action = action_at(view, "go-on", "Resume" if len(view.paused) == 1 else "Withdraw your request", "primary")
     return Clock(f"{who}{left}{by_itself}", action if ends else None)
 
 
@@ -72,5 +72,5 @@ def _asked(view: GameView, *, has_say: bool) -> Clock:
         notice = f"You have asked for a pause; {listed(missing)} {verb} not agreed yet."
         return Clock(notice, action_at(view, "go-on", "Withdraw"))
     names = [view.names[seat] for seat in view.pause_votes]
-    notice = f"{listed(names)} {'asks' if len(names) == 1 else 'ask'} for a pause."
-    return Clock(notice, action_at(view, "pause", "Agree to a pause") if has_say else None)
+    notice = f"{listed(names)} {'wants' if len(names) == 1 else 'want'} to pause the game."
+    return Clock(notice, action_at(view, "pause", "Agree to pause") if has_say else None)

@@ -41,14 +41,14 @@ def current_games(mine: Sequence[GameView], open_tables: Sequence[GameView], now
     waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
     ended = [game_card(view, now) for view in mine if view.ended]
     return [
-        Group("turn", "Your turn", turn, "No game is waiting for you.", urgent=True),
-        Group("wait", "Waiting", waiting),
+        Group("turn", "Your turn", turn, "No games are waiting for you.", urgent=True),
+        Group("wait", "Waiting for others", waiting),
         Group("open", "Open tables", [open_card(view) for view in open_tables]),
-        Group("over", "Finished, unseen", ended),
+        Group("over", "Just finished", ended),
     ]
 
 
 def finished_games(mine: Sequence[GameView], now: datetime) -> list[Group]:
     """Return the one group of games that have ended."""
     games = [game_card(view, now) for view in mine]
-    return [Group("finished", "Finished", games, "You have not finished a game yet.")]
+    return [Group("finished", "Finished", games, "You haven’t finished a game yet.")]

@@ -134,19 +134,19 @@ def lobby_of(
 
 def _detail(view: GameView, free: int) -> str:
     if view.you is None:
-        return "Sit down to play; the game starts when every seat is taken." if free else "Every seat is taken."
+        return "Sit down to play. The game starts when every seat is taken." if free else "Every seat is taken."
     if view.hosting and len(view.seats) > 1:
-        return "It starts by itself when every seat is taken, or as soon as you say so."
-    return "It starts by itself when every seat is taken."
+        return "The game starts when every seat is taken, or when you start it."
+    return "The game starts when every seat is taken."
 
 
 def _why_closed(view: GameView, closed: Closed) -> str:
     # Players who sat there were told so, and may be here because of it.
     if all(seat.bot for seat in view.seats):
-        return "Everybody who sat here has left."
+        return "Everyone who sat here has left."
     if closed.by_staff:
-        return "The staff closed it."
-    return f"It found too few players in {closed.waited}."
+        return "Staff closed it."
+    return f"Not enough players joined within {closed.waited}."
 
 
 def _note(table: Table, view: GameView, seat: SeatView) -> str:

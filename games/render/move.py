@@ -85,7 +85,7 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     # A card that was drawn must be played: there is no other to go back to.
     cancel_url = "" if seen.drawn else here
     if ways[0].target is not None:
-        return Chooser(f"{name}: swap hands with whom?", _targets(view, ways), cancel_url)
+        return Chooser(f"{name}: who do you swap hands with?", _targets(view, ways), cancel_url)
     rest = list(seen.hand or ())
     rest.remove(card)
     return Chooser(f"Which colour for {name}?", _colors(ways, rest), cancel_url)
@@ -146,9 +146,9 @@ def _calls(view: GameView) -> list[Button]:
 def _hint(view: GameView) -> str:
     caught = [seat.name for seat in view.seats if seat.exposed and seat.seat != view.you]
     if caught:
-        return f"{listed(caught)} {'has' if len(caught) == 1 else 'have'} one card and did not call."
+        return f"{listed(caught)} {'has' if len(caught) == 1 else 'have'} one card and didn’t call UNO."
     if view.you is not None and view.seats[view.you].exposed:
-        return "You have one card: call before somebody catches you."
+        return "You have one card. Call UNO before someone catches you."
     return ""
 
 

@@ -251,7 +251,7 @@ def _over(view: GameView, again: RematchState | None, *, unseen: bool, guest: bo
     )
 
 
-LOOKED: Final = "Staff looked at hands while this game ran: the log says when."
+LOOKED: Final = "Staff looked at hands during this game. The log shows when."
 
 
 def _rematch(again: RematchState | None) -> tuple[str, str]:
@@ -259,10 +259,10 @@ def _rematch(again: RematchState | None) -> tuple[str, str]:
     if again is None:
         return "Rematch", ""
     if again.seated:
-        return "To the rematch", ""
+        return "Go to the rematch", ""
     if again.open:
-        return "Join the rematch", f"{again.host or 'Somebody'} asks for a rematch."
-    return "", "The rematch has begun without you, or was closed."
+        return "Join the rematch", f"{again.host or 'Someone'} wants a rematch."
+    return "", "The rematch has started without you, or was closed."
 
 
 def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRound | None:
@@ -277,20 +277,20 @@ def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRo
         return None
     event = rules.Event("won", ended.outcome.winner, points=ended.outcome.points)
     result = f"Round {ended.number}: {rules.sentence(event, view.you, view.names)}"
-    return EndedRound(result if view.target else "Everybody’s cards at the end", shown_hands(view, ended.hands))
+    return EndedRound(result if view.target else "Everyone’s cards at the end", shown_hands(view, ended.hands))
 
 
 def _says(view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player]) -> list[Said]:
-    stack = f"{stage.owed} owed, {stage.owed_note}." if stage.owed else "There is no stack."
+    stack = f"{stage.owed} owed: {stage.owed_note}." if stage.owed else "There is no stack."
     counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in players)
     scores = ", ".join(f"{seat.name} {seat.score}" for seat in view.seats)
     held = ", ".join(card.name for card in hand.cards) if hand else "You hold no cards."
     return [
         Said("c", "Top card", f"{stage.top_name}."),
-        Said("v", "Colour in force", f"{stage.color_name or 'Not named yet'}."),
+        Said("v", "Current colour", f"{stage.color_name or 'Not chosen yet'}."),
         Said("g", "Stack", stack),
-        Said("e", "Everyone’s counts", f"{counts}."),
+        Said("e", "Card counts", f"{counts}."),
         Said("d", "Your hand", f"{hand.note}: {held}." if hand else held),
-        Said("t", "Whose turn, and time", headline + (" {left}" if view.deadline else "")),
+        Said("t", "Turn and time left", headline + (" {left}" if view.deadline else "")),
         Said("s", "Scores", f"{scores}."),
     ]

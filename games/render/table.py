@@ -159,13 +159,13 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
         top_name=rules.card_name(seen.top),
         draw_pile=seen.draw_pile,
         clockwise=seen.direction == 1,
-        direction=way if seen.phase == "over" or following == seen.turn else f"{way}, then {then}",
+        direction=way if seen.phase == "over" or following == seen.turn else f"{way}, {then} next",
         swaps=view.options.zero_seven,
     )
     if seen.pending is None:
         return stage
     owed, least = seen.pending.total, seen.pending.value
-    return stage._replace(owed=owed, owed_note=f"answer with +{least} or higher, or draw {owed}")
+    return stage._replace(owed=owed, owed_note=f"stack +{least} or higher, or take {owed}")
 
 
 def players_of(view: GameView, now: datetime) -> list[Player]:
@@ -183,7 +183,7 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
     state = [f"{seat.score:,} points"] if view.target else []
     hot = 0 < near <= NEARLY_OUT and view.turn is not None
     if hot:
-        state.append(f"{cards(near)} from mercy")
+        state.append(f"{cards(near)} from the limit")
     return Player(
         seat=seat.seat,
         name=seat.name,
@@ -214,7 +214,7 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
     if seat.uno:
         yield Tag("UNO")
     if seat.exposed:
-        yield Tag("one card, not called", hot=True)
+        yield Tag("didn’t call UNO", hot=True)
     if seat.bot and not seat.owner:
         yield Tag(f"bot, {seat.bot}")
 
@@ -247,7 +247,7 @@ def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[ShownHand]:
             name=seat.name,
             url=profile_url(seat.username),
             cards=[Card(card, rules.card_name(card)) for card in sorted_hand(hand.cards, "color")],
-            none="left the game" if hand.left else "out, by the mercy rule" if hand.out else "no cards left",
+            none="left the game" if hand.left else "out by the mercy rule" if hand.out else "no cards left",
         )
         for seat, hand in zip(view.seats, hands, strict=True)
     ]

@@ -112,7 +112,7 @@ def headline(view: GameView, now: datetime) -> str:
     if view.my_turn:
         return f"Your turn: {_yours(view, view.view)}{by}."
     if view.turn == view.you:
-        return f"A bot’s turn, for you: {_theirs(view.view)}."
+        return f"Your bot’s turn: {_theirs(view.view)}."
     return f"{whose(view.names[view.turn])} turn: {_theirs(view.view)}{by}."
 
 
@@ -136,24 +136,24 @@ def _result(view: GameView) -> str:
 
 def _yours(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
-        return "name a colour for the roulette"
+        return "choose a colour for the roulette"
     if seen.phase == "drawn" and seen.drawn is not None:
         name = rules.card_name(seen.drawn)
-        return f"play {name}, which you drew" + ("" if view.options.drawn_must_play else ", or keep it")
+        return f"play the {name} you drew" + ("" if view.options.drawn_must_play else ", or keep it")
     if seen.pending is not None:
-        return f"{cards(seen.pending.total)} {'is' if seen.pending.total == 1 else 'are'} coming at you"
+        return f"you owe {cards(seen.pending.total)}"
     kinds = {move.kind for move in view.legal}
     if "play" not in kinds:
-        return "nothing fits, so draw"
+        return "no playable card, so draw"
     return "play a card or draw" if "draw" in kinds else "play a card"
 
 
 def _theirs(seen: rules.View) -> str:
     if seen.phase == "choose_color":
-        return "a colour for the roulette"
+        return "choose a colour for the roulette"
     if seen.pending is not None:
-        return f"{cards(seen.pending.total)} to answer or to take"
-    return "play the card just drawn" if seen.phase == "drawn" else "play or draw"
+        return f"stack or take {seen.pending.total}"
+    return "play the drawn card" if seen.phase == "drawn" else "play or draw"
 
 
 def detail(view: GameView) -> str:
@@ -167,22 +167,22 @@ def detail(view: GameView) -> str:
         return "You have left this game."
     if view.you in seen.out:
         return "You are out until the next deal." if view.target else "You are out of this round."
-    return _what_fits(view, seen) if view.my_turn else ""
+    return _what_is_playable(view, seen) if view.my_turn else ""
 
 
-def _what_fits(view: GameView, seen: rules.View) -> str:
+def _what_is_playable(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
-        return "Cards are turned over until that colour shows, and you keep them all."
+        return "You turn over cards until that colour shows, and keep them all."
     if seen.pending is not None:
-        return f"Answer with a draw card of {seen.pending.value} or more, or take them."
+        return f"Stack a draw card of +{seen.pending.value} or higher, or take them all."
     if seen.phase == "drawn":
         return ""
     face = rules.face_of(seen.top)
     hue = color(seen.color)
     if not face.color:
-        return f"{hue} or any wild fits." if hue else "Any card fits."
+        return f"You can play {hue.lower()} or any wild." if hue else "You can play any card."
     symbol = face.name.removeprefix(f"{hue} ") if face.number is None else face.number
-    return f"{hue}, any {symbol} or any wild fits."
+    return f"You can play {hue.lower()}, any {symbol} or any wild."
 
 
 def what_leaving_does(view: GameView) -> str:
@@ -193,14 +193,14 @@ def what_leaving_does(view: GameView) -> str:
     until = "the match" if view.target else "the round"
     if len(staying) == 1 or (winner and not view.target):
         name = winner or staying[0].name
-        return f"{name} then wins {'the match' if view.target else 'the game'}. You cannot come back."
+        return f"{name} wins {'the match' if view.target else 'the game'}. You can’t come back."
     aside = f"Your cards are set aside, and you are out for the rest of {until}."
     if winner:
         return (
-            f"{winner} then wins this round. {aside} {others} play the match on, unless this round’s points end it."
-            " You cannot come back."
+            f"{winner} wins this round. {aside} {others} continue the match unless this round decides it."
+            " You can’t come back."
         )
-    return f"{aside} {others} play on. You cannot come back."
+    return f"{aside} {others} play on. You can’t come back."
 
 
 def _winner_by_leaving(view: GameView) -> str:
@@ -230,11 +230,11 @@ def options_prose(view: GameView) -> str:
     parts = [
         f"{rules.PRESET_TITLES[view.preset]} rules, {len(deck.cards)} cards, {match}.",
         f"{pace.label} pace: {pace.help}.",
-        "Anybody can watch." if view.public else "Only people with its link can see it.",
+        "Anyone can watch." if view.public else "Only people with the link can see it.",
     ]
     many = f"{view.misses_allowed} missed turns in a row" if view.misses_allowed > 1 else "one missed turn"
     then = (
-        "a bot takes the seat until its owner is back"
+        "a bot plays the seat until its owner comes back"
         if view.after_misses == "bot"
         else "the player is out of the game"
     )

@@ -45,7 +45,7 @@ def _option_field(spec: rules.OptionSpec) -> forms.Field:
         low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
         return forms.IntegerField(min_value=low, max_value=high, **about)
     values: tuple[object, ...] = (True, False) if spec.type is bool else spec.values
-    choices = [("", "as in the chosen rules"), *((str(value), option_value(spec, value)) for value in values)]
+    choices = [("", "Default"), *((str(value), option_value(spec, value)) for value in values)]
     if spec.type is bool:
         return forms.TypedChoiceField(choices=choices, coerce=lambda text: text == "True", empty_value=None, **about)
     return forms.ChoiceField(choices=choices, **about)
@@ -102,10 +102,10 @@ class NewTableForm(forms.Form):
         "Players", [(n, str(n)) for n in range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)], USUAL.players, int
     )
     bots = _radio(
-        "Bots among them",
-        [(OTHERS, "All the others"), (0, "None"), *((n, str(n)) for n in range(1, rules.MAX_PLAYERS))],
+        "Bots",
+        [(OTHERS, "All other seats"), (0, "None"), *((n, str(n)) for n in range(1, rules.MAX_PLAYERS))],
         OTHERS,
-        help_text="With bots in all other seats, the game starts at once. Seats you leave free are for people.",
+        help_text="With bots in all other seats the game starts at once. Free seats are for people.",
     )
     bot = _radio("Bots play", [(bot.name, f"{bot.label}: {bot.help}") for bot in BOTS.values()], USUAL.bot)
     target = _radio("Length", [(n, f"To {n:,} points" if n else "A single round") for n in LENGTHS], USUAL.target, int)
@@ -117,34 +117,32 @@ class NewTableForm(forms.Form):
         ],
         USUAL.pace,
     )
-    clock_bank = _clock("bank", "Time to begin with", "What every player has saved before the first turn.")
-    clock_increment = _clock("increment", "More each turn", "Added when a turn begins.")
-    clock_cap = _clock("cap", "Never more than", "The longest a turn can get. With up to 1 h the table counts as live.")
-    clock_callout = _clock(
-        "callout", "Time to catch", "How long somebody with one card who has not called UNO can be caught."
-    )
+    clock_bank = _clock("bank", "Starting time", "What each player has saved before the first turn.")
+    clock_increment = _clock("increment", "Added per turn", "Added when a turn begins.")
+    clock_cap = _clock("cap", "Maximum", "The longest a turn can be. At 1 h or less the table counts as live.")
+    clock_callout = _clock("callout", "Time to catch", "How long a player who didn’t call UNO can be caught.")
     misses_allowed = forms.IntegerField(
         label="Missed turns in a row",
         required=False,
         initial=USUAL.misses_allowed,
         min_value=1,
         max_value=MOST_MISSES,
-        help_text="How many turns in a row the clock plays for somebody before the next setting applies.",
+        help_text="How many turns in a row a player can miss before the next setting applies.",
     )
-    after_misses = _radio("And then", Game.AfterMisses.choices, USUAL.after_misses, required=False)
+    after_misses = _radio("After that", Game.AfterMisses.choices, USUAL.after_misses, required=False)
     public = _radio(
-        "Who may join",
+        "Who can join",
         [(1, "Anyone, from the list of open tables"), (0, "Only people with the link")],
         int(USUAL.public),
         lambda text: text == "1",
     )
     preset = _radio("Rules", list(rules.PRESET_TITLES.items()), USUAL.preset)
     bot_pause = forms.FloatField(
-        label="Seconds a bot waits",
+        label="Bot delay in seconds",
         initial=USUAL.bot_pause,
         min_value=0,
         max_value=MAX_PAUSE,
-        help_text="Before each of its moves, so that you can follow and catch it.",
+        help_text="Before each bot move, so that you can follow the game and catch bots.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -159,7 +157,7 @@ class NewTableForm(forms.Form):
         if chosen.get("pace") == CUSTOM:
             for name in (name for name, seconds in numbers.items() if seconds is None):
                 if not self.has_error(CLOCK + name):
-                    self.add_error(CLOCK + name, "A custom pace needs this time.")
+                    self.add_error(CLOCK + name, "The custom pace needs this time.")
             self._clean_clock({name: seconds for name, seconds in numbers.items() if seconds is not None})
             chosen["clock"] = numbers
         return chosen
@@ -169,15 +167,15 @@ class NewTableForm(forms.Form):
         for name, seconds in numbers.items():
             low, high = LIMITS[name]
             if not low <= seconds <= high:
-                self.add_error(CLOCK + name, f"This can be {span(low)} to {span(high)}.")
+                self.add_error(CLOCK + name, f"Choose {span(low)} to {span(high)}.")
         cap = numbers.get("cap")
         if cap is None or self.has_error(CLOCK + "cap"):
             return
         least = max(numbers.get("bank", 0), numbers.get("increment", 0))
         if cap < least:
-            self.add_error(CLOCK + "cap", f"This cannot be less than the two times before: at least {span(least)}.")
+            self.add_error(CLOCK + "cap", f"Choose at least {span(least)}, the longer of the two times above.")
         elif numbers.get("callout", 0) > cap:
-            self.add_error(CLOCK + "callout", f"This cannot be more than the longest turn: at most {span(cap)}.")
+            self.add_error(CLOCK + "callout", f"Choose at most {span(cap)}, the longest turn.")
 
     @property
     def clock_fields(self) -> list[forms.BoundField]:

@@ -24,8 +24,8 @@ from games.render.words import counted
 from games.web.http import SeeOther
 from games.web.viewer import person
 
-CLOSED: Final = "you looked at hands there as staff, or staff took you off the table."
-OVER_LIMIT: Final = "with them you would have more tables than a person can have."
+CLOSED: Final = "you looked at hands there as staff, or staff removed you from the table."
+OVER_LIMIT: Final = "you would have too many tables."
 
 
 def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:

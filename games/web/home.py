@@ -83,6 +83,6 @@ def next_game(request: HttpRequest) -> HttpResponse:
     after = request.GET.get("after", "")
     game = lists.next_game_for(user, after=after if A_CODE.fullmatch(after) else None) or lists.next_game_for(user)
     if game is None:
-        messages.info(request, "No game is waiting for you.")
+        messages.info(request, "No games are waiting for you.")
         return redirect("home")
     return redirect(game)

@@ -33,7 +33,7 @@ class NoticeForm(forms.Form):
                 )
         hours = [("", "No summary"), *((str(hour), f"{hour:02}:00") for hour in range(24))]
         self.fields["digest_hour"] = forms.ChoiceField(
-            label="The day’s summary by email, at",
+            label="Daily summary by email at",
             choices=hours,
             required=False,
             initial="" if chosen.digest_hour is None else str(chosen.digest_hour),

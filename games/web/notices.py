@@ -92,7 +92,7 @@ def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
     except Denied as denied:
         messages.error(request, denied.message)
     else:
-        messages.success(request, "An email is on its way: press the button it leads to, and all the others follow.")
+        messages.success(request, "We’ve sent a test email. Open its link to get the emails that are waiting.")
     return SeeOther.to("notice-settings")
 
 
@@ -117,7 +117,7 @@ def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST":
             everything = request.POST.get("what") == "everything"
             link = preferences.stop(token=token, everything=everything)
-            context = {"stopped": "any emails about games" if everything else f"“{KINDS[link.what].title}” emails"}
+            context = {"stopped": "emails about games" if everything else f"“{KINDS[link.what].title}” emails"}
         else:
             context = {"kind": KINDS[preferences.check_stop(token).what].title}
     except BadLink as bad:

@@ -25,7 +25,7 @@ from games.web.viewer import person
 def _known(username: str) -> User:
     found = person_named(username) if username.isprintable() else None  # PostgreSQL refuses a NUL
     if found is None:
-        raise Http404("Nobody goes by this name.")
+        raise Http404("There is nobody with this name.")
     return found
 
 

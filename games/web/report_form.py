@@ -21,20 +21,20 @@ from games.web.http import SeeOther, form_status
 class WhatHappened(forms.Form):
     """What every report says."""
 
-    kind = forms.ChoiceField(label="What it is about", choices=Case.Kind.choices, widget=forms.RadioSelect)
+    kind = forms.ChoiceField(label="Reason", choices=Case.Kind.choices, widget=forms.RadioSelect)
     text = forms.CharField(
         label="What happened",
         widget=forms.Textarea(attrs={"rows": 5}),
         min_length=SHORTEST_WORDS,
         max_length=WORDS_LENGTH,
-        help_text="At least a sentence. Moves are numbered in the log; give the numbers if you can.",
+        help_text="Write at least a sentence. Give move numbers from the log if you can.",
     )
 
 
 class ReportForm(WhatHappened):
     """A report from a game: who of those who sit there."""
 
-    seat = forms.TypedChoiceField(label="Who", coerce=int, widget=forms.RadioSelect)
+    seat = forms.TypedChoiceField(label="Player", coerce=int, widget=forms.RadioSelect)
     field_order = ("seat",)
 
     def __init__(self, data: Any, *, table: Table, user: User, data_of: Mapping[str, str]) -> None:
@@ -49,7 +49,7 @@ class ReportForm(WhatHappened):
 class PersonReportForm(WhatHappened):
     """A report about a person: in which of the games that both sit in."""
 
-    game = forms.ChoiceField(label="In which game", widget=forms.RadioSelect)
+    game = forms.ChoiceField(label="Game", widget=forms.RadioSelect)
     field_order = ("game",)
 
     def __init__(self, data: Any, *, games: Sequence[tuple[str, str]]) -> None:
@@ -72,6 +72,6 @@ def answer(
             form.add_error(None, denied.message)
             status = denied.status
         else:
-            messages.success(request, "Thank you. Staff will look into it, and what comes of it will appear here.")
+            messages.success(request, "Thank you. Staff will look into it. The outcome will appear here.")
             return SeeOther.to("reports")
     return render(request, page, {"form": form, **context}, status=status)

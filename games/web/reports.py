@@ -37,7 +37,7 @@ def suspended(request: HttpRequest) -> HttpResponse:
         except Denied as denied:
             refusal = denied
         else:
-            messages.success(request, "Your appeal is with the staff. Their answer will appear on this page.")
+            messages.success(request, "Appeal sent. The answer will appear on this page.")
             return SeeOther.to("suspended")
     page = SuspendedPage(suspension, conduct.appeal_of(suspension), refusal, request.POST.get("text", ""))
     return render(request, "conduct/suspended.html", {"page": page}, status=refusal.status if refusal else 200)
@@ -82,6 +82,6 @@ def warnings(request: HttpRequest) -> HttpResponse:
     user = cast("User", request.user)
     if request.method == "POST":
         people.acknowledge(person_id=user.pk, now=timezone.now())
-        messages.success(request, "Thank you. That is settled.")
+        messages.success(request, "Thank you for reading the warning.")
         return SeeOther.to("warnings")
     return render(request, "conduct/warnings.html", {"warnings": conduct.warnings_of(user)})

@@ -25,12 +25,12 @@ from games.web.http import SeeOther, form_status
 
 SAVED: Final = "Saved."
 NEW_HOURS: Final = (
-    "Saved. From your next turn on, your deadlines stay out of these hours;"
-    " a deadline that is running already moves within a minute if it is a day or more away."
+    "Saved. From your next turn, deadlines stay out of these hours."
+    " A running deadline a day or more away moves within a minute."
 )
-NO_HOURS: Final = "Saved. You have no quiet hours: deadlines stay where they are."
-ON_VACATION: Final = "Your clocks are stopped, and your tables will show that within a minute. Enjoy your time off."
-BACK: Final = "Welcome back: your clocks are running again, and your tables will show that within a minute."
+NO_HOURS: Final = "Saved. You have no quiet hours; deadlines stay as they are."
+ON_VACATION: Final = "Your clocks are stopped. Your tables will show it within a minute. Enjoy your time off."
+BACK: Final = "Welcome back. Your clocks are running again. Your tables will show it within a minute."
 
 
 @login_required
@@ -88,7 +88,7 @@ def end_vacation(request: HttpRequest) -> HttpResponse:
     except Denied as denied:
         messages.info(request, denied.message)
     else:
-        back = f" You got {counted(days, 'day')} of vacation back." if days else ""
+        back = f" {counted(days, 'vacation day')} returned." if days else ""
         messages.success(request, f"{BACK}{back}")
     return SeeOther.to("rest")
 

@@ -14,7 +14,7 @@ from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
 
 LINKS_KEPT: Final = 50
-SEAT_TAKEN: Final = "Staff took your seat at this table, so you cannot see it any more. The bell says what they did."
+SEAT_TAKEN: Final = "Staff removed you from this table, so you can’t see it any more. Your notices say more."
 BACKEND: Final = "accounts.backends.ByUsername"
 """What a guest is logged in by."""
 

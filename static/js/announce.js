@@ -76,15 +76,15 @@ document.body.addEventListener("htmx:afterSwap", () => {
 const asked = (event) => event.detail.requestConfig?.verb === "post";
 for (const name of ["htmx:sendError", "htmx:timeout"]) {
   document.body.addEventListener(name, (event) => {
-    if (asked(event)) trouble("No answer from the server. Nothing is lost: press again, a move never counts twice.");
+    if (asked(event)) trouble("The server didn’t answer. Try again: a move never counts twice.");
   });
 }
-// A refusal is a part of the page and is swapped in; a whole page, such as "This page was too old", is not: only its
+// A refusal is a part of the page and is swapped in; a whole page, such as "This page is out of date", is not: only its
 // reason is told.
 const isWhole = (xhr) => /^\s*<!doctype/i.test(xhr.responseText);
 function reason(xhr) {
   const lead = isWhole(xhr) && new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .lead");
-  return lead ? lead.textContent : `The server could not do that (${xhr.status}). Reload the page and look again.`;
+  return lead ? lead.textContent : `The server couldn’t do that (error ${xhr.status}). Reload the page.`;
 }
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr } = event.detail;

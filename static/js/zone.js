@@ -8,7 +8,7 @@ for (const select of document.querySelectorAll("select[data-zone]")) {
   if (!option) continue;
   const choose = select.dataset.zone === "choose" && select.value === "UTC";
   const group = document.createElement("optgroup");
-  group.label = "Where this browser is";
+  group.label = "This browser’s time zone";
   const own = new Option(option.value.replaceAll("_", " "), option.value, false, option.selected || choose);
   group.append(own);
   select.prepend(group);

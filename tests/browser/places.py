@@ -170,15 +170,15 @@ def _addresses_to_change(page: Page, cast: Cast) -> None:
 def _faulty_form(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
     page.get_by_label("2", exact=True).first.check()
-    page.get_by_role("group", name="Bots among them").get_by_label("5").check()
-    page.get_by_role("button", name="Make the table").click()
+    page.get_by_role("group", name="Bots", exact=True).get_by_label("5").check()
+    page.get_by_role("button", name="Create table").click()
     page.locator(".errorlist").first.wait_for()
 
 
 def _custom_clock(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
     page.get_by_role("group", name="Pace").get_by_text("Custom").click()
-    page.get_by_text("Clock of the custom pace").click()
+    page.get_by_text("Custom clock").click()
 
 
 def _paused(page: Page, cast: Cast) -> None:

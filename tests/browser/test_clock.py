@@ -34,10 +34,10 @@ def test_two_players_pause_and_one_goes_on(new_page: Callable[..., Page], alice:
     one.get_by_role("button", name="Ask for a pause").click()
     expect(one.locator("#clock-note")).to_contain_text("bob has not agreed yet")
     other.reload()
-    other.get_by_role("button", name="Agree to a pause").click()
+    other.get_by_role("button", name="Agree to pause").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("Paused: alice’s turn.")
     expect(one.get_by_role("heading", level=1)).to_have_text("Paused: your turn.")
-    one.get_by_role("button", name="Go on").click()
+    one.get_by_role("button", name="Resume").click()
     expect(one.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
 
 
@@ -47,7 +47,7 @@ def test_resigning_is_asked_once_more(scripts: bool, new_page: Callable[..., Pag
     page = new_page(alice, java_script_enabled=scripts)
     page.goto(f"/games/{table.game.code}/")
     page.get_by_role("link", name="Resign").click()
-    expect(page.get_by_text("bob then wins the game. You cannot come back.")).to_be_visible()
+    expect(page.get_by_text("bob wins the game. You can’t come back.")).to_be_visible()
     assert now_of(table).game.status == Game.Status.PLAYING
     page.get_by_role("button", name="Resign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("bob wins the game")

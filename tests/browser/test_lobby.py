@@ -18,9 +18,9 @@ def test_a_table_fills_and_starts_without_a_reload(new_page: Callable[..., Page]
     host = new_page(alice)
     host.goto("/tables/new/")
     host.get_by_role("group", name="Players").get_by_label("3").check()
-    host.get_by_role("group", name="Bots among them").get_by_label("None").check()
+    host.get_by_role("group", name="Bots", exact=True).get_by_label("None").check()
     host.get_by_text("Only people with the link").click()
-    host.get_by_role("button", name="Make the table").click()
+    host.get_by_role("button", name="Create table").click()
     expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free.")
     link = host.locator("#invite-link").text_content() or ""
 
@@ -56,7 +56,7 @@ def test_the_invitation_link_is_copied_by_one_click(new_page: Callable[..., Page
     game: Game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game
     page = new_page(alice, permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"/games/{game.code}/")
-    page.get_by_role("button", name="Copy the link").click()
+    page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#copy-link")).to_have_text("Copied")
     expect(page.locator("#live-polite")).to_have_text("Copied.")
     assert page.evaluate("() => navigator.clipboard.readText()") == f"{site}/join/{game.invite_key}/"
@@ -75,7 +75,7 @@ def test_an_end_is_seen_once_its_page_was_open(new_page: Callable[..., Page], al
     game = table_after([alice, bob], 10_000, seed=3).game
     page = new_page(alice)
     page.goto("/")
-    expect(page.locator("#group-over")).to_have_text("Finished, unseen (1)")
+    expect(page.locator("#group-over")).to_have_text("Just finished (1)")
     with page.expect_response("**/seen/"):
         page.goto(game.get_absolute_url())
     page.goto("/")

@@ -47,7 +47,7 @@ def test_choices_are_kept(new_page: Callable[..., Page], cast: Cast, scripts: bo
     page.get_by_role("link", name="Notice settings").click()
     page.get_by_role("checkbox", name="Your turn, by email").uncheck()
     page.get_by_role("checkbox", name="You were caught, by email").check()
-    page.get_by_label("The day’s summary by email, at").select_option("07:00")
+    page.get_by_label("Daily summary by email at").select_option("07:00")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
     expect(page.get_by_role("checkbox", name="Your turn, by email")).not_to_be_checked()

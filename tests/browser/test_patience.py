@@ -53,7 +53,7 @@ def test_it_comes_back_by_itself_and_stands_still_until_then(page: Page, away: A
     away.goes()
     page.goto("/")
     expect(page.get_by_role("heading", level=1)).to_have_text("One moment")
-    expect(page.get_by_text("This page looks again by itself.")).to_be_visible()
+    expect(page.get_by_text("This page retries automatically.")).to_be_visible()
     loads: list[str] = []
     page.on("request", lambda asked: loads.append(asked.url) if asked.is_navigation_request() else None)
     with page.expect_request("**/healthz"):
@@ -94,9 +94,9 @@ def test_what_was_sent_is_not_sent_again(page: Page, away: Away) -> None:
     away.goes()
     asked: list[tuple[str, str]] = []
     page.on("request", lambda one: asked.append((one.method, urlsplit(one.url).path)))
-    page.get_by_role("button", name="Make the table").click()
+    page.get_by_role("button", name="Create table").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("One moment")
     expect(page.locator("#main .lead")).to_contain_text("Whether what you sent was kept is not known yet")
-    expect(page.get_by_text("This page looks again by itself.")).to_have_count(0)
+    expect(page.get_by_text("This page retries automatically.")).to_have_count(0)
     assert [one for one in asked if one[0] == "POST"] == [("POST", "/tables/new/")]
     assert not any(path.endswith(("/healthz", "/again.js")) for _, path in asked)

@@ -51,8 +51,8 @@ def test_while_people_play(pages: tuple[Game, Page, Page]) -> None:
     expect(other.locator("#chooser")).to_be_visible()
     agrees(other, "Your turn: play a card or draw", urgent="Your turn: play a card or draw")
     other.locator("#choose-g").click()
-    agrees(other, "alice’s turn: 6 cards to answer or to take")
-    agrees(one, "Your turn: 6 cards are coming at you", urgent="6 cards are coming at you")
+    agrees(other, "alice’s turn: stack or take 6")
+    agrees(one, "Your turn: you owe 6 cards", urgent="you owe 6 cards")
 
 
 def test_in_a_pause_and_after_it(pages: tuple[Game, Page, Page], alice: User, bob: User) -> None:
@@ -71,7 +71,7 @@ def test_in_a_pause_and_after_it(pages: tuple[Game, Page, Page], alice: User, bo
 
 def test_when_the_game_is_called_off(pages: tuple[Game, Page, Page], ann: User) -> None:
     game, one, other = pages
-    tables.void_game(game_id=game.pk, by=ann, reason="To see what comes of it", now=timezone.now())
+    tables.void_game(game_id=game.pk, by=ann, reason="To see what happens", now=timezone.now())
     for page in (one, other):
         agrees(page, "This game was called off.")
         expect(page.locator("#live-polite")).to_contain_text("This game was called off.")

@@ -361,7 +361,7 @@ def test_a_finished_game_s_page_shows_another_s_rematch(new_page: NewPage, alice
     expect(other.locator("#rematch")).to_have_text("Rematch")
     other.wait_for_load_state("networkidle")
     page.locator("#rematch").click()
-    expect(other.locator("#rematch-note")).to_have_text("alice asks for a rematch.")
+    expect(other.locator("#rematch-note")).to_have_text("alice wants a rematch.")
     expect(other.locator("#rematch")).to_have_text("Join the rematch")
     other.locator("#rematch").click()
     other.locator("#hand").wait_for()

@@ -150,8 +150,8 @@ def test_a_person_is_warned_muted_suspended_and_let_in_again(
         expect(person.get_by_role("heading", level=1)).to_have_text("Your account is suspended")
         expect(person.get_by_text(REASON)).to_be_visible()
     person.locator("#id_text").fill(SAID)
-    person.get_by_role("button", name="Send the appeal").click()
-    expect(person.get_by_text("It is with the staff.")).to_be_visible()
+    person.get_by_role("button", name="Send appeal").click()
+    expect(person.get_by_text("Staff are reviewing it.")).to_be_visible()
     do(staff, address, "Lift the suspension")
     person.goto("/rules/")
     expect(person.get_by_role("heading", level=1)).not_to_have_text("Your account is suspended")
@@ -202,7 +202,7 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt
     player.get_by_label("An offensive name").check()
     player.get_by_label("What happened").fill(SAID)
     player.get_by_role("button", name="Report").click()
-    expect(player.get_by_text("It is waiting for the staff.")).to_be_visible()
+    expect(player.get_by_text("Waiting for staff.")).to_be_visible()
     address = f"/admin/games/case/{Case.objects.get().pk}/change/"
     staff.goto(address)
     staff.get_by_role("button", name="Take the case").click()
@@ -211,10 +211,10 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt
     expect(player.get_by_text("A member of staff is looking into it.")).to_be_visible()
     do(staff, address, "Close the case", lambda page: page.get_by_label("We agreed and acted on it").check())
     player.goto("/")
-    player.get_by_role("link", name="Read what came of it").click()
+    player.get_by_role("link", name="Read the outcome").click()
     expect(player.get_by_text("We agreed and acted on it.")).to_be_visible()
     player.get_by_role("button", name="I have read this").click()
-    expect(player.get_by_text("Read what came of it")).to_have_count(0)
+    expect(player.get_by_text("Read the outcome")).to_have_count(0)
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["hold", "close_case"]
 
 

@@ -81,7 +81,7 @@ def test_an_open_page_shows_a_warning_and_the_answer_to_a_report(
     expect(player.get_by_role("link", name="Read the warning")).to_be_visible(timeout=PATIENCE * 1000)
     cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text="A rude name, I think.", now=now)
     cases.close_case(case_id=Case.objects.get().pk, outcome="acted", answer="", **more)
-    expect(player.get_by_role("link", name="Read what came of it")).to_be_visible(timeout=PATIENCE * 1000)
+    expect(player.get_by_role("link", name="Read the outcome")).to_be_visible(timeout=PATIENCE * 1000)
     assert player.evaluate("() => window.stillHere") is True
 
 
@@ -101,7 +101,7 @@ def test_an_open_page_gives_way_when_its_reader_is_removed_from_a_private_table(
     Game.objects.filter(pk=dealt.game.pk).update(is_public=False)
     player = opened(new_page(bob), dealt)
     tables.remove(game_id=dealt.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=timezone.now())
-    expect(player.get_by_text("Staff took your seat at this table")).to_be_visible(timeout=PATIENCE * 1000)
+    expect(player.get_by_text("Staff removed you from this table")).to_be_visible(timeout=PATIENCE * 1000)
 
 
 @pytest.mark.parametrize(("act", "label", "fill"), ACTS, ids=[act for act, _, _ in ACTS])

@@ -372,7 +372,7 @@ def test_a_forged_or_expired_link_is_refused_clearly(
             answer = ask(f"{path}/{bad}/")
             refused = 403 if purpose == mail_links.OPEN and ask is one_click else 404
             assert (bad, answer.status_code) == (bad, refused)
-    assert "not one of our links" in Client().get(f"{path}/x/").content.decode()
+    assert "This link is not valid" in Client().get(f"{path}/x/").content.decode()
 
     monkeypatch.setitem(mail_links.LIFETIMES, purpose, timedelta(seconds=-1))
     answer = Client().get(good)

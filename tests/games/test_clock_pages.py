@@ -56,10 +56,10 @@ def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, 
     assert "Ask for a pause" in page(as_alice, table)
     assert press(as_alice, table, "pause") == 303
     assert "You have asked for a pause; bob has not agreed yet." in page(as_alice, table)
-    assert "alice asks for a pause." in page(as_bob, table)
+    assert "alice wants to pause the game." in page(as_bob, table)
     assert press(as_bob, table, "pause") == 303
     paused = page(as_alice, table)
-    assert "The players have agreed to pause the game. You will have 47 h left when it goes on." in paused
+    assert "The players have agreed to pause the game. You will have 47 h left when it resumes." in paused
     assert "<h1" in paused
     assert "Paused: your turn." in paused
     assert 'id="draw"' not in paused
@@ -97,7 +97,7 @@ def test_a_spectator_sees_a_pause_and_can_do_nothing_about_it(table: Table, char
     by_staff(table, pause=True)
     shown = page(logged_in(charlie), table)
     assert "bob’s" not in shown.split("</h1>")[0]
-    assert "Staff have paused the game. alice will have 47 h left when it goes on." in shown
+    assert "Staff have paused the game. alice will have 47 h left when it resumes." in shown
     assert press(logged_in(charlie), table, "pause") == 403
 
 
@@ -110,7 +110,7 @@ def test_the_owner_takes_a_seat_back_by_one_button(table: Table, as_alice: Clien
     assert "a bot plays for alice" in other
     assert "Take your seat back" not in other
     home = as_alice.get("/").content.decode()
-    assert "No game is waiting for you." in home
+    assert "No games are waiting for you." in home
     assert "A bot plays for you.</p>" in home
     assert press(as_alice, table, "take-back") == 303
     assert "Your turn: " in page(as_alice, table)
@@ -138,7 +138,7 @@ def test_misses_and_vacations_are_shown_to_all(table: Table, alice: User, as_bob
     shown = page(as_bob, table)
     assert "missed 2 of 3 turns" in shown
     assert "on vacation until" in shown
-    assert "After 3 missed turns in a row, a bot takes the seat" in shown
+    assert "After 3 missed turns in a row, a bot plays the seat" in shown
 
 
 @pytest.mark.parametrize("act", ["pause", "go-on", "take-back"])
@@ -175,10 +175,10 @@ def test_a_table_may_have_a_clock_of_its_own(as_alice: Client) -> None:
     ("change", "says"),
     [
         ({"clock_bank": "soon"}, "Write a number and a unit: 90 s, 10 min, 2 h or 3 days."),
-        ({"clock_bank": ""}, "A custom pace needs this time."),
-        ({"clock_cap": "1 min"}, "This cannot be less than the two times before: at least 2 h."),
-        ({"clock_increment": "1 s"}, "This can be 10 s to 14 days."),
-        ({"clock_callout": "4 h"}, "This cannot be more than the longest turn: at most 3 h."),
+        ({"clock_bank": ""}, "The custom pace needs this time."),
+        ({"clock_cap": "1 min"}, "Choose at least 2 h, the longer of the two times above."),
+        ({"clock_increment": "1 s"}, "Choose 10 s to 14 days."),
+        ({"clock_callout": "4 h"}, "Choose at most 3 h, the longest turn."),
         ({"misses_allowed": "11"}, "less than or equal to 10"),
         ({"after_misses": "shout"}, "Select a valid choice"),
     ],
@@ -307,7 +307,7 @@ def test_a_vacation_begins_and_ends_by_buttons(table: Table, as_alice: Client, a
     assert timedelta(seconds=-5) < deadline - before - 3 * DAY < timedelta(seconds=5)
     assert "You are on vacation until" in as_alice.get(REST).content.decode()
     assert "Come back early?" in text_of(as_alice.get("/"))
-    assert "You got 2 days of vacation back" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
+    assert "2 vacation days returned" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
     assert "You have <b>27 days</b>" in as_alice.get(REST).content.decode()
     assert "Come back early?" not in text_of(as_alice.get("/"))
     assert "not on vacation" in as_alice.post(f"{REST}vacation/end/", follow=True).content.decode()
@@ -332,5 +332,5 @@ def test_the_lists_of_games_know_a_pause(table: Table, as_alice: Client, alice: 
     for user in (alice, bob):
         pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
     home = as_alice.get("/").content.decode()
-    assert "No game is waiting for you." in home
+    assert "No games are waiting for you." in home
     assert "Paused: your turn." in home

@@ -326,7 +326,7 @@ def test_the_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client) -> 
 def test_one_can_leave_the_game_from_its_page(table: Table, as_alice: Client) -> None:
     assert f'href="{address(table, "resign/")}"' in as_alice.get(address(table)).content.decode()
     asked = as_alice.get(address(table, "resign/"))
-    assert "bob then wins the game. You cannot come back." in text_of(asked)
+    assert "bob wins the game. You can’t come back." in text_of(asked)
     assert b'value="leave"' in asked.content
     assert post(as_alice, table, "leave").status_code == 303
     page = as_alice.get(address(table))
@@ -422,11 +422,11 @@ def test_a_finished_game_s_page_listens_and_shows_another_s_rematch(
     again = ask_rematch(code=finished.game.code, viewer=Viewer(alice), now=NOON)
     asked = fragment(as_bob, finished)
     assert ">Join the rematch<" in asked.content.decode()
-    assert "alice asks for a rematch." in text_of(asked)
-    assert ">To the rematch<" in fragment(as_alice, finished).content.decode()
+    assert "alice wants a rematch." in text_of(asked)
+    assert ">Go to the rematch<" in fragment(as_alice, finished).content.decode()
     Game.objects.filter(pk=again.game.pk).update(status=Game.Status.VOID)
     closed = fragment(as_bob, finished)
-    assert "The rematch has begun without you, or was closed." in text_of(closed)
+    assert "The rematch has started without you, or was closed." in text_of(closed)
     assert b'id="rematch"' not in closed.content
 
 

@@ -176,7 +176,7 @@ def test_the_only_game_that_waits_is_its_own_next(as_alice: Client, alice: User,
 
 
 def test_without_a_next_game_the_front_page_says_so(as_alice: Client) -> None:
-    assert "No game is waiting for you." in text_of(as_alice.get("/next/", follow=True))
+    assert "No games are waiting for you." in text_of(as_alice.get("/next/", follow=True))
 
 
 @pytest.mark.parametrize("after", ["a" * 17, "%F0%9F%82%A1", "a/b", "%0A"])
@@ -239,9 +239,9 @@ def test_the_front_page_asks_again_until_there_is_an_answer(guest: User, alice: 
     table_at(TWO_HANDS, [guest, bob])
     browser = logged_in(guest)
     log_in(browser, "alice")
-    assert "Bring those games along?" in text_of(browser.get("/"))
+    assert "Move those games to this account?" in text_of(browser.get("/"))
     browser.post("/move-seats/", {"answer": "leave"})
-    assert "Bring those games along?" not in text_of(browser.get("/"))
+    assert "Move those games to this account?" not in text_of(browser.get("/"))
 
 
 def test_nobody_can_ask_for_the_seats_of_a_guest_they_were_not(guest: User, alice: User, bob: User) -> None:
@@ -273,7 +273,7 @@ def test_finished_games_are_found_again(alice: User, bob: User, charlie: User) -
     assert table.game.code not in page.content.decode()
     assert 'href="/?finished=1"' in page.content.decode()
     assert f"/games/{table.game.code}/" in logged_in(alice).get("/?finished=1").content.decode()
-    assert "You have not finished a game yet." in logged_in(charlie).get("/?finished=1").content.decode()
+    assert "You haven’t finished a game yet." in logged_in(charlie).get("/?finished=1").content.decode()
 
 
 def test_a_name_keeps_its_case_in_the_list_of_games(as_alice: Client, alice: User, bob: User) -> None:

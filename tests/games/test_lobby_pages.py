@@ -181,7 +181,7 @@ def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, alice:
 def test_a_closed_table_says_so_and_that_everybody_left_only_if_they_did(
     as_alice: Client, alice: User, bob: User, ann: User
 ) -> None:
-    everybody_left = "Everybody who sat here has left."
+    everybody_left = "Everyone who sat here has left."
 
     def said(game: Game) -> str:
         page = as_alice.get(f"/games/{game.code}/")
@@ -196,7 +196,7 @@ def test_a_closed_table_says_so_and_that_everybody_left_only_if_they_did(
     tables.close(game_id=of_staff.pk, by=ann, reason="A table of nobody any more", now=NOON)
     Game.objects.filter(pk=old.pk).update(created_at=NOON - timedelta(days=8))
     assert housekeeping.close_old_tables(now=NOON) == 1
-    for game, why in ((of_staff, "The staff closed it."), (old, "It found too few players in 7 days.")):
+    for game, why in ((of_staff, "Staff closed it."), (old, "Not enough players joined within 7 days.")):
         assert why in said(game)
         assert everybody_left not in said(game)
 

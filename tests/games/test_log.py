@@ -82,7 +82,7 @@ def test_a_short_log_has_no_pages(as_alice: Client, alice: User, bob: User) -> N
     assert "Earlier moves" not in answer
     assert "Moves 1 to" not in answer
     none = table_at(TWO_HANDS, [alice, bob])
-    assert "No move yet." in as_alice.get(f"/games/{none.game.code}/log/").content.decode()
+    assert "No moves yet." in as_alice.get(f"/games/{none.game.code}/log/").content.decode()
 
 
 def test_what_staff_did_stands_on_the_page_of_its_move(as_alice: Client, alice: User, bob: User, mo: User) -> None:

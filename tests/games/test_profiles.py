@@ -36,7 +36,7 @@ def test_anybody_reads_since_when_and_how_well_somebody_plays(alice: User, bob: 
     finished([alice, bob], winner=0)
     table_at(TWO_HANDS, [alice, bob])
     text = text_of(client.get("/people/bob/"))
-    assert "Here since March 2025." in text
+    assert "Member since March 2025." in text
     assert "Games finished 3" in text
     assert "Games won 2" in text
 
@@ -69,7 +69,7 @@ def test_one_s_own_page_leads_to_the_account_and_reports_nobody(as_alice: Client
 
 def test_a_guest_has_a_page_too(client: Client) -> None:
     guest = create_guest()
-    assert "Plays as a guest, here since" in text_of(client.get(f"/people/{guest.username}/"))
+    assert "Guest since" in text_of(client.get(f"/people/{guest.username}/"))
 
 
 @pytest.mark.parametrize("rest", ["", "report/"])
@@ -79,7 +79,7 @@ def test_a_closed_account_says_so_in_plain_words(as_alice: Client, alice: User, 
     page = as_alice.get(f"/people/bob/{rest}")
     assert page.status_code == 410
     assert "This account is closed" in text_of(page)
-    assert "Here since" not in text_of(page)
+    assert "Member since" not in text_of(page)
 
 
 @pytest.mark.parametrize("name", ["nobody", "..", "a b", "%00", "é" * 200])
@@ -123,14 +123,14 @@ def test_a_game_of_others_cannot_be_named_in_a_report(as_alice: Client, alice: U
 
 
 def test_who_never_sat_with_them_is_told_where_to_report(as_alice: Client, bob: User) -> None:
-    assert "you have never sat at a table with bob" in text_of(as_alice.get("/people/bob/report/"))
+    assert "you have never shared a table with bob" in text_of(as_alice.get("/people/bob/report/"))
 
 
 def test_who_shares_more_games_than_can_be_chosen_is_told_where_to_report_the_others(
     as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(profiles, "SHOWN", 2)
-    said = "Only 2 games are listed: those in progress, then the newest. For any other, open its page"
+    said = "Only 2 games are listed: games in progress first, then the newest. For any other game, open"
     for more in (False, True, True):
         table_at(TWO_HANDS, [alice, bob])
         page = as_alice.get("/people/bob/report/")

@@ -65,7 +65,7 @@ def test_every_door_is_closed_to_a_removed_person(private: Table, mo: User, bob:
     assert answers(browser, code) <= {403, 404}
     fragment = browser.get(f"/games/{code}/", headers={"HX-Request": "true"})
     assert (fragment.status_code, fragment.headers["HX-Refresh"], fragment.content) == (403, "true", b"")
-    assert "Staff took your seat" in browser.get(f"/games/{code}/").content.decode()
+    assert "Staff removed you" in browser.get(f"/games/{code}/").content.decode()
     bearer = {"Authorization": f"Bearer {api_token(bob)}"}
     assert {Client().get(f"/api/v1/games/{code}{call}", headers=bearer).status_code for call in CALLS} == {404}
     assert Client().post(f"/api/v1/games/{code}/join", {}, "application/json", headers=bearer).status_code == 404

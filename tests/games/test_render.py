@@ -74,14 +74,14 @@ NOTHING_FITS = {**PLAIN, "hands": [["b1"], ["r4", "g3"], ["y1", "y2"]], "declare
     ("position", "you", "sentence"),
     [
         (PLAIN, 0, "Your turn: play a card or draw."),
-        (NOTHING_FITS, 0, "Your turn: nothing fits, so draw."),
-        (OWED, 0, "Your turn: 6 cards are coming at you."),
-        (ROULETTE, 0, "Your turn: name a colour for the roulette."),
-        (DRAWN, 0, "Your turn: play Red 5, which you drew."),
+        (NOTHING_FITS, 0, "Your turn: no playable card, so draw."),
+        (OWED, 0, "Your turn: you owe 6 cards."),
+        (ROULETTE, 0, "Your turn: choose a colour for the roulette."),
+        (DRAWN, 0, "Your turn: play the Red 5 you drew."),
         (PLAIN, 1, "Ann’s turn: play or draw."),
-        (OWED, 1, "Ann’s turn: 6 cards to answer or to take."),
-        (ROULETTE, None, "Ann’s turn: a colour for the roulette."),
-        (DRAWN, 1, "Ann’s turn: play the card just drawn."),
+        (OWED, 1, "Ann’s turn: stack or take 6."),
+        (ROULETTE, None, "Ann’s turn: choose a colour for the roulette."),
+        (DRAWN, 1, "Ann’s turn: play the drawn card."),
     ],
 )
 def test_the_headline_says_who_must_do_what(position: Mapping[str, Any], you: int | None, sentence: str) -> None:
@@ -115,10 +115,10 @@ def test_the_time_left_is_said_in_the_unit_that_matters(seconds: float, text: st
 @pytest.mark.parametrize(
     ("position", "detail"),
     [
-        (PLAIN, "Red, any 3 or any wild fits."),
-        ({**PLAIN, "discard_pile": ["rS"]}, "Red, any Skip or any wild fits."),
-        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "Blue or any wild fits."),
-        (OWED, "Answer with a draw card of 2 or more, or take them."),
+        (PLAIN, "You can play red, any 3 or any wild."),
+        ({**PLAIN, "discard_pile": ["rS"]}, "You can play red, any Skip or any wild."),
+        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "You can play blue or any wild."),
+        (OWED, "Stack a draw card of +2 or higher, or take them all."),
     ],
 )
 def test_the_detail_says_what_fits(position: Mapping[str, Any], detail: str) -> None:
@@ -135,8 +135,8 @@ def test_the_detail_says_why_one_only_watches() -> None:
 FOUR: Mapping[str, Any] = {**PLAIN, "hands": [["r5", "b1", "W6"], ["r4", "g3"], ["y1", "y2"], ["b7"]]}
 BOB_OUT: Mapping[str, Any] = {**PLAIN, "hands": [["r5", "b1", "W6"], [], ["y1", "y2"]], "out": [1]}
 BOB_WENT_OUT: Mapping[str, Any] = {**OWED, "hands": [["r5", "b1", "W6"], [], ["y1", "y2"]], "going_out": [1]}
-NO_WAY_BACK = "You cannot come back."
-ON = "Bob and Chen play the match on, unless this round’s points end it."
+NO_WAY_BACK = "You can’t come back."
+ON = "Bob and Chen continue the match unless this round decides it."
 ASIDE = "Your cards are set aside, and you are out for the rest of"
 
 
@@ -145,15 +145,15 @@ ASIDE = "Your cards are set aside, and you are out for the rest of"
     [
         (PLAIN, 0, f"{ASIDE} the round. Bob and Chen play on. {NO_WAY_BACK}"),
         (PLAIN, 1000, f"{ASIDE} the match. Bob and Chen play on. {NO_WAY_BACK}"),
-        ({**PLAIN, "hands": PLAIN["hands"][:2]}, 0, f"Bob then wins the game. {NO_WAY_BACK}"),
-        ({**PLAIN, "hands": PLAIN["hands"][:2]}, 1000, f"Bob then wins the match. {NO_WAY_BACK}"),
-        (BOB_OUT, 0, f"Chen then wins the game. {NO_WAY_BACK}"),
-        (BOB_OUT, 1000, f"Chen then wins this round. {ASIDE} the match. {ON} {NO_WAY_BACK}"),
+        ({**PLAIN, "hands": PLAIN["hands"][:2]}, 0, f"Bob wins the game. {NO_WAY_BACK}"),
+        ({**PLAIN, "hands": PLAIN["hands"][:2]}, 1000, f"Bob wins the match. {NO_WAY_BACK}"),
+        (BOB_OUT, 0, f"Chen wins the game. {NO_WAY_BACK}"),
+        (BOB_OUT, 1000, f"Chen wins this round. {ASIDE} the match. {ON} {NO_WAY_BACK}"),
         ({**FOUR, "hands": [*FOUR["hands"][:1], [], *FOUR["hands"][2:]], "out": [1]}, 0,
          f"{ASIDE} the round. Chen and Dora play on. {NO_WAY_BACK}"),
         ({**FOUR, "hands": [*FOUR["hands"][:1], [], *FOUR["hands"][2:]], "out": [1]}, 1000,
          f"{ASIDE} the match. Bob, Chen and Dora play on. {NO_WAY_BACK}"),
-        (BOB_WENT_OUT, 0, f"Bob then wins the game. {NO_WAY_BACK}"),
+        (BOB_WENT_OUT, 0, f"Bob wins the game. {NO_WAY_BACK}"),
         ({**BOB_WENT_OUT, "turn": 2}, 0, f"{ASIDE} the round. Bob and Chen play on. {NO_WAY_BACK}"),
     ],
 )  # fmt: skip
@@ -165,7 +165,7 @@ def test_who_resigns_reads_what_the_rules_then_do(position: Mapping[str, Any], t
     after, _ = rules.apply(here, 0, rules.parse_move("leave"), view.options, lambda cards, n: list(cards))
     assert (after.winner is not None) is ("wins" in says)
     if after.winner is not None:
-        assert says.startswith(f"{NAMES[after.winner]} then wins")
+        assert says.startswith(f"{NAMES[after.winner]} wins")
 
 
 OVER = {**PLAIN, "hands": [[], ["r4", "g3"], ["y1", "y2"]], "phase": "over", "winner": 0, "points": 10}
@@ -195,7 +195,7 @@ def test_the_round_before_is_shown_while_asked_for() -> None:
     )
     assert shown.result == "Round 1: Bob wins the round and scores 57 points."
     assert [(hand.cards, hand.none) for hand in shown.hands] == [
-        ([], "out, by the mercy rule"), ([], "no cards left"), ([], "left the game"),
+        ([], "out by the mercy rule"), ([], "no cards left"), ([], "left the game"),
     ]  # fmt: skip
 
 
@@ -236,13 +236,13 @@ def test_a_catch_and_a_late_call_are_offered_out_of_turn() -> None:
     exposed = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1]}
     assert buttons(seen(exposed, 2)) == [("catch-1", "Catch Bob", "catch 1")]
     assert buttons(seen(exposed, 1)) == [("uno-call", "Call UNO", "uno")]
-    assert there(page(seen(exposed, 2)).move).hint == "Bob has one card and did not call."
+    assert there(page(seen(exposed, 2)).move).hint == "Bob has one card and didn’t call UNO."
 
 
 def test_a_classic_player_may_keep_the_card_drawn() -> None:
     view = seen({**DRAWN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}, preset="classic")
     assert buttons(view) == [("play-drawn", "Play Red 5", "play r5"), ("draw", "Keep it and pass", "pass")]
-    assert words.headline(view, NOW) == "Your turn: play Red 5, which you drew, or keep it."
+    assert words.headline(view, NOW) == "Your turn: play the Red 5 you drew, or keep it."
 
 
 def chooser(view: GameView, **asked: Any) -> Chooser:
@@ -304,10 +304,10 @@ def test_the_uno_toggle_is_there_when_a_play_can_leave_one_card(
 
 def test_the_table_says_stack_colour_and_direction() -> None:
     table = page(seen({**OWED, "direction": -1})).table
-    assert (table.owed, table.owed_note) == (6, "answer with +2 or higher, or draw 6")
-    assert table.direction == "counter-clockwise, then Chen"
+    assert (table.owed, table.owed_note) == (6, "stack +2 or higher, or take 6")
+    assert table.direction == "counter-clockwise, Chen next"
     assert table.color_name == "Red"
-    assert page(seen(PLAIN, 1)).table.direction == "clockwise, then you"
+    assert page(seen(PLAIN, 1)).table.direction == "clockwise, you next"
 
 
 def test_players_are_listed_in_turn_order_from_the_reader() -> None:
@@ -319,7 +319,7 @@ def test_players_are_listed_in_turn_order_from_the_reader() -> None:
 def test_a_hand_near_the_mercy_limit_is_marked() -> None:
     view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]})
     ann, bob, _ = page(view).players
-    assert (bob.hot, bob.state) == (True, "4 cards from mercy")
+    assert (bob.hot, bob.state) == (True, "4 cards from the limit")
     assert not ann.hot
 
 
@@ -394,7 +394,7 @@ def test_only_what_concerns_the_listener_interrupts() -> None:
     told = render.announcements(seen(OWED), lines, since=3, refusal=None, now=NOW)
     assert told == {
         "polite": ["Chen plays Red Draw Two.", "Bob catches Chen not calling UNO."],
-        "assertive": ["You owe 2 cards.", "Your turn: 6 cards are coming at you."],
+        "assertive": ["You owe 2 cards.", "Your turn: you owe 6 cards."],
     }
     caught = render.announcements(seen(PLAIN, 2), lines, since=4, refusal=None, now=NOW)
     assert caught == {"polite": [], "assertive": ["Bob catches you not calling UNO."]}
@@ -421,7 +421,7 @@ def test_every_preset_has_its_words(preset: str) -> None:
 def test_each_key_says_its_part_of_the_page() -> None:
     says = {item.key: item.text for item in page(seen(OWED)).says}
     assert says["c"] == "Red Draw Two."
-    assert says["g"] == "6 owed, answer with +2 or higher, or draw 6."
+    assert says["g"] == "6 owed: stack +2 or higher, or take 6."
     assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
     assert {item.key for item in page(seen(PLAIN, None)).says} == set("cvgedts")

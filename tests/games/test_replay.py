@@ -196,7 +196,7 @@ def test_a_seat_given_up_in_the_first_round_had_not_left_before(alice: User, bob
 
 def test_a_game_called_off_in_the_middle_is_replayed_as_far_as_it_went(alice: User, bob: User, ann: User) -> None:
     table = table_after([alice, bob, "careful"], 9, seed=8)
-    tables.void_game(game_id=table.game.pk, by=ann, reason="To see what comes of it", now=timezone.now())
+    tables.void_game(game_id=table.game.pk, by=ann, reason="To see what happens", now=timezone.now())
     for n in (0, 9):
         answer = logged_in(alice).get(at(table, n=n))
         assert answer.status_code == 200
@@ -232,7 +232,7 @@ def test_only_one_long_game_is_replayed_at_a_time(
     with replays.one_at_a_time(long):
         answer = as_alice.get(f"/games/{code}/{page}")
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
-        assert "try again in a few seconds" in text_of(answer)
+        assert "Try again in a few seconds" in text_of(answer)
         assert as_alice.get(at(table, n=long - 1)).status_code == 200
     assert as_alice.get(f"/games/{code}/{page}").status_code == 200
 

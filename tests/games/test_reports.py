@@ -116,7 +116,7 @@ def test_nobody_reports_themselves_a_bot_or_at_a_table_not_for_them(alice: User,
     refused("not_found", cases.report, **said(table, charlie, seat=0))
     assert logged_in(charlie).get(f"/games/{table.game.code}/report/").status_code == 404
     assert Client().get(f"/games/{table.game.code}/report/").headers["Location"].startswith("/accounts/login/")
-    assert "bots cannot be reported" in logged_in(alice).get(f"/games/{table.game.code}/report/").content.decode()
+    assert "Bots can’t be reported" in logged_in(alice).get(f"/games/{table.game.code}/report/").content.decode()
 
 
 def close(case: Case, by: User, **more: Any) -> AuditEntry:
@@ -128,15 +128,15 @@ def test_whoever_reported_is_told_the_outcome(table: Table, mo: User, alice: Use
     cases.report(**said(table, alice))
     close(Case.objects.get(), mo)
     browser = logged_in(alice)
-    assert "Read what came of it" in browser.get("/rules/").content.decode()
+    assert "Read the outcome" in browser.get("/rules/").content.decode()
     body = browser.get("/reports/").content.decode()
     assert "We agreed and acted on it" in body
     assert "The name is gone." in body
     assert REASON not in body
     assert browser.post("/reports/").status_code == 303
-    assert "Read what came of it" not in browser.get("/rules/").content.decode()
+    assert "Read the outcome" not in browser.get("/rules/").content.decode()
     assert Report.objects.get().seen_at is not None
-    assert "Read what came of it" not in logged_in(bob).get("/rules/").content.decode()
+    assert "Read the outcome" not in logged_in(bob).get("/rules/").content.decode()
     assert "The name is gone." not in logged_in(bob).get("/reports/").content.decode()
 
 

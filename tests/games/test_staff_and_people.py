@@ -250,10 +250,10 @@ def test_the_page_of_the_suspended_leads_nowhere_that_leads_back(shut_out: Clien
     page = shut_out.get("/suspended/")
     assert "independent: not affiliated" in text_of(page)
     assert re.findall(r'<a [^>]*href="(?!#)', page.content.decode()) == []
-    assert "Until then this page is all you can use here." in text_of(page)
+    assert "Until then you can only use this page." in text_of(page)
     User.objects.filter(pk=alice.pk).update(suspended_until=FOR_GOOD)
     Suspension.objects.update(until=None)
-    assert "For good. This page is all you can use here." in text_of(shut_out.get("/suspended/"))
+    assert "Permanently. You can only use this page." in text_of(shut_out.get("/suspended/"))
 
 
 def test_an_appeal_is_answered_by_the_decision_first(shut_out: Client, ann: User, alice: User) -> None:

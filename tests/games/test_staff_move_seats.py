@@ -101,7 +101,7 @@ def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: Use
     assert "Staff gave your seat to dora, in the game with bob." in page
     assert table.game.code not in page
     closed = logged_in(alice).get(f"/games/{table.game.code}/")
-    assert (closed.status_code, "Staff took your seat at this table" in closed.content.decode()) == (403, True)
+    assert (closed.status_code, "Staff removed you from this table" in closed.content.decode()) == (403, True)
     assert logged_in(person("charlie")).get(f"/games/{table.game.code}/").status_code == 404
 
 

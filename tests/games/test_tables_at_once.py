@@ -247,7 +247,7 @@ def test_the_page_says_which_tables_of_a_guest_stayed_behind(full: list[Table], 
     session["left_guest"] = guest.pk
     session.save()
     text = browser.post("/move-seats/", {"answer": "move"}, follow=True).content.decode()
-    assert "1 game of guest stayed behind: with them you would have more tables than a person can have." in text
+    assert "1 game of guest stayed behind: you would have too many tables." in text
 
 
 def test_the_page_and_the_api_refuse_one_more_table(full: list[Table], alice: User, charlie: User) -> None:

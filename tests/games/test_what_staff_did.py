@@ -159,7 +159,7 @@ def test_the_log_at_the_table_tells_it_between_the_moves_where_it_was_done(
 
 def test_before_the_first_move_the_log_tells_it_alone(alice: User, bob: User, ann: User, as_alice: Client) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    assert log_lines(as_alice, table.game) == ["No move yet."]
+    assert log_lines(as_alice, table.game) == ["No moves yet."]
     tables.pause(**on(table.game, ann))
     assert log_lines(as_alice, table.game) == ["Staff paused the game."]
     tables.resume(**on(table.game, ann))

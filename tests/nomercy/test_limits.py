@@ -407,7 +407,7 @@ def test_too_many_moves_are_refused_and_nothing_is_moved(
     assert answers == [422] * 4
     refused = as_alice.post(url, {"move": "play r5", "version": 0})
     assert refused.status_code == 429
-    assert "Slow down" in refused.content.decode()
+    assert "Too many requests" in refused.content.decode()
     fragment = as_alice.post(url, {"move": "play r5", "version": 0}, headers={"HX-Request": "true"})
     # A whole page: static/js/announce.js tells its reason, and the page that asked stays.
     assert (fragment.status_code, fragment.content) == (429, refused.content)

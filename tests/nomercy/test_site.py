@@ -267,7 +267,7 @@ def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
     answer = as_alice.get("/accounts/me/")
 
     assert (answer.status_code, answer["Retry-After"]) == (503, "2")
-    assert "try again in a few seconds" in answer.content.decode()
+    assert "Try again in a few seconds" in answer.content.decode()
     assert "nobody's business" not in answer.content.decode()
 
 
@@ -285,7 +285,7 @@ def test_a_database_that_is_away_is_answered_with_a_page_that_asks_for_patience(
     connections["default"].close()  # as Django does after a request; its test client does not
 
     assert (answer.status_code, answer["Retry-After"]) == (503, "2")
-    assert "without its database for a moment. Try again in a few seconds." in answer.content.decode()
+    assert "The database is unavailable. Try again in a few seconds." in answer.content.decode()
     assert "nobody's business" not in answer.content.decode()
     assert as_alice.get("/accounts/me/").status_code == 200
 
@@ -315,10 +315,10 @@ def test_the_page_that_asks_for_patience_asks_the_database_nothing(rf: RequestFa
 def test_who_sent_something_is_told_to_look_first(rf: RequestFactory, denied: Denied) -> None:
     pages = (try_again(request, denied).content.decode() for request in (rf.post("/"), rf.get("/")))
     sent, asked = (" ".join(page.split()) for page in pages)
-    assert "Whether what you sent was kept is not known yet" in sent
+    assert "We don’t know yet if your changes were saved" in sent
     assert "twice" not in sent
     assert "again.js" not in sent
-    assert "Nothing is lost by that" in asked
+    assert "Your moves are safe" in asked
     assert "again.js" in asked
 
 
@@ -334,7 +334,7 @@ def test_a_move_that_was_kept_before_the_fault_can_be_sent_again(
 
     said = " ".join(answer.content.decode().split())
     assert (answer.status_code, Move.objects.count()) == (503, 1)
-    assert "Whether your move was made is not known yet: look, or send it again. It does not count twice." in said
+    assert "We don’t know yet if your move was saved. Check the table, or send it again: it never counts twice." in said
     assert as_alice.post(f"/games/{table.game.code}/move/", form).status_code == 303
     assert Move.objects.count() == 1
 
@@ -369,7 +369,7 @@ def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: Requ
     assert answer is not None
     assert (answer.status_code, answer["Retry-After"]) == (503, "2")
     body = json.loads(answer.content)
-    assert body.pop("message").endswith("try again in a few seconds.")
+    assert body.pop("message").endswith("Try again in a few seconds.")
     assert body == {"error": "busy", "rule": None, "version": None}
 
 
