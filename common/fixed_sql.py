@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.backends.postgresql.base import ServerBindingCursor as _ServerBindingCursor
 from django.db.models import Model
+from django.db.models.base import ModelState
 
 if TYPE_CHECKING:
     from django.db.backends.utils import CursorWrapper
@@ -102,12 +103,15 @@ def _reader(model: type[M]) -> Callable[[Sequence[Any]], M]:
     """Return a function that makes an instance from the values of all columns of this model."""
     fields = model._meta.concrete_fields
     names = [field.attname for field in fields]
-    converters = [(n, field.from_db_value) for n, field in enumerate(fields) if hasattr(field, "from_db_value")]
+    converters = [(field.attname, field.from_db_value) for field in fields if hasattr(field, "from_db_value")]
 
     def read(values: Sequence[Any]) -> M:
-        row = list(values)
-        for n, convert in converters:
-            row[n] = convert(row[n], None, connection)
-        return model.from_db(connection.alias, names, row)
+        made = model.__new__(model)  # __init__ takes several times as long, and is for forms, defaults and signals
+        made.__dict__.update(zip(names, values, strict=True))
+        for name, convert in converters:
+            made.__dict__[name] = convert(made.__dict__[name], None, connection)
+        made._state = ModelState()
+        made._state.adding, made._state.db = False, DEFAULT_DB_ALIAS
+        return made
 
     return read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
@@ -200,15 +200,17 @@ def read_table(by: Key, value: int | str) -> tuple[Game, Loaded | None] | None:
     return game, None if game.round_id is None else _loaded(rows)
 
 
-def read_tables(listed: str, parameters: Sequence[Any]) -> list[tuple[Game, list[Seat], Loaded | None]]:
+def read_tables(
+    listed: str, parameters: Sequence[Any] | Mapping[str, Any], *, fixed: bool = False
+) -> list[tuple[Game, list[Seat], Loaded | None]]:
     """Return the games that a query lists, in its order: each with its seats and, once it is dealt, its hands.
 
     All are as of one moment, because one statement reads the list and the tables. The query `listed` takes the
-    `parameters` and selects the numbers of the games, each once.
+    `parameters` and selects the numbers of the games, each once. `fixed`: it is one of a few, whose plans PostgreSQL
+    keeps. The ORM's queries are not, and do not all bind on the server.
     """
     asked_at = datetime.now(UTC)
-    # The ORM's queries do not all bind on the server, and each list has another: this one is not prepared.
-    with connection.cursor() as cursor:
+    with prepared_cursor() if fixed else connection.cursor() as cursor:
         cursor.execute(_TABLES_SQL.replace("{listed}", listed), parameters)
         rows = _TABLE.fetch_all(cursor)
     tables: list[tuple[Game, list[Seat], Loaded | None]] = []
@@ -275,11 +277,15 @@ def read_windows(moment: datetime, after: int, most: int) -> list[int]:
         return [game_id for (game_id,) in cursor.fetchall()]
 
 
-_TURNS: Final = """
+MY_TURN: Final = (
+    """(s.bot = '' AND NOT s."left" AND r.turn = s."index" AND g.status = 'playing' AND g.paused_at IS NULL"""
+    " AND r.phase <> 'over')"
+)
+"""Whether the seat `s` must move now in the round `r` of the game `g`."""
+_TURNS: Final = f"""
 SELECT count(*) FROM games_seat s JOIN games_game g ON g.id = s.game_id JOIN games_round r ON r.id = g.round_id
-WHERE s.user_id = %s AND s.bot = '' AND NOT s."left" AND r.turn = s."index"
-AND g.status = 'playing' AND g.paused_at IS NULL AND r.phase <> 'over'
-"""
+WHERE s.user_id = %s AND {MY_TURN}
+"""  # noqa: S608  # a condition of ours
 
 
 def count_turns(user_id: int) -> int:

@@ -1,9 +1,9 @@
 """Every read that a door needs: who may see a table, what one viewer may see of it, and what stands in lists.
 
 `load` and `load_for` give a `Table`: everything, for the server's own use. Doors show people only a `GameView`, made
-by `view_of`. The other modules read one thing each: `lists` of games, who people are to each other (`profiles`),
-reports and cases (`conduct`), rounds that are over (`records`, `replays`, `verify`), what waits to be done (`backlog`),
-and what open pages are told beside moves (`news`).
+by `view_of`. The other modules read one thing each: `lists` of games and those of the `front_page`, who people are to
+each other (`profiles`), reports and cases (`conduct`), rounds that are over (`records`, `replays`, `verify`), what
+waits to be done (`backlog`), and what open pages are told beside moves (`news`).
 """
 
 from games.queries.tables import (

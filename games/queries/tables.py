@@ -123,16 +123,16 @@ def load(game: Game, *, token: str | None = None) -> Table:
 
     Of a row that is not, the hands may be another moment's: `find` and `load_for` read both at once.
     """
-    return _table(game, None if game.round_id is None else read_hands(game.round_id, token))
+    return table_of(game, None if game.round_id is None else read_hands(game.round_id, token))
 
 
 def find(game_id: int) -> Table | None:
     """The whole table of a game, as of one moment; None if there is no such game. One query, once it is dealt."""
     found = read_table("pk", game_id)
-    return None if found is None else _table(*found)
+    return None if found is None else table_of(*found)
 
 
-def _table(game: Game, loaded: Loaded | None, seats: list[Seat] | None = None) -> Table:
+def table_of(game: Game, loaded: Loaded | None, seats: list[Seat] | None = None) -> Table:
     """Make a table of these rows; the `seats` of one that is not dealt are read if they are not given."""
     options = options_of(game)
     if loaded is None:
@@ -203,7 +203,7 @@ def _found(by: Key, value: str) -> Table:
     found = read_table(by, value)
     if found is None:
         raise not_found()
-    return _table(*found)
+    return table_of(*found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def with_tables(games: QuerySet[Game]) -> list[Table]:
         listed, parameters = games.values("pk").query.sql_with_params()
     except EmptyResultSet:  # the ORM knows without asking that it lists nothing
         return []
-    return [_table(game, loaded, seats) for game, seats, loaded in read_tables(listed, parameters)]
+    return [table_of(game, loaded, seats) for game, seats, loaded in read_tables(listed, parameters)]
 
 
 def pause_voters(table: Table) -> list[int]:

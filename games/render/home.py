@@ -7,48 +7,105 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from django.urls import reverse
+from django.utils.http import urlencode
+
 from games.queries import GameView
 from games.render.game_cards import GameCard, game_card, open_card
 
 
 class Group(NamedTuple):
-    """Games under one heading. Without games it shows the sentence `empty`, and without that sentence nothing."""
+    """Games under one heading. Without games it shows the sentence `empty`, and without that sentence nothing.
+
+    `whole`: these are all games of the group, so the heading counts them.
+    """
 
     id: str
     title: str
     games: Sequence[GameCard]
     empty: str = ""
     urgent: bool = False
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a list that a page shows: `count` games after the first `before`, at most `size`; `more` follow."""
+
+    before: int
+    count: int
+    size: int
+    more: bool
+
+    @property
+    def whole(self) -> bool:
+        """Return True if the page shows the whole list."""
+        return not (self.before or self.more)
 
 
 @dataclass(frozen=True, slots=True)
 class HomePage:
     """The front page.
 
-    `finished`: it lists finished games. `left_guest` is the name of the guest that this browser was before it logged
-    in, empty if that guest has no games. `away_until` is the end of the reader's vacation, if they are away.
+    `finished`: it lists finished games. `shown` says which of the reader's games are on the page, empty if all are;
+    `previous_url` and `next_url` lead to the pages beside it, empty where there is none. `left_guest` is the name of
+    the guest that this browser was before it logged in, empty if that guest has no games. `away_until` is the end of
+    the reader's vacation, if they are away.
     """
 
     groups: Sequence[Group]
     finished: bool
+    shown: str
+    previous_url: str
+    next_url: str
     left_guest: str
     away_until: datetime | None
 
 
-def current_games(mine: Sequence[GameView], open_tables: Sequence[GameView], now: datetime) -> list[Group]:
-    """Return the groups of the reader's games and of the tables where they can sit down."""
+def home_page(
+    groups: Sequence[Group], part: Part, *, finished: bool, left_guest: str, away_until: datetime | None
+) -> HomePage:
+    """Return the front page that shows this part of the reader's games."""
+    first, last = part.before + 1, part.before + part.count
+    return HomePage(
+        groups=groups,
+        finished=finished,
+        shown="" if part.whole or not part.count else f"Games {first} to {last}",
+        previous_url=_page_url(max(1, first - part.size), finished=finished) if part.before else "",
+        next_url=_page_url(last + 1, finished=finished) if part.more else "",
+        left_guest=left_guest,
+        away_until=away_until,
+    )
+
+
+def _page_url(first: int, *, finished: bool) -> str:
+    """Return the address of the page that begins with game number `first`."""
+    query: dict[str, int] = {"finished": 1} if finished else {}
+    if first > 1:
+        query["from"] = first
+    return f"{reverse('home')}?{urlencode(query)}" if query else reverse("home")
+
+
+def current_groups(mine: Sequence[GameView], open_tables: Sequence[GameView], part: Part, now: datetime) -> list[Group]:
+    """Return the groups of the reader's games and of the tables where they can sit down.
+
+    `mine` are the `part` of the reader's games that the page shows. Games that wait for the reader come first, so the
+    first page shows whether there are any.
+    """
     turn = [game_card(view, now) for view in mine if view.my_turn]
     waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
     ended = [game_card(view, now) for view in mine if view.ended]
+    none_waits = "" if part.before else "No games are waiting for you."
     return [
-        Group("turn", "Your turn", turn, "No games are waiting for you.", urgent=True),
-        Group("wait", "Waiting for others", waiting),
+        Group("turn", "Your turn", turn, none_waits, urgent=True, whole=part.whole),
+        Group("wait", "Waiting for others", waiting, whole=part.whole),
         Group("open", "Open tables", [open_card(view) for view in open_tables]),
-        Group("over", "Just finished", ended),
+        Group("over", "Just finished", ended, whole=part.whole),
     ]
 
 
-def finished_games(mine: Sequence[GameView], now: datetime) -> list[Group]:
-    """Return the one group of games that have ended."""
+def finished_group(mine: Sequence[GameView], part: Part, now: datetime) -> Group:
+    """Return the one group of games that have ended; `mine` are the `part` of them that the page shows."""
     games = [game_card(view, now) for view in mine]
-    return [Group("finished", "Finished", games, "You haven’t finished a game yet.")]
+    none = "There are no more games." if part.before else "You haven’t finished a game yet."
+    return Group("finished", "Finished", games, none, whole=part.whole)

@@ -6,7 +6,6 @@ import re
 from typing import Final
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -15,48 +14,47 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import User
 from games import queries
 from games.actions import lobby
-from games.models import Game
-from games.queries import GameView, lists
+from games.queries import GameView, Table, front_page, lists
 from games.refusals import Denied
 from games.render.game_cards import open_card
-from games.render.home import HomePage, current_games, finished_games
+from games.render.home import Part, current_groups, finished_group, home_page
 from games.web.browser_marks import marks
 from games.web.guests import left_guest
 from games.web.http import SeeOther
 from games.web.once import make_table
-from games.web.viewer import person
+from games.web.viewer import number, person
 
-LISTED: Final = 100
-"""So many of my games are on the front page, the most urgent ones."""
-
-OPEN_LISTED: Final = 12
 A_CODE: Final = re.compile(r"[-a-zA-Z0-9_]{1,16}")
 PLAY_NOW: Final = lobby.TableOptions(players=4, bots=3, bot="careful", public=False)
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """My games in groups, or the finished ones; for a visitor what the site is, and the open tables."""
+    """My games in groups, or the finished ones, from the one numbered `?from=`; for a visitor the open tables."""
     return _front_page(request)
 
 
 def _front_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     user, now = person(request), timezone.now()
-    open_tables = _views(lists.open_tables(user)[:OPEN_LISTED], user)
     if user is None:
-        cards = [open_card(view) for view in open_tables]
+        cards = [open_card(view) for view in _views(front_page.open_tables(None), None)]
         return render(request, "home.html", {"open_tables": cards}, status=status)
-    if finished := request.GET.get("finished") == "1":
-        groups = finished_games(_views(lists.finished_games_of(user)[:LISTED], user), now)
+    before = max(0, (number(request.GET.get("from")) or 1) - 1)
+    finished = request.GET.get("finished") == "1"
+    tables, more = (front_page.finished_games if finished else front_page.current_games)(user, before=before)
+    mine, part = _views(tables, user), Part(before, len(tables), front_page.PAGE, more=more)
+    if finished:
+        groups = [finished_group(mine, part, now)]
     else:
-        groups = current_games(_views(lists.current_games_of(user)[:LISTED], user), open_tables, now)
+        open_tables = [] if before else _views(front_page.open_tables(user), user)
+        groups = current_groups(mine, open_tables, part, now)
     guest, away_until = left_guest(request), user.vacation_until if user.rest.on_vacation(now) else None
-    page = HomePage(groups, finished, guest.name if guest else "", away_until)
+    page = home_page(groups, part, finished=finished, left_guest=guest.name if guest else "", away_until=away_until)
     return render(request, "home.html", {"page": page}, status=status)
 
 
-def _views(games: QuerySet[Game], user: User | None) -> list[GameView]:
-    return [queries.view_of(table, user) for table in queries.with_tables(games)]
+def _views(tables: list[Table], user: User | None) -> list[GameView]:
+    return [queries.view_of(table, user) for table in tables]
 
 
 @require_POST

@@ -23,7 +23,7 @@ class Away:
         self._patches = monkeypatch
 
     def goes(self) -> None:
-        for where in ("games.queries.lists.open_tables", "games.web.once.create_table_once"):
+        for where in ("games.queries.front_page.open_tables", "games.web.once.create_table_once"):
             self._patches.setattr(where, self._fails)
 
     def comes_back(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -16,7 +17,7 @@ from accounts.models import User
 from games.actions import lobby, table_limits
 from games.actions.play import play_move
 from games.models import Game, Seat
-from games.queries import Viewer
+from games.queries import Viewer, front_page
 from tests.conftest import logged_in
 from tests.support.pages import group, open_table, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
@@ -158,6 +159,78 @@ def test_the_front_page_costs_the_same_whatever_the_number_of_games(
     browser = logged_in(alice)
     with django_assert_max_num_queries(5):
         assert browser.get("/").status_code == 200
+
+
+# Pages of the lists
+
+
+@pytest.fixture
+def pages_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front_page, "PAGE", 2)
+
+
+def listed(page: Any) -> list[str]:
+    """The codes of the games in the lists of a page."""
+    return re.findall(r'<h3><a href="/games/(\w+)/">', page.content.decode())
+
+
+def links(page: Any) -> dict[str, str]:
+    """Where the links to the pages of a list lead."""
+    found = re.findall(r'<a class="button" href="([^"]*)" rel="(prev|next)">', page.content.decode())
+    return {rel: html.unescape(url) for url, rel in found}
+
+
+def test_my_games_are_listed_in_pages(as_alice: Client, alice: User, bob: User, pages_of_two: None) -> None:
+    at = [table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=hour)).game.code for hour in (13, 14, 15, 16)]
+    theirs = table_at(TWO_HANDS, [bob, alice]).game.code
+    free = open_table(bob).code
+    first = as_alice.get("/")
+    assert listed(first) == [*at[:2], free]
+    assert "Games 1 to 2" in text_of(first)
+    assert "Your turn (" not in text_of(first)
+    assert "Open tables (1)" in text_of(first)
+    assert links(first) == {"next": "/?from=3"}
+    second = as_alice.get("/?from=3")
+    assert listed(second) == at[2:]
+    assert links(second) == {"prev": "/", "next": "/?from=5"}
+    last = as_alice.get("/?from=5")
+    assert listed(last) == [theirs]
+    assert "Games 5 to 5" in text_of(last)
+    assert "No games are waiting for you." not in text_of(last)
+    assert links(last) == {"prev": "/?from=3"}
+
+
+def test_finished_games_are_listed_in_pages(as_alice: Client, alice: User, bob: User, pages_of_two: None) -> None:
+    games = [table_at(TWO_HANDS, [alice, bob]).game for _ in range(3)]
+    for hour, game in enumerate(games, 13):
+        Game.objects.filter(pk=game.pk).update(
+            status="over", winner=1, deadline=None, finished_at=NOON.replace(hour=hour)
+        )
+    first = as_alice.get("/?finished=1")
+    assert listed(first) == [games[2].code, games[1].code]
+    assert links(first) == {"next": "/?finished=1&from=3"}
+    second = as_alice.get("/?finished=1&from=3")
+    assert listed(second) == [games[0].code]
+    assert links(second) == {"prev": "/?finished=1"}
+    beyond = as_alice.get("/?finished=1&from=9")
+    assert listed(beyond) == []
+    assert "There are no more games." in text_of(beyond)
+    assert links(beyond) == {"prev": "/?finished=1&from=7"}
+
+
+def test_a_list_that_fits_on_a_page_has_no_links(as_alice: Client, alice: User, bob: User, pages_of_two: None) -> None:
+    codes = {table_at(TWO_HANDS, [alice, bob]).game.code for _ in range(2)}
+    page = as_alice.get("/")
+    assert set(listed(page)) == codes
+    assert "Your turn (2)" in text_of(page)
+    assert links(page) == {}
+
+
+@pytest.mark.parametrize("start", ["0", "-1", "x", "%00", "1.5", "9" * 30])
+def test_a_page_that_begins_nowhere_is_the_first(as_alice: Client, alice: User, bob: User, start: str) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    answer = as_alice.get(f"/?from={start}")
+    assert (answer.status_code, listed(answer)) == ((200, [game.code]) if start != "%00" else (400, []))
 
 
 # The next game

@@ -24,7 +24,7 @@ from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.table_limits import OPEN_TABLES, TABLES_AGAINST_BOTS
 from games.models import Game, Invitation, Seat
-from games.queries import Viewer, lists
+from games.queries import Viewer, front_page
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from tests.conftest import api_token, logged_in, person
@@ -164,7 +164,7 @@ def test_a_table_without_people_is_closed(alice: User, bob: User) -> None:
     lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert now_of(table).game.status == Game.Status.VOID
     refused("over", lobby.join, code=table.game.code, viewer=Viewer(bob), now=NOON)
-    assert not lists.open_tables(bob).exists()
+    assert front_page.open_tables(bob) == []
 
 
 def test_a_running_game_is_not_left_by_getting_up(alice: User, bob: User) -> None:
@@ -434,7 +434,7 @@ def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charli
     hidden = new_table(alice, players=3, public=False)
 
     def listed(user: User | None) -> list[str]:
-        return [game.code for game in lists.open_tables(user)]
+        return [table.game.code for table in front_page.open_tables(user)]
 
     newest = [tables[user][-1].game.code for user in (bob, alice)]
     assert listed(None) == listed(charlie) == newest
@@ -460,7 +460,7 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
     newest = [table.game.code for table in reversed(guests)]
 
     def listed(user: User | None = None) -> list[str]:
-        return [game.code for game in lists.open_tables(user)[:12]]
+        return [table.game.code for table in front_page.open_tables(user)]
 
     assert listed() == newest[:6] + others[::-1] + newest[6:10]
     Invitation.objects.create(game=guests[0].game, user=charlie, at=NOON)  # a rematch: it is not pushed back
@@ -470,10 +470,10 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
 def test_newer_tables_of_guests_never_hide_a_table_of_an_account(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "NEWEST", 3)
+    monkeypatch.setattr(front_page, "NEWEST", 3)
     of_accounts = [new_table(user, players=3).game.code for user in (alice, bob)]
     of_guests = [new_table(create_guest(), players=3).game.code for _ in range(8)]
-    assert [game.code for game in lists.open_tables(None)] == [*of_guests[:-4:-1], *of_accounts[::-1]]
+    assert [table.game.code for table in front_page.open_tables(None)] == [*of_guests[:-4:-1], *of_accounts[::-1]]
 
 
 def test_the_migration_marks_the_open_tables_of_guests(alice: User) -> None:
@@ -498,5 +498,5 @@ def test_a_table_that_a_guest_hands_on_counts_for_its_new_host(alice: User) -> N
 def test_a_table_where_i_sit_hides_no_other_of_its_host(alice: User, bob: User) -> None:
     older, newer = new_table(alice, players=3), new_table(alice, players=3)
     lobby.join(code=newer.game.code, viewer=Viewer(bob), now=NOON)
-    assert [game.code for game in lists.open_tables(bob)] == [older.game.code]
-    assert [game.code for game in lists.open_tables(None)] == [newer.game.code]
+    assert [table.game.code for table in front_page.open_tables(bob)] == [older.game.code]
+    assert [table.game.code for table in front_page.open_tables(None)] == [newer.game.code]

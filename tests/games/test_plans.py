@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -20,7 +20,7 @@ from games import queries
 from games.actions.play import play_move
 from games.actions.sweep import sweep
 from games.models import Game, Move, Seat, TableEvent
-from games.queries import Viewer, due_bots, lists
+from games.queries import Viewer, due_bots, front_page, lists
 from games.staff import auto_reports
 from games.staff.log import notes_of
 from tests.support.copies import copy_table
@@ -128,7 +128,7 @@ def test_a_page_finds_the_events_between_its_moves_by_index(many: list[int], ali
 def test_the_front_page_reads_only_the_newest_open_tables_of_accounts_and_of_guests(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "NEWEST", 10)
+    monkeypatch.setattr(front_page, "NEWEST", 10)
     guest, now = create_guest(), timezone.now()
     hosts = [alice] * 20 + [guest] * 4000
     open_games = Game.objects.bulk_create(
@@ -137,7 +137,7 @@ def test_the_front_page_reads_only_the_newest_open_tables_of_accounts_and_of_gue
     Seat.objects.bulk_create(Seat(game=game, index=0, user_id=game.host_id, name="x") for game in open_games)
     analyze()
     for user in (None, bob):
-        plan = json.loads(lists.open_tables(user).explain(analyze=True, format="json"))[0]["Plan"]
+        (plan,) = executed_plans(partial(front_page.open_tables, user))
         read = {table: rows_read(plan, table) for table in ("games_game", "games_seat")}
         assert max(read.values()) <= 10 * 2 * 10, read  # each of the newest a few times
         assert read["games_game"] >= 2 * 10
@@ -188,6 +188,24 @@ def test_a_flood_of_left_games_costs_the_reads_of_due_bots_no_more(
         assert max(read.values()) <= 10 * 10, (query["sql"], read)
 
 
+def executed_plans(read: Callable[[], object]) -> list[dict[str, Any]]:
+    """Return the plans of the statements that `read` runs, each run once more for it."""
+    asked: list[tuple[str, Any]] = []
+
+    def note(execute: Any, statement: str, parameters: Any, many: bool, context: Any) -> Any:
+        asked.append((statement, parameters))
+        return execute(statement, parameters, many, context)
+
+    with connection.execute_wrapper(note):
+        read()
+    plans = []
+    for statement, parameters in asked:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", parameters)
+            plans.append(cursor.fetchone()[0][0]["Plan"])
+    return plans
+
+
 def rows_read(plan: dict[str, Any], table: str) -> int:
     """Return how many rows of a table an executed plan read, those that a filter dropped included."""
     own = plan.get("Relation Name") == table
@@ -197,9 +215,20 @@ def rows_read(plan: dict[str, Any], table: str) -> int:
 
 def test_a_person_s_list_groups_no_games(many: list[int], alice: User) -> None:
     """Grouping all columns of every game that somebody has ever played takes longer than all the rest."""
-    for games in (lists.games_of(alice), lists.current_games_of(alice), lists.games_of(alice, turn=True)):
+    for games in (lists.games_of(alice), lists.games_of(alice, turn=True)):
         plan = games[:20].explain()
         assert "Aggregate" not in plan, plan
+
+
+def test_the_lists_of_the_front_page_read_only_the_games_of_their_reader(
+    many: list[int], charlie: User, mo: User
+) -> None:
+    table = table_at(TWO_HANDS, [charlie, mo])
+    analyze()
+    assert [one.game.pk for one in front_page.current_games(charlie)[0]] == [table.game.pk]
+    for read in (front_page.current_games, front_page.finished_games):
+        (plan,) = executed_plans(partial(read, charlie))
+        assert rows_read(plan, "games_game") <= 3, plan
 
 
 @pytest.mark.parametrize("search", [auto_reports._TIMEOUTS, auto_reports._RESIGNATIONS], ids=["timeouts", "leaving"])

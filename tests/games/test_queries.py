@@ -16,7 +16,7 @@ from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Invitation, Seat
 from games.models.positions import position_of
-from games.queries import Viewer, lists
+from games.queries import Viewer, front_page, lists
 from games.queries.records import record_of
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
@@ -64,6 +64,8 @@ def test_my_games_are_sorted_by_urgency(alice: User, bob: User) -> None:
     table_at(TWO_HANDS, [bob, "careful"])
     expected = [sooner, later, theirs, over]
     assert codes(queries.with_tables(lists.games_of(alice))) == codes(expected)
+    assert codes(front_page.current_games(alice)[0]) == codes([sooner, later, theirs])
+    assert codes(front_page.finished_games(alice)[0]) == codes([over])
     assert codes(queries.with_tables(lists.games_of(alice, turn=True))) == codes([sooner, later])
     assert lists.count_waiting_for(alice) == 2
     assert lists.count_waiting_for(bob) == 2
@@ -86,7 +88,7 @@ def test_open_tables_are_those_with_a_seat_for_me(alice: User, bob: User) -> Non
     free = make(alice, players=3)
     make(alice, players=3, public=False)
     make(alice, players=2, bots=1)
-    assert codes(queries.with_tables(lists.open_tables(bob))) == [free.game.code]
+    assert codes(front_page.open_tables(bob)) == [free.game.code]
 
 
 def test_a_list_of_tables_costs_the_same_however_long(

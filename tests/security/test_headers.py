@@ -37,7 +37,7 @@ def test_a_page_that_breaks_has_them_too(alice: User, monkeypatch: pytest.Monkey
     def explode(*args: object) -> None:
         raise RuntimeError("somebody's hand")
 
-    monkeypatch.setattr("games.queries.lists.open_tables", explode)
+    monkeypatch.setattr("games.queries.front_page.open_tables", explode)
     browser = logged_in(alice)
     browser.raise_request_exception = False
     answer = browser.get("/")

@@ -1,0 +1,111 @@
+"""The lists of the front page as fixed SQL: the ORM takes longer to build them than PostgreSQL to run them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from games.models.rows import MY_TURN, read_tables
+from games.queries.tables import Table, table_of
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+PAGE: Final = 25
+"""Games on a page of a list."""
+
+NEWEST: Final = 300
+"""The front page chooses from this many open public tables of accounts, and as many of guests."""
+
+OPEN_LISTED: Final = 12
+"""So many open tables are listed."""
+
+GUESTS_FIRST: Final = 6
+"""So many open tables of guests are listed by age among the others."""
+
+# Games going on, and ends that the reader has not looked at.
+_CURRENT: Final = f"""
+SELECT g.id
+FROM games_seat s JOIN games_game g ON g.id = s.game_id LEFT JOIN games_round r ON r.id = g.round_id
+WHERE s.user_id = %(reader)s AND (
+    g.status = 'open'
+    OR (g.status = 'playing' AND NOT s."left")
+    OR (g.status IN ('over', 'void') AND g.round_id IS NOT NULL AND s.seen < g.version)
+)
+ORDER BY COALESCE({MY_TURN}, false) DESC, g.status IN ('open', 'playing') DESC,
+    g.deadline ASC NULLS LAST, g.finished_at DESC NULLS LAST, g.id DESC
+LIMIT %(most)s OFFSET %(before)s
+"""  # noqa: S608  # a condition of ours
+
+_FINISHED: Final = """
+SELECT g.id FROM games_seat s JOIN games_game g ON g.id = s.game_id
+WHERE s.user_id = %(reader)s AND g.status IN ('over', 'void') AND g.round_id IS NOT NULL
+ORDER BY g.finished_at DESC NULLS LAST, g.id DESC
+LIMIT %(most)s OFFSET %(before)s
+"""
+
+_OPEN: Final = """
+WITH candidates AS (
+    (SELECT id, false AS invited FROM games_game
+     WHERE status = 'open' AND is_public AND NOT hosted_by_guest ORDER BY id DESC LIMIT {newest})
+    UNION ALL
+    (SELECT id, false FROM games_game
+     WHERE status = 'open' AND is_public AND hosted_by_guest ORDER BY id DESC LIMIT {newest})
+    UNION ALL
+    (SELECT g.id, true FROM games_invitation i JOIN games_game g ON g.id = i.game_id
+     WHERE i.user_id = %(reader)s AND g.status = 'open')
+), free AS (
+    SELECT g.id, g.host_id, g.created_at, g.hosted_by_guest, bool_or(c.invited) AS invited,
+        bool_or(NOT c.invited) AS newest
+    FROM candidates c JOIN games_game g ON g.id = c.id
+    WHERE (SELECT count(*) FROM games_seat s WHERE s.game_id = g.id) < g.players
+        AND NOT EXISTS (SELECT FROM games_seat s WHERE s.game_id = g.id AND s.user_id = %(reader)s)
+    GROUP BY g.id
+), of_hosts AS (
+    SELECT *, row_number() OVER (PARTITION BY newest, host_id ORDER BY id DESC) AS place_of_host FROM free
+), listed AS (
+    SELECT id, created_at, hosted_by_guest AND NOT invited AS by_guest FROM of_hosts
+    WHERE invited OR place_of_host = 1
+), placed AS (
+    SELECT *, row_number() OVER (PARTITION BY by_guest ORDER BY created_at DESC, id DESC) AS place FROM listed
+)
+SELECT id FROM placed
+ORDER BY by_guest AND place > {guests_first}, created_at DESC, id DESC LIMIT {open_listed}
+"""
+
+
+def current_games(user: User, *, before: int = 0) -> tuple[list[Table], bool]:
+    """Return a page of this person's games that go on, or whose ends they have not seen, and whether there are more.
+
+    The most urgent games come first: those waiting for this person, then the others, then the ended ones. The page
+    begins after `before` games. One query.
+    """
+    return _page(_CURRENT, user, before)
+
+
+def finished_games(user: User, *, before: int = 0) -> tuple[list[Table], bool]:
+    """Return a page of this person's games that were played to an end or called off, and whether there are more.
+
+    The last one to end comes first. The page begins after `before` games. One query.
+    """
+    return _page(_FINISHED, user, before)
+
+
+def _page(listed: str, user: User, before: int) -> tuple[list[Table], bool]:
+    tables = _tables(listed, {"reader": user.pk, "most": PAGE + 1, "before": before})
+    return tables[:PAGE], len(tables) > PAGE
+
+
+def open_tables(user: User | None) -> list[Table]:
+    """Return the tables with a seat free for this person, newest first, at most `OPEN_LISTED`. One query.
+
+    They are the newest public table of each host, among the `NEWEST` of accounts and the `NEWEST` of guests, and those
+    that a rematch invited this person to. Public tables of guests after the first `GUESTS_FIRST` come last, because
+    one person can be any number of guests.
+    """
+    listed = _OPEN.format(newest=NEWEST, guests_first=GUESTS_FIRST, open_listed=OPEN_LISTED)
+    return _tables(listed, {"reader": None if user is None else user.pk})
+
+
+def _tables(listed: str, parameters: Mapping[str, Any]) -> list[Table]:
+    return [table_of(game, loaded, seats) for game, seats, loaded in read_tables(listed, parameters, fixed=True)]
