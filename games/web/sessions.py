@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
@@ -19,11 +20,19 @@ from games.web.http import SeeOther
 
 EVERYWHERE_ELSE = "others"
 
+# Otherwise a thief with a copy of the cookie could log the owner out again and again, faster than the owner can react.
+# Guests have no password, so nothing is asked of them.
+_confirmed = reauthentication_required(app="allauth.account", enabled=lambda request: request.method == "POST")
+
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@_confirmed  # type: ignore[untyped-decorator]  # allauth ships no types
 def sessions(request: HttpRequest) -> HttpResponse:
-    """List the browsers; POST logs out in one of them (`end` is its handle), or in all but this one (`end=others`)."""
+    """List the browsers. POST logs out in one of them (`end` is its handle), or in all others (`end=others`).
+
+    POST needs a confirmation by the password or a code in the last five minutes.
+    """
     user, here = cast("User", request.user), str(request.session.session_key)
     if request.method != "POST":
         found = log_ins.list_for(user, here=here, now=timezone.now())

@@ -22,6 +22,7 @@ from accounts.models import Session, User
 from accounts.user_agents import browser_of
 from games import announce
 from tests.conftest import logged_in
+from tests.support.codes import confirmed_browser
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 PAGE = "/accounts/me/sessions/"
@@ -112,7 +113,7 @@ def test_a_browser_that_has_just_confirmed_is_listed_once(alice: User) -> None:
 
 
 def test_one_browser_is_logged_out(alice: User) -> None:
-    here, there, third = logged_in(alice), logged_in(alice), logged_in(alice)
+    here, there, third = confirmed_browser(alice), logged_in(alice), logged_in(alice)
     handle = Session.objects.get(session_key=there.session.session_key).handle
     answer = here.post(PAGE, {"end": handle}, follow=True)
     assert "That browser is logged out." in answer.content.decode()
@@ -122,7 +123,7 @@ def test_one_browser_is_logged_out(alice: User) -> None:
 
 
 def test_everywhere_else_is_logged_out_also_where_the_cookie_was_copied(alice: User, bob: User) -> None:
-    here, there, others = logged_in(alice), logged_in(alice), logged_in(bob)
+    here, there, others = confirmed_browser(alice), logged_in(alice), logged_in(bob)
     thief = copied(here)
     assert is_in(thief)
     assert here.post(PAGE, {"end": "others"}).status_code == 303
@@ -130,9 +131,33 @@ def test_everywhere_else_is_logged_out_also_where_the_cookie_was_copied(alice: U
     assert len(listed(here)) == 1
 
 
+def test_a_copy_of_the_cookie_logs_nobody_out(alice: User) -> None:
+    at_home = logged_in(alice)
+    thief, owner = copied(at_home), logged_in(alice)
+    handle = Session.objects.get(session_key=owner.session.session_key).handle
+    for end in ("others", handle):
+        answer = thief.post(PAGE, {"end": end})
+        assert answer.status_code == 303
+        assert answer.headers["Location"] == "/accounts/reauthenticate/?next=%2Faccounts%2Fme%2Fsessions%2F"
+    assert (is_in(at_home), is_in(thief), is_in(owner)) == (True, True, True)
+    assert "Log out everywhere else" not in owner.get(PAGE).content.decode()
+    owner.post(f"/accounts/reauthenticate/?next={PAGE}", {"password": "alice"})
+    assert "Log out everywhere else" in owner.get(PAGE).content.decode()
+    owner.post(PAGE, {"end": "others"})
+    assert (is_in(at_home), is_in(thief), is_in(owner)) == (False, False, True)
+
+
+def test_a_guest_logs_out_elsewhere_without_a_password(db: None) -> None:
+    guest = actions.create_guest()
+    here, there = logged_in(guest), logged_in(guest)
+    assert "Log out everywhere else" in here.get(PAGE).content.decode()
+    here.post(PAGE, {"end": "others"})
+    assert (is_in(here), is_in(there)) == (True, False)
+
+
 @pytest.mark.parametrize("handle", ["", "others ", "x" * 500, "\x00", "own", "bob"])
 def test_nothing_else_ends_a_log_in(alice: User, bob: User, handle: str) -> None:
-    browsers = {"own": logged_in(alice), "bob": logged_in(bob)}
+    browsers = {"own": confirmed_browser(alice), "bob": logged_in(bob)}
     keys = {
         name: Session.objects.get(session_key=browser.session.session_key).handle for name, browser in browsers.items()
     }
@@ -155,7 +180,7 @@ def test_of_two_log_ins_that_end_each_other_one_stays(alice: User) -> None:
 def test_who_logs_out_elsewhere_while_being_logged_out_has_to_log_in(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = logged_in(alice)
+    here = confirmed_browser(alice)
     monkeypatch.setattr(log_ins, "end_others", lambda **rest: False)
     assert here.post(PAGE, {"end": "others"}).headers["Location"] == "/accounts/login/"
     assert not is_in(here)
@@ -164,7 +189,7 @@ def test_who_logs_out_elsewhere_while_being_logged_out_has_to_log_in(
 def test_the_sockets_of_the_person_are_told(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
     monkeypatch.setattr(announce, "signed_out", told.append)
-    here, there = logged_in(alice), logged_in(alice)
+    here, there = confirmed_browser(alice), logged_in(alice)
     here.post(PAGE, {"end": Session.objects.get(session_key=there.session.session_key).handle})
     here.post(PAGE, {"end": "others"})
     assert told == [alice.pk, alice.pk]
@@ -173,7 +198,7 @@ def test_the_sockets_of_the_person_are_told(alice: User, monkeypatch: pytest.Mon
 def test_a_request_that_is_under_way_does_not_bring_an_ended_log_in_back(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here, there = logged_in(alice), logged_in(alice)
+    here, there = confirmed_browser(alice), logged_in(alice)
     key = there.session.session_key
     monkeypatch.setattr(actions, "update_profile", lambda **rest: here.post(PAGE, {"end": "others"}))
     answer = there.post("/accounts/me/", {"display_name": "Ally", "time_zone": "UTC"})

@@ -323,5 +323,6 @@ def test_a_thief_who_uses_up_limits_does_not_keep_the_owner_from_ending_the_sess
     if end == "another password":
         assert change(owner) == 302
     else:
+        owner.post(CONFIRM, {"password": "alice"})
         assert owner.post("/accounts/me/sessions/", {"end": "others"}).status_code == 303
     assert not is_in(thief)

@@ -22,6 +22,7 @@ from tests.faults.test_away import (
     post,
     running,
 )
+from tests.support.codes import confirmed_browser
 from tests.support.stack import RunningStack
 
 __all__ = ["on_the_stack", "running"]  # the fixtures of that module
@@ -57,7 +58,7 @@ def test_a_socket_is_closed_within_seconds_when_its_session_ends(
     alice.set_password("alice")
     alice.save(update_fields=["password"])
     game = a_table_with_a_bot(alice)
-    mine, elsewhere, other = logged_in(alice), logged_in(alice), logged_in(bob)
+    mine, elsewhere, other = logged_in(alice), confirmed_browser(alice), logged_in(bob)
 
     async def scenario() -> float:
         async with (

@@ -32,6 +32,7 @@ from games.staff import people, tables
 from games.staff.accounts import rename
 from nomercy.launcher.embedded import ServerLoopLayer
 from tests.conftest import logged_in
+from tests.support.codes import confirmed_browser
 from tests.support.sockets import Socket, run, thread_of_channels
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
@@ -273,7 +274,7 @@ def ban(browser: Client, person: User) -> None:
 
 
 def log_out_elsewhere(browser: Client, person: User) -> None:
-    logged_in(person).post("/accounts/me/sessions/", {"end": "others"})
+    confirmed_browser(person).post("/accounts/me/sessions/", {"end": "others"})
 
 
 ENDINGS = [log_out, log_out_elsewhere, change_password, ban]
