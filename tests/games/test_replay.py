@@ -16,6 +16,7 @@ from accounts.models import User
 from games import rules
 from games.actions import lobby
 from games.actions.play import play_move
+from games.api import routes
 from games.models import Game, Move, Seat
 from games.queries import Table, Viewer, replays
 from games.refusals import Denied
@@ -235,6 +236,19 @@ def test_only_one_long_game_is_replayed_at_a_time(
         assert "Try again in a few seconds" in text_of(answer)
         assert as_alice.get(at(table, n=long - 1)).status_code == 200
     assert as_alice.get(f"/games/{code}/{page}").status_code == 200
+
+
+def test_the_api_lists_a_long_log_in_parts(
+    as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_after([alice, bob], 40, seed=1)
+    assert table.game.version == 40
+    monkeypatch.setattr(routes, "MOST_MOVES", 25)
+    url = f"/api/v1/games/{table.game.code}/moves"
+    first = as_alice.get(url).json()
+    assert ([move["n"] for move in first["moves"]], first["version"]) == ([*range(1, 26)], 40)
+    rest = as_alice.get(url, {"after": 25}).json()
+    assert [move["n"] for move in rest["moves"]] == [*range(26, 41)]
 
 
 @pytest.mark.parametrize("call", ["record", "moves"])
