@@ -1,4 +1,4 @@
-"""What pages show: an object a page, made from what `games.queries` gives, without a request or the database."""
+"""Makes the object that each page shows from the results of `games.queries`, without a request or the database."""
 
 from games.render.log_rows import LogNote, announcements, log_of
 from games.render.page import LOG_LINES, GamePage, LastRound, PageRequest, RematchState, page_of

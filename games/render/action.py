@@ -1,4 +1,4 @@
-"""Forms of one button, which players use beside their moves."""
+"""Forms with one button, for what players do besides moves."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from games.queries import GameView
 
 
 class Action(NamedTuple):
-    """A form of one button.
+    """A form with one button.
 
-    `id` is also the name of its URL, `style` the button's CSS classes, `fields` are names and values of hidden fields.
+    `id` is also the name of the URL. `style` is the button's CSS classes. `fields` are names and values of hidden
+    fields.
     """
 
     id: str

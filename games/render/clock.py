@@ -1,4 +1,4 @@
-"""What the page says about the clock itself: a pause, votes for one, and a seat that a bot keeps for its owner."""
+"""The notice above the table: a pause, votes for one, or a bot that plays the reader's seat."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONSENT: Final = Game.PAUSED_BY_CONSENT
 
 
 class Clock(NamedTuple):
-    """The notice above the table, if any, and its button; `pause` is the button among the options that asks for one.
+    """The notice above the table and its button, and the button that asks for a pause. Each may be missing.
 
     `alone`: no other player has to agree to a pause.
     """
@@ -27,18 +27,18 @@ class Clock(NamedTuple):
 
 
 def clock_of(view: GameView) -> Clock | None:
-    """Return what the page says about the clock; None unless the game is being played."""
+    """Return the notice about the clock; None unless the game is in progress."""
     if view.status != "playing":
         return None
     has_say = view.you is not None and votes(view.seats[view.you])
     if view.bot_for_me:
-        # Nothing else can be done before.
+        # The reader must take the seat back before anything else.
         return Clock("A bot plays for you.", action_at(view, "take-back", "Take your seat back", "primary"))
-    return _paused(view, has_say=has_say) if view.paused else _asked(view, has_say=has_say)
+    return _paused(view, has_say=has_say) if view.paused else _running(view, has_say=has_say)
 
 
 def votes(seat: SeatView) -> bool:
-    """Whether a pause needs this seat's consent: a person sits there who is still in the match."""
+    """Return True if a pause needs this seat's consent: a person sits there and has not left the game."""
     return not (seat.bot or seat.left)
 
 
@@ -61,7 +61,7 @@ def _paused(view: GameView, *, has_say: bool) -> Clock:
     return Clock(f"{who}{left}{by_itself}", action if ends else None)
 
 
-def _asked(view: GameView, *, has_say: bool) -> Clock:
+def _running(view: GameView, *, has_say: bool) -> Clock:
     if not view.pause_votes:
         alone = sum(votes(seat) for seat in view.seats) == 1
         pause = action_at(view, "pause", "Pause the game" if alone else "Ask for a pause")

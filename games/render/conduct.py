@@ -1,4 +1,4 @@
-"""The page of somebody who is suspended."""
+"""The page of a suspended person."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from games.refusals import Denied
 class SuspendedPage:
     """A suspension, and its appeal if there is one.
 
-    If an appeal has just been refused, `refusal` says why and `text` is what was written. `longest` is the greatest
-    number of characters of an appeal.
+    If the form was refused, `refusal` says why and `text` is what the person wrote. `longest` is the most characters
+    that an appeal can have.
     """
 
     suspension: Suspension

@@ -1,7 +1,7 @@
-"""Names in right-to-left scripts inside of English sentences.
+"""Isolation of names in right-to-left scripts inside English sentences.
 
-Without isolation the words and numbers next to such a name change places: of "محمد 7, علی 9" a browser shows the 7 on
-the wrong side. All text in these scripts on our pages comes from names, so it is found in the finished sentence.
+Without it, words and numbers next to such a name change places: of "محمد 7, علی 9" a browser shows the 7 on the wrong
+side. All text in these scripts comes from names, so we can find it in the finished sentence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Card faces: the text of a card becomes SVG, all faces from one template. Our own art."""
+"""Card faces as SVG. One template draws all of them. The art is our own."""
 
 from functools import cache
 from typing import Final, NamedTuple
@@ -7,7 +7,7 @@ from games.rules import face_of
 
 
 class Ground(NamedTuple):
-    """What all cards of a colour share: the CSS class, the letter, and the shape that stands for the colour."""
+    """What all cards of a colour share: its letter and its shape. `letter_y` centres the letter in the shape."""
 
     letter: str
     shape: str
@@ -15,14 +15,17 @@ class Ground(NamedTuple):
 
 
 class Glyph(NamedTuple):
-    """What all cards of a kind share: the mark in the middle (and, smaller, in the corner) and a caption below it."""
+    """What all cards of a kind share: the SVG in the middle, the caption below it, and the text in the corner.
+
+    Without `corner` the mark is repeated there, smaller.
+    """
 
     mark: str
     caption: str
     corner: str = ""
 
 
-# Shapes are drawn around 0,0 about one unit large and scaled where they are used.
+# Shapes are centred on 0,0, about one unit large, and scaled where they are used.
 CIRCLE = '<circle r="1"/>'
 TRIANGLE = '<path d="M0-1.12 1.18.92H-1.18Z"/>'
 SQUARE = '<rect x="-.93" y="-.93" width="1.86" height="1.86" rx=".12"/>'
@@ -37,7 +40,7 @@ GROUNDS = {
     "w": Ground("W", STAR, 6.2),
 }
 
-# The four colours in one row (or two): what a wild can become. Also the mark of the site.
+# The four colours in one or two rows, for wild cards and the logo.
 FOUR = (
     '<g class="four"><g class="r" transform="translate({0}) scale({4})">' + CIRCLE + "</g>"
     '<g class="y" transform="translate({1}) scale({4})">' + TRIANGLE + "</g>"
@@ -112,7 +115,9 @@ TEMPLATE = (
 
 @cache
 def face(card: str) -> str:
-    """The SVG of a card in notation (``r7``, ``W10``); KeyError for text that is no card of any deck.
+    """Return the SVG of a card in notation, like ``r7`` or ``W10``.
+
+    :raises KeyError: `card` is not a card of any deck.
 
     >>> face("r7").startswith('<svg class="face r"')
     True
@@ -139,7 +144,7 @@ def face(card: str) -> str:
 
 @cache
 def shape(color: str) -> str:
-    """The small shape that stands for a colour (``r y g b``, or ``w`` for a star), for chips and choosers."""
+    """Return the SVG of the shape of a colour: ``r``, ``y``, ``g``, ``b``, or ``w`` for the star of wild cards."""
     return (
         f'<svg class="shape {color}" viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true" focusable="false">'
         f"{GROUNDS[color].shape}</svg>"

@@ -1,4 +1,4 @@
-"""A game as a line of a list: on the front page and on a person's page."""
+"""Games in lists: on the front page and on profiles."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ YOUR_TURN: Final = "Your turn: "
 
 
 class GameCard(NamedTuple):
-    """A line of a list of games. `top` is the card on top of the discard pile, None before the first deal.
+    """A game in a list. `top` is the card on top of the discard pile, None before the first deal.
 
-    `due` is how long the reader has left for their move and `due_note` its moment, both empty if they need not move.
-    `join_url` is empty where nobody can sit down.
+    `due` is the time left for the reader's move and `due_note` its deadline, both empty if it is not their turn.
+    `join_url` is empty if the table is not open.
     """
 
     url: str
@@ -61,12 +61,12 @@ def open_card(view: GameView) -> GameCard:
 
 
 def begun_at(game: Game) -> datetime:
-    """Return when this table was made, or started once it has been, in the zone of the reader."""
+    """Return when this table was started, or made if it has not started, in the current time zone."""
     return timezone.localtime(game.started_at or game.created_at)
 
 
 def _what(view: GameView, now: datetime) -> str:
-    """The game's own headline, without what the list says beside it."""
+    """Return the game's headline without the parts that the list shows elsewhere."""
     if view.view is None:
         free = view.players - len(view.seats)
         return f"Waiting for {words.counted(free, 'more player')}."

@@ -1,4 +1,4 @@
-"""The page of a table before the first deal, or of one that was closed before it."""
+"""The page of a table that has not started, or was closed before it started."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from games.render.action import Action, action_at
 
 
 class Closed(NamedTuple):
-    """Who closed a table before it started: staff, or nobody until it had waited for this time."""
+    """Why a table was closed before it started: by staff, or after it had `waited` so long, in words."""
 
     by_staff: bool
     waited: str
 
 
 class LobbyRequest(NamedTuple):
-    """How the page was asked for.
+    """What the request asks the page to show.
 
-    `path` is its address. `invitation` is the address of the link by which the reader sees the table, empty for who
-    sees it at its own. `refresh`: without scripts, the page may load itself again.
+    `path` is the page's address. `invitation` is the same for a reader who sees the table only by its invitation link,
+    else empty. `refresh`: without scripts, the page may reload itself.
     """
 
     path: str
@@ -38,7 +38,7 @@ class LobbyRequest(NamedTuple):
 
 
 class LobbySeat(NamedTuple):
-    """A seat and who sits there; one that is free has no name, and a bot has no `url`."""
+    """A seat and its player. A free seat has no name, and a bot no `url`."""
 
     name: str
     url: str
@@ -49,9 +49,9 @@ class LobbySeat(NamedTuple):
 class LobbyPage:
     """The page of a table that has not started.
 
-    `url` is its address, and `refreshing` whether it loads itself again without scripts. `fragment_url` is where it
-    fetches its next state. `invite_url` is empty for who may not invite, `report_url` where there is nobody to report.
-    `private`: only people with the link can see the table. `options` are its options in words.
+    `url` is its address. `refreshing`: it reloads itself without scripts. `fragment_url` is where it fetches its next
+    state. `invite_url` is empty for readers without a seat, `report_url` if there is nobody to report. `private`: only
+    people with the link can see the table. `options` are its options in words.
     """
 
     code: str
@@ -74,7 +74,7 @@ class LobbyPage:
 
 @dataclass(frozen=True, slots=True)
 class InvitationPage:
-    """What an invitation leads to once nobody can sit down: a table that was closed, or a game to watch."""
+    """The page of an invitation to a table that is not open any more: it was closed, is playing, or is over."""
 
     name: str
     closed: bool
@@ -141,7 +141,7 @@ def _detail(view: GameView, free: int) -> str:
 
 
 def _why_closed(view: GameView, closed: Closed) -> str:
-    # Players who sat there were told so, and may be here because of it.
+    # This page is where the notice about the closed table leads.
     if all(seat.bot for seat in view.seats):
         return "Everyone who sat here has left."
     if closed.by_staff:

@@ -15,15 +15,15 @@ from games.render.log_rows import LogNote, LogRow, log_of
 
 
 class Part(NamedTuple):
-    """The part of a log that a page shows: the moves after version `before` up to version `to`, of `newest`."""
+    """The part of a log that a page shows: moves `before` + 1 to `to` of `newest`."""
 
     before: int
     to: int
     newest: int
 
 
-class Named(NamedTuple):
-    """Somebody at the table; `url` is empty if they have no page."""
+class PlayerLink(NamedTuple):
+    """A player at the table. `url` is empty if they have no page."""
 
     name: str
     url: str
@@ -33,13 +33,13 @@ class Named(NamedTuple):
 class LogPage:
     """A page of the log.
 
-    `replay_url` and `record_url` are empty until the game has ended. `shown` says which moves are on the page, empty if
-    all are; `earlier_url` and `later_url` lead to the pages beside it, empty where there is none.
+    `replay_url` and `record_url` are empty until the game has ended. `shown` says which moves are on the page and is
+    empty if all are. `earlier_url` and `later_url` are empty where there is no such page.
     """
 
     name: str
     lines: Sequence[LogRow]
-    players: Sequence[Named]
+    players: Sequence[PlayerLink]
     table_url: str
     replay_url: str
     record_url: str
@@ -51,7 +51,7 @@ class LogPage:
 def log_page_of(
     view: GameView, lines: Sequence[LogLine], notes: Sequence[LogNote], *, part: Part, most: int, now: datetime
 ) -> LogPage:
-    """Return the page that shows this part of the log: its lines, with the notes between them.
+    """Return the page with this part of the log: its `lines`, and the `notes` between them, both oldest first.
 
     `most` is the number of moves on a full page.
     """
@@ -63,7 +63,7 @@ def log_page_of(
     return LogPage(
         name=words.table_name(view),
         lines=log_of(view, lines, now, notes),
-        players=[Named(seat.name, words.profile_url(seat.username)) for seat in view.seats],
+        players=[PlayerLink(seat.name, words.profile_url(seat.username)) for seat in view.seats],
         table_url=reverse("game", args=code),
         replay_url=reverse("replay", args=code) if view.ended else "",
         record_url=reverse("record", args=code) if view.ended else "",

@@ -1,4 +1,4 @@
-"""The log, and what is read out: events as sentences in the reader's voice."""
+"""The rows of the log, and what screen readers announce: events as sentences that call the reader "you"."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from games.refusals import Denied
 from games.render.words import headline, moment
 
 ALARMS: Final = {"owes": "seat", "caught": "target", "knocked_out": "seat", "aimed": "target", "false_catch": "seat"}
-"""Events that interrupt, and the field that says whom; the sentence says what."""
+"""Events that a screen reader announces at once to the player in the given field of the event."""
 
 
-# Every page tells mostly what the page before it told: events, voice and names together say what is said.
+# Cached because most lines of a page were on the page before. The arguments decide the sentence.
 _sentence = lru_cache(maxsize=8192)(rules.sentence)
 
 
 def sentences(view: GameView, line: LogLine) -> list[str]:
-    """What a line did. Events say when the clock did it, but for a stack that it took: the line's move does. What a bot
-    did for the owner of a seat is told as the bot's, to the owner too.
+    """Return one sentence for each event of a line of the log.
+
+    If a bot played for the owner of the seat, the sentences name the bot, for the owner too.
     """
     names, reader = list(view.names), view.you
     if line.by_bot:
@@ -30,15 +31,17 @@ def sentences(view: GameView, line: LogLine) -> list[str]:
         names[line.seat], reader = ("your bot", None) if own else (f"{names[line.seat]}’s bot", reader)
     said = [_sentence(event, reader, tuple(names)) for event in line.events]
     said = [f"Y{text[1:]}" if text.startswith("your bot ") else text for text in said]
+    # Events say if the clock caused them, except for a stack that it took.
     if said and line.text == "clock take":
         said[0] = f"{said[0].removesuffix('.')} (time ran out)."
     return said
 
 
 class LogRow(NamedTuple):
-    """A line of the log as its reader sees it: a move, or a note between two moves, whose `n` is 0.
+    """A row of the log: a move, or a note between two moves, whose `n` is 0.
 
-    `heading` stands above the last line of an earlier round.
+    `at` is the time in ISO 8601, `when` the same in words. `mine`: the reader made the move. `heading` is shown above
+    the newest row of an earlier round.
     """
 
     n: int
@@ -50,7 +53,7 @@ class LogRow(NamedTuple):
 
 
 class LogNote(NamedTuple):
-    """What the log says between two moves, after move `version`. `ends_round`: the round was over with it."""
+    """A note in the log after move `version`, such as a pause. `ends_round`: the event ended the round."""
 
     version: int
     at: datetime
@@ -59,7 +62,7 @@ class LogNote(NamedTuple):
 
 
 def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Sequence[LogNote] = ()) -> list[LogRow]:
-    """The log newest first: its lines, and the notes after each. Both are given oldest first."""
+    """Return the rows of the log, newest first, with each note after its move. Give both lists oldest first."""
     rows: list[LogRow] = []
     newer, left = view.round, list(notes)
     for line in reversed(lines):
@@ -68,7 +71,7 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
             after.append(left.pop())
         heading = f"Round {line.round}" if newer != line.round else ""
         newer = line.round
-        if heading:  # notes up to the one that ended the round stand in that round
+        if heading:  # notes up to the one that ended the round belong to that round
             own = next((n for n, note in enumerate(after) if note.ends_round), len(after))
             rows += [_note_row(note, now) for note in after[:own]]
             after = after[own:]
@@ -82,7 +85,7 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
 
 
 def _is_own(view: GameView, line: LogLine) -> bool:
-    """Whether the reader made this move: not a bot that played for the reader."""
+    """Return True if the reader made this move, not a bot in the reader's seat."""
     return line.seat == view.you and not line.by_bot
 
 
@@ -91,7 +94,7 @@ def _note_row(note: LogNote, now: datetime) -> LogRow:
 
 
 def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
-    """What others have done since the reader's last move, oldest first; nothing for who only watches."""
+    """Return what others did since the reader's last move, oldest first. Empty for a spectator."""
     if view.you is None:
         return []
     news: list[str] = []
@@ -112,9 +115,9 @@ def announcements(
     now: datetime,
     ended: int | None = None,
 ) -> dict[str, list[str]]:
-    """What the live regions say about the moves after version `since`, about a refusal, and about a new deal.
+    """Return what a screen reader announces: the moves after version `since`, a refusal, and a new deal.
 
-    `ended` is the round whose end the reader was told of last, if the page showed one.
+    The keys are `polite` and `assertive`, as in `aria-live`. `ended` is the round whose end the page showed, if any.
     """
     polite: list[str] = []
     assertive: list[str] = []

@@ -1,4 +1,4 @@
-"""Your move: the buttons, the choosers of colour and swap target, and the UNO toggle."""
+"""The section "Your move": its buttons, the choosers for a colour or a swap, and the UNO switch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from games.render.words import cards, color, listed
 
 
 class Choice(NamedTuple):
-    """A button of a chooser, which makes the move `move`; `color` is empty when a player is chosen."""
+    """A button of a chooser, which makes the move `move`. `color` is empty where a player is chosen."""
 
     id: int | str
     name: str
@@ -21,7 +21,7 @@ class Choice(NamedTuple):
 
 
 class Chooser(NamedTuple):
-    """The colour or the player that the reader must choose; `cancel_url` is empty if no other card can be played."""
+    """The choice of a colour or a player. `cancel_url` is empty if no other card can be played."""
 
     question: str
     choices: Sequence[Choice]
@@ -29,7 +29,7 @@ class Chooser(NamedTuple):
 
 
 class Button(NamedTuple):
-    """A button that makes the move `move`, and the key that presses it."""
+    """A button that makes the move `move`. `style` is its CSS classes, `key` its keyboard shortcut."""
 
     id: str
     move: str
@@ -39,13 +39,13 @@ class Button(NamedTuple):
 
 
 class UnoToggle(NamedTuple):
-    """The switch that calls UNO with the next play."""
+    """The switch that calls UNO together with the next play."""
 
     on: bool
 
 
 class YourMove(NamedTuple):
-    """The section "Your move"; without `uno` there is no switch, and `hint` may be empty."""
+    """The section "Your move". `uno` is None if no play leaves one card. `hint` may be empty."""
 
     chooser: Chooser | None
     buttons: Sequence[Button]
@@ -57,9 +57,10 @@ UNO_KEY: Final = "u"
 
 
 def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | None:
-    """The section "Your move", or None when there is nothing the reader can do.
+    """Return the section "Your move", or None if the reader has no legal move.
 
-    `choose` is the card that is being played and waits for its colour or swap target, `here` the page's address.
+    `choose` is the card that the reader is playing and whose colour or swap target is still open, or empty. `here` is
+    the page's address.
     """
     seen = view.view
     if seen is None or not view.legal:
@@ -74,7 +75,7 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | 
 
 
 def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Chooser | None:
-    """The choice that the reader owes now, or that the card `choose` asks for; None if there is none."""
+    """Return the choice for the roulette, the drawn card or the card `choose`; None if there is none."""
     if view.my_turn and seen.phase == "choose_color":
         return Chooser("Which colour stops the roulette?", _colors(view.legal, seen.hand or ()))
     card = seen.drawn or choose
@@ -109,7 +110,7 @@ def _targets(view: GameView, ways: Sequence[rules.Move]) -> list[Choice]:
 
 
 def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> list[Button]:
-    """What there is to do but to play a card of the hand; while a choice is open, only the ways out of it."""
+    """Return the buttons of the turn apart from the hand. While a choice is open, only those that end it."""
     kinds = {move.kind for move in view.legal}
     buttons: list[Button] = []
     if "pass" in kinds:
@@ -127,7 +128,7 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
 
 
 def _draw_button(move: str, label: str, *, primary: bool = True) -> Button:
-    """Drawing, taking and keeping are never on offer together, and share id and key."""
+    # Drawing, taking and keeping are never offered together, so they share id and key.
     return Button("draw", move, label, "primary" if primary else "", key="space")
 
 
@@ -153,7 +154,7 @@ def _hint(view: GameView) -> str:
 
 
 def _may_leave_one(view: GameView, seen: rules.View) -> bool:
-    """Whether some play could leave its player one card, so that a call makes sense."""
+    """Return True if a legal play would leave the reader one card, so they may want to call UNO with it."""
     if not view.my_turn:
         return False
     return any(rules.cards_after(seen, move) == 1 for move in view.legal if move.kind == "play")

@@ -1,4 +1,4 @@
-"""The page of a game: the one `page` object that templates/games/game.html and its fragments show."""
+"""The page of a game: the `page` object of templates/games/game.html and its fragments."""
 
 from __future__ import annotations
 
@@ -34,14 +34,16 @@ from games.render.table import (
 )
 
 LOG_LINES: Final = 12
-"""So many lines of the log are on the game page."""
+"""Lines of the log on the game page."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What the reader wants to see: a chooser for a card, the UNO toggle on, the hand in an order, why not.
+    """What the request asks the page to show.
 
-    `refresh`: without scripts, the page may load itself again while others move.
+    `choose` is a card whose chooser is open, or empty. `uno` turns the UNO switch on. `sort` is an order of the hand
+    (a key of `SORTS`). `refusal` is why the last move was refused. `refresh`: without scripts, the page may reload
+    itself while others move.
     """
 
     choose: str = ""
@@ -62,7 +64,10 @@ class LastRound:
 
 @dataclass(frozen=True, slots=True)
 class RematchState:
-    """The rematch of a finished game: who asked for it, and whether the reader sits there, or still can."""
+    """The rematch of a finished game.
+
+    `host` is the name of the player who asked for it. `seated`: the reader sits there. `open`: it has not started.
+    """
 
     host: str
     seated: bool
@@ -70,7 +75,7 @@ class RematchState:
 
 
 class Due(NamedTuple):
-    """A deadline: its moment in ISO 8601, and how long it is away, in words and in seconds."""
+    """A deadline: its time in ISO 8601, and the time left in words and in seconds."""
 
     iso: str
     left: str
@@ -80,9 +85,9 @@ class Due(NamedTuple):
 class Over(NamedTuple):
     """What a page offers once its game is over.
 
-    `rematch_url` is empty for who gets no button; `rematch` is its label and `note` the sentence beside it. `looked`
-    says that staff have looked at hands. `unseen`: the reader has not noted yet that they saw the end. `guest`: the
-    reader is a guest, and loses the game with this browser.
+    `rematch` is the label of the rematch button and `note` the sentence beside it. `rematch_url` is empty if the reader
+    gets no button. `looked` says that staff looked at hands, if they did. `unseen`: the reader's visit to the end is
+    not stored yet. `guest`: the reader is a guest, who loses the game with this browser.
     """
 
     rematch_url: str
@@ -96,14 +101,14 @@ class Over(NamedTuple):
 
 
 class EndedRound(NamedTuple):
-    """A round that has ended, and everybody's cards then."""
+    """A round that has ended: its result and the hands at its end."""
 
     result: str
     hands: Sequence[ShownHand]
 
 
-class Said(NamedTuple):
-    """A key, its visible control, and what both say; static/js/keys.js puts the time in for `{left}`."""
+class SpokenKey(NamedTuple):
+    """A key and a button that announce `text`. static/js/keys.js replaces `{left}` in it by the time left."""
 
     key: str
     label: str
@@ -114,12 +119,16 @@ class Said(NamedTuple):
 class GamePage:
     """Everything that the page of a game shows its reader.
 
-    What the reader does not have is None: no move to make, no hand, no deadline, no round that has just ended.
-    `unversioned`: no move is due, so `version` does not say all that can change. `token` marks the form of the next
-    move, which counts once. `fragment_url` is where the page fetches its next state. `refresh_url` is where it loads
-    itself again without scripts, empty if it need not, and `refreshing` whether it does. `news` is what others did
-    since the reader's last move. `columns` are the names above the score sheet. `options` are the table's, in words.
-    `commitment` is the SHA-256 of the secret of this deal.
+    A part that does not apply is None: no move to make, no hand, no deadline, no round that has just ended.
+
+    - `unversioned`: no move is due, so the page can change while `version` stays the same.
+    - `token` is the idempotency token of the next move.
+    - `fragment_url` is where the page fetches its next state.
+    - `refresh_url` is where the page reloads itself without scripts, or empty. `refreshing`: it does so.
+    - `news` is what others did since the reader's last move, oldest first.
+    - `columns` are the names above the score sheet.
+    - `options` are the table's options in words.
+    - `commitment` is the SHA-256 of the secret of this deal.
     """
 
     code: str
@@ -151,7 +160,7 @@ class GamePage:
     clock: Clock | None
     options: str
     commitment: str | None
-    says: Sequence[Said]
+    says: Sequence[SpokenKey]
 
 
 def page_of(
@@ -168,8 +177,9 @@ def page_of(
 ) -> GamePage:
     """Return the page of a game that has started, for the reader of `view`.
 
-    `lines` are the newest of the log, oldest first, and `notes` stand between those that the page shows. `unseen`: the
-    reader has not seen the end of the game. `guest`: the reader is a guest who plays here.
+    `lines` are the newest lines of the log and `notes` the notes between them, both oldest first. `ended` is the round
+    before this one, if the page still shows it. `again` is the rematch, if there is one. `unseen`: the reader has not
+    seen the end of the game. `guest`: the reader is a guest who plays here.
     """
     seen = view.view
     assert seen is not None
@@ -214,7 +224,7 @@ def page_of(
 
 
 def _fragment_url(here: str, view: GameView, choose: str) -> str:
-    """Where the page fetches its next state: the answer tells what happened after this version, or after this round."""
+    """Return where the page fetches its next state, with the version and the round that the reader has seen."""
     query: dict[str, int | str] = {"since": view.version}
     if choose:
         query["choose"] = choose
@@ -255,7 +265,7 @@ LOOKED: Final = "Staff looked at hands during this game. The log shows when."
 
 
 def _rematch(again: RematchState | None) -> tuple[str, str]:
-    """What the button says, empty for no button; and the sentence beside it."""
+    """Return the label of the rematch button, empty for no button, and the sentence beside it."""
     if again is None:
         return "Rematch", ""
     if again.seated:
@@ -280,17 +290,17 @@ def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRo
     return EndedRound(result if view.target else "Everyone’s cards at the end", shown_hands(view, ended.hands))
 
 
-def _says(view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player]) -> list[Said]:
+def _says(view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player]) -> list[SpokenKey]:
     stack = f"{stage.owed} owed: {stage.owed_note}." if stage.owed else "There is no stack."
     counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in players)
     scores = ", ".join(f"{seat.name} {seat.score}" for seat in view.seats)
     held = ", ".join(card.name for card in hand.cards) if hand else "You hold no cards."
     return [
-        Said("c", "Top card", f"{stage.top_name}."),
-        Said("v", "Current colour", f"{stage.color_name or 'Not chosen yet'}."),
-        Said("g", "Stack", stack),
-        Said("e", "Card counts", f"{counts}."),
-        Said("d", "Your hand", f"{hand.note}: {held}." if hand else held),
-        Said("t", "Turn and time left", headline + (" {left}" if view.deadline else "")),
-        Said("s", "Scores", f"{scores}."),
+        SpokenKey("c", "Top card", f"{stage.top_name}."),
+        SpokenKey("v", "Current colour", f"{stage.color_name or 'Not chosen yet'}."),
+        SpokenKey("g", "Stack", stack),
+        SpokenKey("e", "Card counts", f"{counts}."),
+        SpokenKey("d", "Your hand", f"{hand.note}: {held}." if hand else held),
+        SpokenKey("t", "Turn and time left", headline + (" {left}" if view.deadline else "")),
+        SpokenKey("s", "Scores", f"{scores}."),
     ]

@@ -1,4 +1,4 @@
-"""A person's page, and how their games are called where somebody reports them."""
+"""A person's page, and the names of their tables in the form of a report."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from games.render.game_cards import GameCard, begun_at, game_card
 
 @dataclass(frozen=True, slots=True)
 class ProfilePage:
-    """What anybody may know of a person, and the tables that the reader shares with them.
+    """What everyone may know of a person, and the tables that the reader shares with them.
 
-    `itself`: the reader is this person. `shared` are tables of both, `going` the other public tables of this person.
-    `only` is the number of shared tables if there may be more than are listed, else 0.
+    `itself`: the reader is this person. `shared` are tables of both, `going` other public tables of this person that
+    are open or in progress. `only` is the number of shared tables if there may be more than are listed, else 0.
     """
 
     person: User
@@ -50,18 +50,18 @@ def profile_of(
 
 
 def most_listed(tables: Sequence[object]) -> int:
-    """Return the number of these tables if they are as many as are ever listed, else 0."""
+    """Return the number of these tables if it is the most that a page lists, else 0."""
     return profiles.SHOWN if len(tables) == profiles.SHOWN else 0
 
 
 def _shared_card(table: Table, view: GameView, now: datetime) -> GameCard:
-    # A table of two is called the same as the next one with the same person: when it began tells them apart.
+    # Two tables with the same player have the same name, so add when each began.
     card, begun = game_card(view, now), begun_at(table.game)
     return card._replace(people=f"{card.people} · from {begun.day} {begun:%B %Y, %H:%M}")
 
 
 def table_label(table: Table, view: GameView) -> str:
-    """Return what a table is called in the form of a report, so that its players can tell it from others."""
+    """Return a table's name in the form of a report, with what tells it from other tables of the same players."""
     begun, stands = begun_at(table.game), table.game.get_status_display().lower()
     others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
     return f"{words.crumb(view)}, with {others}, from {begun.day} {begun:%B, %H:%M}, {stands} ({view.id})"

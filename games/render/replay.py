@@ -1,4 +1,4 @@
-"""A step of a replay as its page shows it."""
+"""The page of one step of a replay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from games.render.table import Card, Player, Stage, players_of, sorted_hand, sta
 
 
 class Link(NamedTuple):
-    """An address within the replay; without one it leads nowhere from here."""
+    """A link within the replay. `url` is empty if there is no such step. `here`: it leads to this step."""
 
     id: str
     label: str
@@ -28,7 +28,7 @@ class Link(NamedTuple):
 
 
 class HeldHand(NamedTuple):
-    """A hand at this step. `size` is its number of cards in words; `now`: it is this player's turn."""
+    """A hand at this step. `size` is its number of cards in words. `now`: it is this player's turn."""
 
     name: str
     size: str
@@ -39,10 +39,10 @@ class HeldHand(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplayPage:
-    """A step of a replay: `told` is what this move did, `now` what is to be done next.
+    """A step of a replay.
 
-    `n` is the number of moves made so far, out of `last`. `seat` is the seat that it is seen from; None with
-    everybody's cards open. `steps`, `rounds` and `seats` lead to other steps and points of view.
+    `told` is what this move did, `now` what must be done next. `n` is the number of moves so far, out of `last`. `seat`
+    is the seat whose view is shown; None shows all hands. `steps`, `rounds` and `seats` link to other steps and views.
     """
 
     code: str
@@ -67,7 +67,7 @@ class ReplayPage:
 def replay_of(
     step: ReplayFrame, view: GameView, *, seat: int | None, options: rules.Options, now: datetime
 ) -> ReplayPage:
-    """The replay page as the reader of `view` is told it, seen from `seat` (None: with everybody's cards open)."""
+    """Return the page of this step for the reader of `view`, from the view of `seat`, or with all hands for None."""
     seen = view.view
     assert seen is not None
     lines = [_as_known(line, seat) for line in step.lines]
@@ -100,12 +100,12 @@ def _told(step: ReplayFrame, view: GameView, lines: Sequence[LogLine]) -> str:
 
 
 def _as_known(line: LogLine, seat: int | None) -> LogLine:
-    """A line with what this seat knew of it then; all of it for none."""
+    """Return a line of the log with only what this seat knew at the time, or with everything for None."""
     return line if seat is None else replace(line, events=rules.redact(line.events, seat, over=False))
 
 
 def _hands(step: ReplayFrame, view: GameView, from_seat: int | None, options: rules.Options) -> list[HeldHand]:
-    """The hand of the seat that is looked from, or everybody's."""
+    """Return the hand of `from_seat`, or all hands for None."""
     position = step.position
     fitting = {move.card for move in rules.legal_moves(position, position.turn, options) if move.kind == "play"}
     return [

@@ -1,4 +1,4 @@
-"""Whether the reader can resign, and the page that asks once more before they do."""
+"""Whether the reader can resign, and the page that asks for confirmation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from games.render import words
 
 
 def may_leave(view: GameView) -> bool:
-    """Whether the reader can resign: still in, in a round that is being played."""
+    """Return True if the reader can resign: they are still in a round that is being played."""
     seen = view.view
     return view.turn is not None and seen is not None and view.you is not None and view.you not in seen.out
 
 
 @dataclass(frozen=True, slots=True)
 class ResignPage:
-    """The question; `what` says what happens to the reader and to the others."""
+    """The page that asks for confirmation. `what` says what happens to the reader and to the others."""
 
     table: str
     what: str
@@ -27,7 +27,7 @@ class ResignPage:
 
 
 def resign_page_of(view: GameView) -> ResignPage:
-    """Return the question for a reader who can resign."""
+    """Return the page for a reader who can resign."""
     return ResignPage(
         table=words.crumb(view),
         what=words.what_leaving_does(view),

@@ -1,4 +1,4 @@
-"""What the page of time off says about vacation."""
+"""What the page about time off shows of a vacation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Vacation(NamedTuple):
-    """`away_until` is the end of the vacation that somebody is on, if any; `days_left` is what is left in `year`."""
+    """`away_until` is the end of the current vacation, or None. `days_left` are the days left in `year`."""
 
     away_until: datetime | None
     days_left: int

@@ -1,4 +1,4 @@
-"""The page of the rules, from the same data that decides moves."""
+"""The page of the rules."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from games.render.words import option_value
 
 
 class Section(NamedTuple):
-    """A part of the rulebook."""
+    """A section of the rulebook."""
 
     title: str
     rules: Sequence[rules.Rule]
 
 
 class Option(NamedTuple):
-    """An option of a table. `rule` is the rule it belongs to, `presets` its value by the name of each set of rules."""
+    """An option of a table. `rule` is the number of its rule, `presets` are pairs of a preset's title and its value."""
 
     name: str
     title: str
@@ -31,7 +31,7 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RulebookPage:
-    """Every rule, and every option of a table."""
+    """All rules and all options of a table."""
 
     sections: Sequence[Section]
     options: Sequence[Option]
@@ -39,7 +39,7 @@ class RulebookPage:
 
 @cache
 def rulebook_page() -> RulebookPage:
-    """Return the page of the rules, which is the same for everybody."""
+    """Return the page of the rules, which is the same for every reader."""
     by_section = groupby(rules.RULEBOOK, key=lambda rule: rule.section)
     return RulebookPage(
         sections=[Section(title, list(found)) for title, found in by_section],
@@ -48,7 +48,7 @@ def rulebook_page() -> RulebookPage:
 
 
 def preset_values(spec: rules.OptionSpec) -> list[tuple[str, str]]:
-    """Return the name of each set of rules, and what it makes of this option, in words."""
+    """Return each preset's title with its value of this option in words."""
     return [
         (title, option_value(spec, getattr(rules.PRESETS[preset], spec.name)))
         for preset, title in rules.PRESET_TITLES.items()

@@ -1,4 +1,4 @@
-"""What lies on the table and who sits at it: hand, piles, players, scores, hands shown after a round."""
+"""The parts of a game page with cards and players: hand, piles, players, scores, hands at the end of a round."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from games.render.words import cards, color, moment, profile_url
 
 
 class HandCard(NamedTuple):
-    """A card in the reader's hand: `on` while it is being played, `focus` where the keyboard should go."""
+    """A card in the reader's hand. `on`: the reader is playing it. `focus`: it gets the keyboard focus."""
 
     text: str
     name: str
@@ -22,6 +22,8 @@ class HandCard(NamedTuple):
 
 
 class Sort(NamedTuple):
+    """A link that sorts the hand. `on`: the hand is sorted so. `key` is its keyboard shortcut, or empty."""
+
     id: str
     label: str
     url: str
@@ -30,7 +32,7 @@ class Sort(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """The reader's hand; `note` says how many cards it has, and on the reader's turn how many can be played."""
+    """The reader's hand. `note` is the number of cards, and on the reader's turn how many are playable."""
 
     note: str
     cards: Sequence[HandCard]
@@ -40,8 +42,8 @@ class Hand(NamedTuple):
 class Stage(NamedTuple):
     """What lies on the table.
 
-    `color` is the letter of the colour in force, None until it is named. `owed` is the number of cards in the stack, 0
-    without one, and `owed_note` says how to answer it. `swaps` is True if numbers move hands here.
+    `color` is the letter of the current colour, None until it is chosen. `owed` is the number of cards in the stack, 0
+    without one, and `owed_note` says how to respond to it. `swaps` is True if 7 swaps hands and 0 passes them here.
     """
 
     color: str | None
@@ -57,17 +59,25 @@ class Stage(NamedTuple):
 
 
 class ScoreRow(NamedTuple):
+    """A row of the score sheet: a round or the total, with the points of each player."""
+
     label: str
     points: tuple[int, ...]
 
 
 class Tag(NamedTuple):
+    """A label beside a player's name. `hot` tags stand out."""
+
     text: str
     hot: bool = False
 
 
 class Player(NamedTuple):
-    """A row of the list of players. `limit` is the mercy limit, 0 for none."""
+    """A row of the list of players.
+
+    `now`: it is their turn. `cards` is the size of their hand, `limit` the mercy limit (0 for none), `low` and `high`
+    the thresholds of the meter. `hot`: they are close to the limit.
+    """
 
     seat: int
     name: str
@@ -85,7 +95,7 @@ class Player(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A card that is shown; `fits`: its holder can play it now."""
+    """A card shown face up. `fits`: its holder can play it now."""
 
     text: str
     name: str
@@ -93,7 +103,7 @@ class Card(NamedTuple):
 
 
 class ShownHand(NamedTuple):
-    """Somebody's cards once a round is over; `none` says why there are none."""
+    """A player's cards at the end of a round. `none` says why there are none."""
 
     name: str
     url: str
@@ -104,13 +114,13 @@ class ShownHand(NamedTuple):
 SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}
 SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
 NEARLY_OUT: Final = 5
-"""So many cards from the mercy limit a hand is marked."""
+"""A hand this close to the mercy limit, in cards, is marked."""
 
 _COLOR_ORDER: Final = {color: n for n, color in enumerate((*rules.COLORS, ""))}
 
 
 def sorted_hand(hand: Sequence[str], sort: str) -> list[str]:
-    """The cards in one of the orders of `SORTS`."""
+    """Return the cards in one of the orders of `SORTS`."""
     if sort == "drawn":
         return list(hand)
     return sorted(hand, key=_by_number if sort == "number" else _by_color)
@@ -127,7 +137,10 @@ def _by_number(card: str) -> tuple[int, int]:
 
 
 def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None:
-    """The reader's hand; None for a spectator, who has none, and for who is out."""
+    """Return the reader's hand; None for a spectator, a player who is out, and after the game.
+
+    `sort` is a key of `SORTS`, `chosen` the card that is being played, or empty, `here` the page's address.
+    """
     seen = view.view
     if seen is None or seen.hand is None or not seen.hand or view.status != "playing":
         return None
@@ -148,7 +161,7 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
 
 
 def stage_of(view: GameView, seen: rules.View) -> Stage:
-    """Return the piles, the colour in force, the stack and the direction."""
+    """Return the piles, the current colour, the stack and the direction."""
     following = seen.next_seat(seen.turn)
     way = "clockwise" if seen.direction == 1 else "counter-clockwise"
     then = "you" if following == view.you else view.names[following]
@@ -169,7 +182,7 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
 
 
 def players_of(view: GameView, now: datetime) -> list[Player]:
-    """Everybody in turn order, from the reader on."""
+    """Return the players in turn order, the reader first."""
     seen = view.view
     first = view.you or 0
     direction = seen.direction if seen else 1
@@ -220,7 +233,7 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
 
 
 def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
-    """Who is away, and who plays instead."""
+    """Yield the tags of a player who is away or for whom a bot plays."""
     if view.status != "playing" or seat.left:
         return
     if seat.owner:
@@ -232,7 +245,7 @@ def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
 
 
 def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]:
-    """The score sheet, a row a round and the total, its columns as the players are listed; empty before the first."""
+    """Return a row for each round and the total, in the order of `players`. Empty until a round has ended."""
     if not view.results:
         return ()
     order = [player.seat for player in players]
@@ -241,7 +254,7 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
 
 
 def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[ShownHand]:
-    """Everybody's cards, once a round is over; or why somebody holds none."""
+    """Return the hands at the end of a round, a hand for each seat of `view`."""
     return [
         ShownHand(
             name=seat.name,

@@ -1,4 +1,4 @@
-"""The sentences of a page that are not events: who must do what, by when, and what this table plays."""
+"""The text of game pages except the log: headlines, hints, times, and a table's options in words."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ WEEK: Final = 7
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """`1 game`, `3 games`; `many` for a plural that takes more than an s."""
+    """Return `1 game` or `3 games`. Give `many` where the plural is not `one` with an s."""
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def cards(count: int) -> str:
-    """`1 card`, `4 cards`."""
+    """Return `1 card` or `4 cards`."""
     return counted(count, "card")
 
 
 def color(letter: str | None) -> str:
-    """The colour's name; empty for none."""
+    """Return the name of a colour given by its letter, or an empty string for None."""
     return rules.color_name(letter) if letter else ""
 
 
 def listed(words: Sequence[str]) -> str:
-    """`Ann`, `Ann and Bob`, `Ann, Bob and Chen`."""
+    """Join words as in `Ann`, `Ann and Bob`, `Ann, Bob and Chen`."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
@@ -43,16 +43,19 @@ def listed(words: Sequence[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def profile_url(username: str) -> str:
-    """Where a person's page is; empty for nobody's."""
+    """Return the address of a person's page, or an empty string for an empty username (a bot, a deleted account)."""
     return reverse("person", args=[username]) if username else ""
 
 
-def whose(name: str) -> str:
+def possessive(name: str) -> str:
     return f"{name}’s"
 
 
 def moment(at: datetime, now: datetime) -> str:
-    """A moment as a player says it, in the zone of the reader: `14:05`, `Sat 14:05`, `3 Dec 14:05`."""
+    """Format a time in the current time zone, as short as its distance from `now` allows.
+
+    `14:05` today, `Sat 14:05` within a week, else `3 Dec 14:05`.
+    """
     zone = timezone.get_current_timezone()
     here, today = timezone.localtime(at, zone), timezone.localtime(now, zone)
     days = abs((here.date() - today.date()).days)
@@ -61,13 +64,13 @@ def moment(at: datetime, now: datetime) -> str:
 
 
 def due(deadline: datetime, now: datetime) -> str:
-    """A deadline's moment; who has chosen no zone is told that it is UTC: `Sat 14:05 UTC`."""
+    """Format a deadline as `moment` does. In UTC, which may be a zone that nobody chose, add the zone's name."""
     zone = " UTC" if timezone.get_current_timezone_name() == "UTC" else ""
     return f"{moment(deadline, now)}{zone}"
 
 
 def time_left(deadline: datetime, now: datetime) -> str:
-    """`45 s left`, `14 h left`, begun seconds counted; static/js/clock.js says the same."""
+    """Return `45 s left` or `14 h left`, rounded up to whole seconds. Keep in step with static/js/clock.js."""
     seconds = math.ceil((deadline - now).total_seconds())
     if seconds <= 0:
         return "time is up"
@@ -75,12 +78,12 @@ def time_left(deadline: datetime, now: datetime) -> str:
 
 
 def waited(since: datetime, now: datetime, *, depth: int = 2) -> str:
-    """How long something waits, in words: `3 days, 4 hours`, `less than a minute`."""
+    """Return the time since `since` in at most `depth` units, like `3 days, 4 hours` or `less than a minute`."""
     return timesince(since, now, depth=depth) if now - since >= timedelta(minutes=1) else "less than a minute"
 
 
 def duration(seconds: int) -> str:
-    """`45 s`, `90 min`, `14 h`, `5 days`: as exact as it matters."""
+    """Return a duration in one unit that suits it: `45 s`, `90 min`, `14 h` or `5 days`."""
     for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (3 * DAY, HOUR, "h")):
         if seconds < limit:
             return f"{seconds // unit} {word}"
@@ -88,16 +91,16 @@ def duration(seconds: int) -> str:
 
 
 def table_name(view: GameView) -> str:
-    """What a table is called: after the person at its first seat. The last one to leave closes a table."""
-    if not view.seats:
+    """Return the name of a table, which is that of the player in its first seat."""
+    if not view.seats:  # a table closes when the last player leaves before the start
         return "A closed table"
     if view.you == 0:
         return "Your table"
-    return f"{whose(view.seats[0].name)} table"
+    return f"{possessive(view.seats[0].name)} table"
 
 
 def headline(view: GameView, now: datetime) -> str:
-    """One sentence: who must do what, and by when."""
+    """Return one sentence that says who must do what and by when, or how the game ended."""
     if view.view is None:
         return f"{table_name(view)}: {free_seats(view.players - len(view.seats))}."
     if view.status == "void":
@@ -105,15 +108,15 @@ def headline(view: GameView, now: datetime) -> str:
     if view.turn is None:
         return _result(view)
     if view.paused:
-        return f"Paused: {'your' if view.turn == view.you else whose(view.names[view.turn])} turn."
+        return f"Paused: {'your' if view.turn == view.you else possessive(view.names[view.turn])} turn."
     by = ""
     if view.deadline is not None and view.deadline - now > timedelta(seconds=2 * MINUTE):
         by = f", by {due(view.deadline, now)}"
     if view.my_turn:
-        return f"Your turn: {_yours(view, view.view)}{by}."
+        return f"Your turn: {_your_task(view, view.view)}{by}."
     if view.turn == view.you:
-        return f"Your bot’s turn: {_theirs(view.view)}."
-    return f"{whose(view.names[view.turn])} turn: {_theirs(view.view)}{by}."
+        return f"Your bot’s turn: {_their_task(view.view)}."
+    return f"{possessive(view.names[view.turn])} turn: {_their_task(view.view)}{by}."
 
 
 def free_seats(count: int) -> str:
@@ -134,7 +137,7 @@ def _result(view: GameView) -> str:
     return f"{name} {what}{points}."
 
 
-def _yours(view: GameView, seen: rules.View) -> str:
+def _your_task(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "choose a colour for the roulette"
     if seen.phase == "drawn" and seen.drawn is not None:
@@ -148,7 +151,7 @@ def _yours(view: GameView, seen: rules.View) -> str:
     return "play a card or draw" if "draw" in kinds else "play a card"
 
 
-def _theirs(seen: rules.View) -> str:
+def _their_task(seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "choose a colour for the roulette"
     if seen.pending is not None:
@@ -157,7 +160,7 @@ def _theirs(seen: rules.View) -> str:
 
 
 def detail(view: GameView) -> str:
-    """The sentence below the headline: what would be legal, or why the reader just watches."""
+    """Return the sentence below the headline: what the reader can play, or why they only watch. May be empty."""
     seen = view.view
     if seen is None or view.status != "playing":
         return ""
@@ -186,9 +189,10 @@ def _what_is_playable(view: GameView, seen: rules.View) -> str:
 
 
 def what_leaving_does(view: GameView) -> str:
-    """What happens to a reader who resigns now, and to the others (LEAVE-1, END-3, END-4, SCORE-2)."""
+    """Return what happens to the reader and the others if the reader resigns now (LEAVE-1, END-3, END-4, SCORE-2)."""
     staying = [seat for seat in view.seats if seat.seat != view.you and not seat.left]
-    others = listed([seat.name for seat in staying if view.target or not seat.out])  # a match deals the out in again
+    # In a match, players who are out of this round play in the next.
+    others = listed([seat.name for seat in staying if view.target or not seat.out])
     winner = _winner_by_leaving(view)
     until = "the match" if view.target else "the round"
     if len(staying) == 1 or (winner and not view.target):
@@ -204,26 +208,26 @@ def what_leaving_does(view: GameView) -> str:
 
 
 def _winner_by_leaving(view: GameView) -> str:
-    """Who wins the round if the reader leaves it now; empty if it goes on."""
+    """Return the name of the player who wins the round if the reader leaves now, or an empty string."""
     assert view.view is not None
     winner = rules.winner_by_leaving(view.view)
     return "" if winner is None else view.names[winner]
 
 
 def crumb(view: GameView) -> str:
-    """Where the reader is: the table, the round, the length."""
+    """Return the table's name and how far its game is: `Ann’s table · round 2, to 500`."""
     return f"{table_name(view)} · {length(view)}"
 
 
 def length(view: GameView) -> str:
-    """How long is played, and how far it is: `a single round`, `to 500` before the first deal, `round 2, to 500`."""
+    """Return the length of a game: `a single round`, `to 500` before the first deal, then `round 2, to 500`."""
     if not view.target:
         return "a single round"
     return f"round {view.round}, to {view.target:,}" if view.round else f"to {view.target:,}"
 
 
 def options_prose(view: GameView) -> str:
-    """The table's options as a few sentences, made from the rules' own table of options."""
+    """Return a table's options as sentences. Rule options are named only if they differ from the preset."""
     pace = view.terms
     match = f"a match to {view.target:,} points" if view.target else "a single round"
     deck = rules.DECKS[view.options.deck]
@@ -250,7 +254,7 @@ def options_prose(view: GameView) -> str:
 
 
 def option_value(spec: rules.OptionSpec, value: object) -> str:
-    """An option's value as people say it: on, off, 25, the name of a deck."""
+    """Return the value of an option in words: `on`, `off`, `25`, the title of a deck."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if spec.name == "deck" and isinstance(value, str):

@@ -19,7 +19,7 @@ from games.models import Appeal, Case, Game
 from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
 from games.queries.conduct import DoneAct, You
-from games.render.words import counted, whose
+from games.render.words import counted, possessive
 from games.staff import forms
 from games.staff.forms import ReasonForm
 
@@ -97,7 +97,7 @@ def _who(name: str | You | None) -> str:
 
 
 def _whose(name: str | You | None) -> str:
-    return "your" if name is You.YOU else whose(_who(name))
+    return "your" if name is You.YOU else possessive(_who(name))
 
 
 def _text(sentence: str) -> Callable[[DoneAct], str]:
