@@ -41,7 +41,7 @@ BEAT: Final = timedelta(seconds=2)
 MAIL_BEAT: Final = timedelta(seconds=5)
 """How often a site looks for what is due, as `nomercy.celery` has it; beats at which nothing is are passed over."""
 PACES: Final = ("fast", "fast", "standard", "standard", "slow")
-OF_A_TURN: Final = frozenset({TURN, DEADLINE})
+TURN_KINDS: Final = frozenset({TURN, DEADLINE})
 """Mails that may come in the night if the turn ends soon after it; a summary comes at the hour it was asked for."""
 EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothing_owed", "nobody_to_catch"})
 """What a move may be answered because the game had moved on."""
@@ -285,7 +285,7 @@ class Month:
             if person.sleeps and not person.awake(self.now):
                 kind = parsed(envelope.original_content or b"")["List-Id"].strip("<").split(".")[0]
                 self.told.events[f"mails in the night, {kind}"] += 1
-                if kind != DIGEST and not (kind in OF_A_TURN and self._is_pressed(person)):
+                if kind != DIGEST and not (kind in TURN_KINDS and self._is_pressed(person)):
                     self.told.faults.append(f"{self.now}: a mail of the kind {kind} came in {person.user}'s night")
             if self.rng.random() < person.character.answers:
                 later = timedelta(minutes=self.rng.uniform(5, 120))

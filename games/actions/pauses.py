@@ -95,7 +95,7 @@ def take_seat_back(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         if table.seats[seat].bot:
             seating.give_back(table, seat=seat, now=now)
             table_events.record(table_events.SEAT_TAKEN_BACK, game=table.game, seat=seat, now=now)
-            preferences.read_kind(
+            preferences.mark_kind_read(
                 user_id=viewer.user.pk, kind=BOT_TOOK_OVER, game=table.game, reason=Reason.BACK, now=now
             )
         return table

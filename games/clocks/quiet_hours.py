@@ -31,7 +31,7 @@ def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
     `follow_everybody` does its work, or the clock if the deadline comes first.
     """
     if not after:
-        preferences.look_again_at_night(user_id=user_id, now=now)
+        preferences.recheck_night_mail(user_id=user_id, now=now)
     games = _not_following(_running().filter(user_id=user_id, game_id__gt=after))
     portion = games[:PORTION]
     count = _follow(portion, now)

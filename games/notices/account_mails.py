@@ -1,4 +1,4 @@
-"""Mails about accounts, as the outbox sends them: looked at again, limited by mailbox, made when they are sent."""
+"""Send mails about accounts: check them when they are due, limit them by mailbox, and make them when they are sent."""
 
 from __future__ import annotations
 
@@ -21,94 +21,88 @@ from accounts.models import AccountMail
 from games.notices import emails, notice_mails
 from games.notices.emails import Reader
 from games.notices.kinds import Reason, Verdict
-from games.notices.queue import Letter, judged
+from games.notices.queue import Letter, judge_or_postpone
 
 log = structlog.get_logger(__name__)
 
-ONE_CLAIMS: Final = 0x6D61696C
-"""PostgreSQL's advisory lock under which these mails are claimed by one sender at a time.
+CLAIM_LOCK: Final = 0x6D61696C
+"""The id of the advisory lock under which one sender at a time claims these mails.
 
-Two at once would each count the mails of a mailbox without those of the other.
+Two senders at once would count the mails to a mailbox without each other's.
 """
-GONE_OUT: Final = (
+COUNTED_STATES: Final = (
     AccountMail.State.SENDING,
     AccountMail.State.HANDED,
     AccountMail.State.SENT,
     AccountMail.State.FAILED,
 )
-"""What counts for the limit of a mailbox: a mail that failed may have arrived."""
+"""The states that count for the limit of a mailbox. A mail that failed may still have arrived."""
 
 
 OLDEST: Final = 1000
-"""The mailboxes of so many due mails are considered in one claim, so that a claim costs little however many wait."""
+"""One claim considers the mailboxes of this many due mails, the oldest, so that its cost is bounded."""
 LIMITED: Final = tuple(name for name, kind in mails.KINDS.items() if kind.limited)
 
-Box = tuple[str, str]
-"""A kind of mail and a mailbox, for which mails are counted together."""
+Bucket = tuple[str, str]
+"""A kind of mail and a mailbox. A limit counts the mails of a bucket together."""
 
 
 @dataclass(slots=True)
-class _Gone:
-    """What limits need to know about the mails that have gone out in their window.
+class _Sent:
+    """The mails that went out within the window of the limits."""
 
-    `times` has, by kind and mailbox, when mails went out, oldest first. `lately` has the kind and address of each.
-    `leading` has, by kind and address, the mail that goes out now.
-    """
+    times: defaultdict[Bucket, list[datetime]] = field(default_factory=lambda: defaultdict(list))  # oldest first
+    recent: set[tuple[str, str]] = field(default_factory=set)  # kind and address of each
+    leading: dict[tuple[str, str], AccountMail] = field(default_factory=dict)  # by kind and address: what goes out now
 
-    times: defaultdict[Box, list[datetime]] = field(default_factory=lambda: defaultdict(list))
-    lately: set[tuple[str, str]] = field(default_factory=set)
-    leading: dict[tuple[str, str], AccountMail] = field(default_factory=dict)
-
-    def full_until(self, box: Box) -> datetime | None:
-        """Return when the next mail can go to this mailbox if it has had its limit, else None."""
-        times, allowed = self.times[box], scaled(MAILS_TO_MAILBOX.most)
+    def full_until(self, bucket: Bucket) -> datetime | None:
+        """Return when the next mail can go to this mailbox, or None if it has not reached its limit."""
+        times, allowed = self.times[bucket], scaled(MAILS_TO_MAILBOX.most)
         full = allowed is not None and len(times) >= allowed
         return times[-allowed] + MAILS_TO_MAILBOX.window if allowed is not None and full else None
 
 
 def judge_due(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
-    """Lock the mails that are due, at most so many, and say what is to become of each.
+    """Lock up to `most` due mails and return each with a verdict. Returns nothing while another sender does the same.
 
-    The other mails that are due to the same mailboxes are put off if their mailbox has had its limit, and dropped if
-    they were asked for too long ago: however many they are, the next claim does not see them again.
-
-    Gives none while another sender does the same.
+    Other due mails to the same mailboxes are postponed if their mailbox has reached its limit, and dropped if they are
+    too old. So the next claim does not see them again, however many there are.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [ONE_CLAIMS])
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [CLAIM_LOCK])
         if not cursor.fetchone()[0]:
             return []
     in_turn = _in_turn(now, most)
     due = _due(now).select_for_update(skip_locked=True, of=("self",))
     locked = due.select_related("user").in_bulk(in_turn)
     rows = [locked[pk] for pk in in_turn if pk in locked]
-    gone = _gone({row.mailbox for row in rows}, now)
-    looked = []
+    sent = _sent({row.mailbox for row in rows}, now)
+    verdicts = []
     for row in rows:
-        verdict = judged(row, partial(_judge, row, gone, now), now=now)
+        verdict = judge_or_postpone(row, partial(_judge, row, sent, now), now=now)
         if not verdict.reason:
-            gone.times[row.kind, row.mailbox].append(now)
-            gone.lately.add((row.kind, row.address))
-            gone.leading[row.kind, row.address] = row
-        looked.append((row, verdict))
-    _settle_others(rows, gone, now)
-    return looked
+            sent.times[row.kind, row.mailbox].append(now)
+            sent.recent.add((row.kind, row.address))
+            sent.leading[row.kind, row.address] = row
+        verdicts.append((row, verdict))
+    _settle_others(rows, sent, now)
+    return verdicts
 
 
 def _due(now: datetime) -> QuerySet[AccountMail]:
     return AccountMail.objects.filter(state=AccountMail.State.WAITING, due_at__lte=now)
 
 
-def _gone(mailboxes: set[str], now: datetime) -> _Gone:
-    """Return what has gone out to these mailboxes. Runs one query."""
-    gone = _Gone()
+def _sent(mailboxes: set[str], now: datetime) -> _Sent:
+    """Return the limited mails that went out to these mailboxes. Runs one query."""
+    sent = _Sent()
     rows = AccountMail.objects.filter(
-        kind__in=LIMITED, mailbox__in=mailboxes, state__in=GONE_OUT, since__gt=now - MAILS_TO_MAILBOX.window
+        kind__in=LIMITED, mailbox__in=mailboxes, state__in=COUNTED_STATES, since__gt=now - MAILS_TO_MAILBOX.window
     )
     for kind, mailbox, address, since in rows.order_by("since").values_list("kind", "mailbox", "address", "since"):
-        gone.times[kind, mailbox].append(since)
-        gone.lately.add((kind, address))
-    return gone
+        sent.times[kind, mailbox].append(since)
+        sent.recent.add((kind, address))
+    return sent
 
 
 _IN_TURN: Final = """
@@ -138,16 +132,15 @@ _IN_TURN: Final = """
 
 
 def _in_turn(now: datetime, most: int) -> list[int]:
-    """Return the numbers of the mails that are due, at most so many, in the order in which they are to be sent.
+    """Return the ids of up to `most` due mails in the order in which they are sent.
 
-    The networks that asked for mails to one mailbox take turns: the network that has had the fewest comes first, and
-    among equal ones the oldest row. So nobody delays a stranger's mail by more than one mail for each network used.
+    The networks that asked for mails to one mailbox take turns. The network with the fewest mails so far comes first,
+    then the oldest row. So a person can delay a stranger's mail by at most one mail for each network they use.
 
-    A mail to set a new password comes last if nobody has confirmed its address, because anybody can claim other
-    spellings of a mailbox. Addresses are stored in the same spelling for people and for mails
-    (`AccountAdapter.clean_email`).
+    A password reset comes last if its address is not confirmed, because anyone can claim other spellings of a mailbox.
+    Addresses are stored in the same spelling for people and for mails (`AccountAdapter.clean_email`).
     """
-    gone_out = [state.value for state in GONE_OUT]
+    gone_out = [state.value for state in COUNTED_STATES]
     with connection.cursor() as cursor:
         cursor.execute(
             _IN_TURN, {"now": now, "most": most, "oldest": OLDEST, "gone_out": gone_out, "reset": mails.RESET}
@@ -158,55 +151,55 @@ def _in_turn(now: datetime, most: int) -> list[int]:
 _TRIES: Final = Case(
     When(reason=Reason.FAULT, then=Value(0)), default="tries", output_field=PositiveSmallIntegerField()
 )
-"""The tries of a mail that is put off: after a fault they counted faults, and start again."""
+"""The tries of a mail that is postponed. After a fault they counted faults, so they start at 0 again."""
 
 
-def _settle_others(rows: Sequence[AccountMail], gone: _Gone, now: datetime) -> None:
-    """Drop or put off the mails that are due to the same mailboxes as these rows and need no look at each.
+def _settle_others(rows: Sequence[AccountMail], sent: _Sent, now: datetime) -> None:
+    """Drop or postpone the other mails that are due to the mailboxes of these rows.
 
-    Runs one statement, and one for each mailbox that has had its limit.
+    Runs one statement, and one more for each mailbox that has reached its limit.
     """
     others = _due(now).exclude(pk__in=[row.pk for row in rows])
     late = others.filter(kind__in=LIMITED, mailbox__in={row.mailbox for row in rows}, created_at__lt=now - mails.LATEST)
     _unlocked(late).update(state=AccountMail.State.DROPPED, reason="late", since=now)
     for kind, mailbox in {(row.kind, row.mailbox) for row in rows}:
-        until = gone.full_until((kind, mailbox))
+        until = sent.full_until((kind, mailbox))
         if until is not None:
             waiting = _unlocked(others.filter(kind=kind, mailbox=mailbox))
             waiting.update(due_at=until, reason="enough", since=now, tries=_TRIES)
 
 
 def _unlocked(rows: QuerySet[AccountMail]) -> QuerySet[AccountMail]:
-    """Return these rows without those that another transaction has locked, so that an update waits for nobody."""
+    """Return these rows without those that another transaction has locked, so that an update does not wait."""
     return AccountMail.objects.filter(pk__in=rows.select_for_update(skip_locked=True).values("pk"))
 
 
-def _judge(row: AccountMail, gone: _Gone, now: datetime) -> Verdict:
+def _judge(row: AccountMail, sent: _Sent, now: datetime) -> Verdict:
     if not mails.KINDS[row.kind].limited:
         return Verdict()
     if now - row.created_at > mails.LATEST:
         return Verdict("late")
-    leading = gone.leading.get((row.kind, row.address))
+    leading = sent.leading.get((row.kind, row.address))
     if leading is not None and (row.kind != mails.CONFIRM or mails.add_to_list(leading, row)):
         return Verdict("merged")
     if row.kind == mails.RESET and _is_pointless(row):
-        return Verdict("nothing")  # before the limit: there is nothing that it could wait for
-    until = gone.full_until((row.kind, row.mailbox))
+        return Verdict("nothing")  # checked before the limit, because waiting would not help
+    until = sent.full_until((row.kind, row.mailbox))
     if until is not None:
-        # It waits for its turn, because others may have used up the limit with other spellings of the mailbox. But a
-        # mail to set a new password is dropped if its address has just had one: that was for all accounts there.
-        again = row.kind != mails.CONFIRM and (row.kind, row.address) in gone.lately
+        # It waits, because others may have used up the limit with other spellings of the mailbox. A password reset is
+        # dropped if its address has just had one, because that mail listed all accounts of the address.
+        again = row.kind != mails.CONFIRM and (row.kind, row.address) in sent.recent
         return Verdict("enough", None if again else until)
     return Verdict("nothing" if row.kind != mails.RESET and _is_pointless(row) else "")
 
 
 def _is_pointless(row: AccountMail) -> bool:
-    """Return True if this mail has no account to name, or not any more."""
+    """Return True if no account is concerned by this mail any more."""
     return _reader(row) is None if row.kind == mails.WORKS else not mails.has_content(row)
 
 
 def compose(rows: Sequence[AccountMail], *, now: datetime) -> list[Letter[AccountMail]]:
-    """Make the mails of these rows, in order; None where one cannot be made."""
+    """Make the mail of each row, in order. A mail that cannot be made is None."""
     return [([row], _try_mail(row, now)) for row in rows]
 
 
@@ -216,14 +209,14 @@ def _try_mail(row: AccountMail, now: datetime) -> EmailMultiAlternatives | None:
             reader = _reader(row)
             return emails.works_mail(reader, now=now, number=row.pk) if reader is not None else None
         return mails.build(row, now=now)
-    except Exception as error:  # noqa: BLE001  # one mail that cannot be made must not keep the others
-        # Never the traceback: its values hold links that set passwords.
-        log.error("account mail not made", kind=row.kind, error=type(error).__name__)  # noqa: TRY400  # as said
+    except Exception as error:  # noqa: BLE001  # one mail that cannot be made must not stop the others
+        # No traceback: its values can include links that set passwords.
+        log.error("account mail not made", kind=row.kind, error=type(error).__name__)  # noqa: TRY400  # no traceback
         return None
 
 
 def _reader(row: AccountMail) -> Reader | None:
-    """The person that a mail about their address is for, if it is still theirs."""
+    """Return the person that a mail about their address is for, or None if it is no longer their address."""
     if row.user is None:
         return None
     reader = notice_mails.readers_of({row.user}).get(row.user.pk)

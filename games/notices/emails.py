@@ -1,6 +1,7 @@
-"""The mails: one function each, from what its reader may see to a message in text and HTML.
+"""Make mails about games, in text and HTML, from what their reader may see. One function per layout.
 
-No mail names a card. Headers are single lines whatever a name holds; links are signed, and opening one changes nothing.
+No mail names a card. Every header is a single line, whatever characters a name contains. Links are signed, and opening
+one changes nothing.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from games.render.direction import isolate
 
 LONGEST_SUBJECT: Final = 180
 LONGEST_LINE: Final = 990
-ZERO_WIDTH_JOINER: Final = "\u200d"  # holds emoji together
+ZERO_WIDTH_JOINER: Final = "\u200d"  # joins emoji
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Whom a mail is for; `key` makes the links that stop mails."""
+    """The person that a mail is for. `key` is their mail key, which is part of the links that stop mails."""
 
     user_id: int
     name: str
@@ -44,15 +45,15 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class EmailItem:
-    """Something that happened, at a table or elsewhere: then `page` is the name of the page that tells more."""
+    """One event in a mail."""
 
     text: str
-    view: GameView | None
-    page: str = ""
+    view: GameView | None  # the table, if it is about one
+    page: str = ""  # else the name of the URL that says more
 
 
 class Mail(EmailMultiAlternatives):
-    """A mail whose addresses in headers stay in one piece: a folded `List-Unsubscribe` is not understood everywhere."""
+    """A mail with long header lines, because some mail programs do not understand a folded `List-Unsubscribe`."""
 
     def message(self, **options: Any) -> Any:
         message = super().message(**options)
@@ -61,7 +62,11 @@ class Mail(EmailMultiAlternatives):
 
 
 def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
-    """Return a mail about the reader's turn in these games, the most urgent first. `number` makes the Message-ID."""
+    """Return a mail about the reader's turn in these games.
+
+    :param views: the games, the most urgent first.
+    :param number: becomes part of the Message-ID.
+    """
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         first, count = views[0], len(views)
         title = sentence(first, now)
@@ -72,13 +77,13 @@ def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, no
             title = f"{words.time_left(first.deadline, now)}. {title}"
         games = [_game(reader, view, now) for view in views]
         if kind.time_left_first and count == 1:
-            games[0]["left"] = ""  # the title says it
+            games[0]["left"] = ""  # the title has it already
         context = {"title": title, "games": games, "one": count == 1}
         return _mail(context, reader, kind, now=now, number=number)
 
 
 def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[EmailItem], *, now: datetime, number: int) -> Mail:
-    """Return a mail about what happened while the reader was away, all of one kind."""
+    """Return a mail about events of one kind. `number` becomes part of the Message-ID."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         title = news[0].text if len(news) == 1 else f"{kind.title}: {len(news)} {kind.several}."
         told = [_news(reader, item, now) | {"open": _link_text(kind, item)} for item in news]
@@ -89,7 +94,7 @@ def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[EmailItem], *, no
 def digest_mail(
     reader: Reader, waiting: Sequence[GameView], news: Sequence[EmailItem], *, now: datetime, number: int
 ) -> Mail:
-    """The day's summary: the games that wait for the reader, and what happened since."""
+    """Return the daily summary: the games where it is the reader's turn, and recent events."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         count = len(waiting)
         some = words.counted(count, "game is", "games are") if count else "No game is"
@@ -103,14 +108,14 @@ def digest_mail(
 
 
 def works_mail(reader: Reader, *, now: datetime, number: int) -> Mail:
-    """Ask whether mail arrives again at an address that mails came back from. `number` makes the Message-ID."""
-    link = mail_links.address_of(mail_links.WORKS, user_id=reader.user_id, what=reader.address, key=reader.key)
+    """Return a mail that asks whether a bounced address works again. `number` becomes part of the Message-ID."""
+    link = mail_links.link_url(mail_links.WORKS, user_id=reader.user_id, target=reader.address, key=reader.key)
     context = {"title": "Does this address work again?", "link": link, "address": reader.address}
     return _message("works", context, reader, now=now, number=number)
 
 
 def sentence(view: GameView, now: datetime) -> str:
-    """The game page's heading, without the card that its reader has drawn."""
+    """Return the heading of the game page, without naming the card that the reader has drawn."""
     seen = view.view
     return words.headline(view if seen is None else replace(view, view=replace(seen, drawn=None)), now)
 
@@ -126,7 +131,7 @@ def one_line(text: str) -> str:
 
 
 def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
-    """A game as a mail shows it."""
+    """Return the context of `emails/_game.html` for one game."""
     others = [seat.name for seat in view.seats if seat.seat != view.you]
     return {
         "sentence": one_line(sentence(view, now)),
@@ -134,7 +139,7 @@ def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
         "others": one_line(words.listed(others)),
         "length": words.length(view),
         "left": words.time_left(view.deadline, now) if view.deadline and view.my_turn else "",
-        "link": mail_links.address_of(mail_links.OPEN, user_id=reader.user_id, what=view.id),
+        "link": mail_links.link_url(mail_links.OPEN, user_id=reader.user_id, target=view.id),
     }
 
 
@@ -145,14 +150,14 @@ def _news(reader: Reader, news: EmailItem, now: datetime) -> dict[str, Any]:
 
 
 def _link_text(kind: NoticeKind, news: EmailItem) -> str:
-    """Return what the link to the table says."""
+    """Return the text of the link to the table."""
     playing = news.view is not None and news.view.status == Game.Status.PLAYING
     return kind.link if playing else "Open the table"
 
 
 def _mail(context: dict[str, Any], reader: Reader, kind: NoticeKind, *, now: datetime, number: int) -> Mail:
-    """Return a mail of this kind, which its reader can stop with one click."""
-    stop = mail_links.address_of(mail_links.STOP, user_id=reader.user_id, what=kind.name, key=reader.key)
+    """Return a mail of this kind, with headers that let the reader stop such mails with one click."""
+    stop = mail_links.link_url(mail_links.STOP, user_id=reader.user_id, target=kind.name, key=reader.key)
     more = {"stop": stop, "kind": kind.title, "settings": settings.SITE_URL + reverse("notice-settings")}
     message = _message(kind.template, context | more, reader, now=now, number=number)
     message.extra_headers |= {
@@ -164,10 +169,10 @@ def _mail(context: dict[str, Any], reader: Reader, kind: NoticeKind, *, now: dat
 
 
 def _message(name: str, context: dict[str, Any], reader: Reader, *, now: datetime, number: int) -> Mail:
-    """The triple of templates of this name, rendered. The same `number` gives the same Message-ID, for a second try."""
+    """Render the three templates of this name. A retry with the same `number` has the same Message-ID."""
     context = {"name": one_line(reader.name), "site": settings.SITE_URL, "host": host(), **context}
     context["title"] = one_line(context["title"])
-    # A name must not read as an encoded word, which a mail program would decode to what it likes.
+    # Mail programs decode "=?" as the start of an encoded word, so a name must not contain it.
     subject = one_line(render_to_string(f"emails/{name}_subject.txt", context)).replace("=?", "= ?")
     message = Mail(
         subject=subject if len(subject) <= LONGEST_SUBJECT else f"{subject[: LONGEST_SUBJECT - 1]}…",

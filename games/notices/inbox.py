@@ -1,4 +1,4 @@
-"""Every read of notices: what one person was told, what there is to sum up, and how far the sender is behind."""
+"""Read notices: a person's list, their badges, and the contents of the daily summary."""
 
 from __future__ import annotations
 
@@ -25,18 +25,15 @@ log = structlog.get_logger(__name__)
 A_DAY: Final = timedelta(days=1)
 MOST_NEWS: Final = 20
 LISTED: Final = 60
-"""So many of somebody's newest notices are listed, every channel counting as one."""
+"""How many of a person's newest notice rows are listed. Each channel has a row of its own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One thing somebody was to be told, and what became of it in each channel.
-
-    `view` is the table as they may see it; None for one that is closed to them, and where there is no table.
-    """
+class Entry:
+    """One event in a person's list of notices, with its notice in each channel."""
 
     notices: tuple[Notice, ...]
-    view: GameView | None
+    view: GameView | None  # the table as the person may see it; None without one, or if it is closed to them
 
     @property
     def first(self) -> Notice:
@@ -48,46 +45,49 @@ class Told:
         return next((row for row in self.notices if row.channel == SITE and row.state == Notice.State.SENT), None)
 
     @property
-    def needless(self) -> bool:
-        """Whether nothing came of it, for reasons that are as they should be."""
+    def unneeded(self) -> bool:
+        """Whether it was dropped in every channel because the person did not need it (`EXPECTED`)."""
         return all(row.state == Notice.State.DROPPED and row.reason in EXPECTED for row in self.notices)
 
 
-def told_to(user: User) -> list[Told]:
-    """What this person was told lately, or would have been, newest first. At most three queries."""
+def entries_for(user: User) -> list[Entry]:
+    """Return this person's recent notices, sent or not, newest first. Runs at most three queries."""
     rows = _known(Notice.objects.filter(user=user).order_by("-pk")[:LISTED])
     views = views_for(user, tables_of(games_in(rows)))
     groups: dict[tuple[int | None, int, str, int], list[Notice]] = {}
     for row in rows:
         groups.setdefault((row.game_id, row.version, row.kind, row.mark), []).append(row)
     return [
-        Told(tuple(sorted(group, key=lambda row: row.pk)), views.get(group[0].game_id or 0))
+        Entry(tuple(sorted(group, key=lambda row: row.pk)), views.get(group[0].game_id or 0))
         for group in groups.values()
     ]
 
 
 def games_in(rows: Iterable[Notice]) -> set[int]:
-    """The numbers of the games that these notices are about."""
+    """Return the ids of the games that these notices are about."""
     return {row.game_id for row in rows if row.game_id is not None}
 
 
 def views_for(user: User, tables: Mapping[int, Table]) -> dict[int, GameView]:
-    """These tables by number, as this person may see them, but for those that are closed to them, as after losing a
-    seat. At most one query."""
+    """Return these tables as this person may see them, by id. Runs at most one query.
+
+    Leaves out tables that are closed to them, for example after losing a seat.
+    """
     return {table.game.pk: queries.view_of(table, user) for table in queries.visible_to(user, tables.values())}
 
 
 def tables_of(games: Collection[int]) -> dict[int, Table]:
-    """These games by number, in one query. One that cannot be read is logged and left out: it is the others'
-    readers who would miss theirs.
+    """Return these games' tables by id. Runs one query.
 
-    :raises Error: what the database says.
+    If a game cannot be read, all are read one by one, and the broken one is logged and left out.
+
+    :raises Error: a database error.
     """
     try:
         return _read(games) if games else {}
     except Error:
         raise
-    except Exception as error:  # noqa: BLE001  # of which game, is found out below
+    except Exception as error:  # noqa: BLE001  # the loop below finds the broken game
         log.warning("games are read one by one", error=type(error).__name__)
     found: dict[int, Table] = {}
     for number in games:
@@ -95,9 +95,9 @@ def tables_of(games: Collection[int]) -> dict[int, Table]:
             found |= _read([number])
         except Error:
             raise
-        except Exception as error:  # noqa: BLE001  # whatever it is, the others are read
-            # Never the traceback's values: they hold cards.
-            log.error("a game cannot be read", game=number, error=type(error).__name__)  # noqa: TRY400  # as said
+        except Exception as error:  # noqa: BLE001  # whatever it is, read the others
+            # No traceback: its values can include cards.
+            log.error("a game cannot be read", game=number, error=type(error).__name__)  # noqa: TRY400  # no traceback
     return found
 
 
@@ -107,10 +107,10 @@ def _read(games: Collection[int]) -> dict[int, Table]:
 
 @dataclass(frozen=True, slots=True)
 class Badges:
-    """What every page counts for its reader: the games that `lists.waiting_for` finds, and the unread notices."""
+    """The counts in the header of every page."""
 
-    turns: int = 0
-    notices: int = 0
+    turns: int = 0  # games that `lists.waiting_for` finds
+    notices: int = 0  # unread
 
 
 def badges_of(user: User) -> Badges:
@@ -119,18 +119,18 @@ def badges_of(user: User) -> Badges:
 
 
 def settings_of(user: User) -> NoticeSettings:
-    """What this person wants to be told; the usual if they never said."""
+    """Return this person's notice settings, or the defaults if they never chose any."""
     return NoticeSettings.objects.filter(user=user).first() or NoticeSettings(user=user)
 
 
-def news_of_the_day(user: User, now: datetime) -> Sequence[Notice]:
-    """What happened to this person within a day and is not read yet, newest first."""
+def unread_today(user: User, now: datetime) -> Sequence[Notice]:
+    """Return this person's unread notices of the last 24 hours that have a text, newest first."""
     rows = Notice.objects.filter(user=user, channel=SITE, created_at__gte=now - A_DAY, read_at=None)
     return _known(rows.filter(state=Notice.State.SENT).exclude(text="").order_by("-pk")[:MOST_NEWS])
 
 
 def _known(rows: Iterable[Notice]) -> list[Notice]:
-    """Those that this release can tell of; what a later one has written, before the site went back, is passed over."""
+    """Return the notices of known kinds and channels. Others were written by a later release, before a downgrade."""
     known, strange = [], set()
     for row in rows:
         if row.kind in KINDS and row.channel in CHANNELS:
@@ -142,11 +142,11 @@ def _known(rows: Iterable[Notice]) -> list[Notice]:
     return known
 
 
-def anything_to_sum_up(user: User, now: datetime) -> bool:
-    """Whether a summary would tell this person anything."""
-    return bool(lists.count_waiting_for(user) or news_of_the_day(user, now))
+def has_digest_content(user: User, now: datetime) -> bool:
+    """Return True if a daily summary for this person would not be empty."""
+    return bool(lists.count_waiting_for(user) or unread_today(user, now))
 
 
 def mail_is_held() -> Outbox | None:
-    """The outbox while its mail is held back; None while it flows."""
+    """Return the outbox if mail is on hold, else None."""
     return Outbox.objects.filter(held_since__isnull=False).first()

@@ -1,6 +1,6 @@
 """All kinds of notices. One row holds everything the site knows about a kind.
 
-To add a kind, write its row here and call `games.notices.player_notices.write` where the event happens. Everything else
+To add a kind, add its row here and call `games.notices.player_notices.write` where the event happens. Everything else
 reads this table: the settings page, the bell, the mails, the check before sending and the staff pages.
 """
 
@@ -38,37 +38,37 @@ SEAT_MOVED: Final = "seat_moved"
 REPORT_SETTLED: Final = "report_settled"
 FACTOR_DROPPED: Final = "factor_dropped"
 DIGEST: Final = "digest"
-"""The name of each kind, as notices, settings and the links in mails store it. A name never changes."""
+"""The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
 
 class Reason(TextChoices):
-    """Why a notice was not sent or is still waiting, with the sentence that its reader sees."""
+    """Why a notice was not sent or is still waiting, with the sentence for its reader."""
 
     MOVED = "moved", "You moved before it was due."
     MOVED_ON = "moved_on", "It was no longer your turn."
     JOINED = "joined", "You had already joined that table."
-    OVER = "over", "The game was over, or had begun without you."
+    OVER = "over", "The game was over or had started without you."
     LATER = "later", "The deadline had been moved."
     LOOKING = "looking", "You were looking at the game."
     READ = "read", "You had already read it."
     BACK = "back", "You already had your seat back."
-    STAFF = "staff", "Staff had changed your seat by then."
+    STAFF = "staff", "Staff had changed your seat since."
     REMINDED = "reminded", "A reminder about the same turn was sent instead."
-    ASKED = "asked", "The same person had asked you by email less than a day before."
+    ASKED = "asked", "The same person had invited you by email less than a day before."
     OFF = "off", "This is switched off in your notice settings."
     NO_ADDRESS = "no_address", "Your account has no email address."
     UNVERIFIED = "unverified", "Your email address is not confirmed."
     BOUNCED = "bounced", "Emails to your address came back."
     CLOSED = "closed", "Your account was closed or suspended."
-    NOTHING = "nothing", "There was nothing to sum up."
+    NOTHING = "nothing", "There was nothing to report."
     PAUSED = "paused", "The game is paused."
     VACATION = "vacation", "You are on vacation."
     NIGHT = "night", "These are your quiet hours."
-    AGAIN = "again", "The mail server did not take it. We will try again."
+    AGAIN = "again", "The mail server did not accept it. We will try again."
     SERVER = "server", "The mail server could not be reached. We will try again."
-    REFUSED = "refused", "The mail server says that your address accepts no mail."
-    GAVE_UP = "gave_up", "The mail server did not take it, and we have stopped trying."
-    FAULT = "fault", "Something went wrong on our side. It is in the site’s log."
+    REFUSED = "refused", "The mail server says that your address does not accept mail."
+    GAVE_UP = "gave_up", "The mail server did not accept it, and we have stopped trying."
+    FAULT = "fault", "Something went wrong on our side. We’ve logged it."
     UNSURE = "unsure", "The site stopped while sending it. It may or may not have arrived."
 
 
@@ -78,14 +78,14 @@ EXPECTED: Final = frozenset(
         Reason.STAFF, Reason.OFF, Reason.ASKED,
     }
 )  # fmt: skip
-"""Reasons that say nothing went wrong: pages hide notices that were dropped for one of these."""
+"""Reasons that are no trouble. Pages hide notices that were dropped for one of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What to do with a notice that is due.
 
-    Without a `reason`, send it. With one, drop it, or look again at `until` if that is given.
+    Without a `reason`, send it. With a `reason`, drop it, or check it again at `until` if that is given.
     """
 
     reason: Reason | AccountReason | Literal[""] = ""
@@ -97,7 +97,7 @@ PAUSE_WAIT: Final = timedelta(minutes=15)
 
 
 class Facts(Protocol):
-    """What the test of a kind can ask about the moment when a notice is due."""
+    """What the check of a kind can ask when a notice is due."""
 
     @property
     def now(self) -> datetime: ...
@@ -105,11 +105,11 @@ class Facts(Protocol):
     def table_of(self, notice: Notice) -> Table:
         """Return the table of a notice that is about a game."""
 
-    def anything_to_sum_up(self, notice: Notice) -> bool:
-        """Return True if a summary would tell this person anything. Runs two queries."""
+    def has_digest_content(self, notice: Notice) -> bool:
+        """Return True if a summary for this person would not be empty. Runs two queries."""
 
 
-Test = Callable[[Notice, Facts], Verdict]
+Check = Callable[[Notice, Facts], Verdict]
 
 
 def _always(notice: Notice, facts: Facts) -> Verdict:
@@ -140,43 +140,43 @@ def _has_not_joined(notice: Notice, facts: Facts) -> Verdict:
     return SEND if table.game.status == Game.Status.OPEN else Verdict(Reason.OVER)
 
 
-def _bot_holds_the_seat(notice: Notice, facts: Facts) -> Verdict:
-    """Accept a game that is over as well: the bot may have held the seat until its end."""
+def _bot_plays_the_seat(notice: Notice, facts: Facts) -> Verdict:
+    """Check that a bot still plays the seat, or played it until the game was over."""
     table = facts.table_of(notice)
     if table.game.status not in (Game.Status.PLAYING, Game.Status.OVER):
         return Verdict(Reason.OVER)
     index = table.seat_of(notice.user)
     if index is None or table.seats[index].left:
-        return Verdict(Reason.STAFF)  # only staff take away a seat that a bot holds for its owner
+        return Verdict(Reason.STAFF)  # only staff can take away a seat that a bot plays for its owner
     return SEND if table.seats[index].held_for_owner else Verdict(Reason.BACK)
 
 
-def _anything_to_sum_up(notice: Notice, facts: Facts) -> Verdict:
-    return SEND if facts.anything_to_sum_up(notice) else Verdict(Reason.NOTHING)
+def _has_digest_content(notice: Notice, facts: Facts) -> Verdict:
+    return SEND if facts.has_digest_content(notice) else Verdict(Reason.NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeKind:
     """One kind of notice.
 
-    name: What is stored.
+    name: The stored value.
     title: The name on pages and in mails.
     help: One sentence for the settings page.
-    channels: Where such notices go unless the person chose otherwise.
-    wait: The time between the event and the check whether the notice is still needed.
-    still_needed: That check. It runs when the notice is due, before anything is shown or sent.
-    turn: It is about the player's turn. It carries no text, because the game itself says it; it is void once the
-        turn is over; and its mail does not wait for the morning if the turn ends before or soon after.
-    page: For kinds that are about no table, the name of the page that says more.
-    while_viewing: Tell also players who have the game open.
-    on_vacation, in_quiet_hours: Send the mail then, too, instead of waiting for the end.
-    to_staff: Show in the staff's list that it was sent.
+    channels: The default channels.
+    wait: The time from the event until the notice is due.
+    still_needed: A check that runs when the notice is due, before it is shown or sent.
+    turn: It is about the player's turn. Such a notice has no text of its own and is dropped when the turn is over. Its
+        mail does not wait for the morning if the turn ends before that or soon after.
+    page: For kinds that are not about a table, the name of the URL that says more.
+    while_viewing: Also notify players who have the game open.
+    on_vacation, in_quiet_hours: Send the mail during that time too, instead of waiting for its end.
+    to_staff: Show such notices in the staff's list.
     replaces: The kind of notice about the same game whose mail is dropped when a mail of this kind is sent.
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
     template: The mail's templates, `emails/<template>_subject.txt`, `_body.txt` and `_body.html`.
-    link: What the mail's link to a table says while the game is being played.
-    several: What a mail about more than one such event counts.
-    time_left_first: Begin the mail's subject with the time that is left.
+    link: The text of the mail's link to a table while the game is running.
+    several: The noun for several such events in a mail, like "tables".
+    time_left_first: Start the mail's subject with the time that is left.
     """
 
     name: str
@@ -184,7 +184,7 @@ class NoticeKind:
     help: str
     channels: frozenset[str] = frozenset({EMAIL, SITE})
     wait: timedelta = timedelta(0)
-    still_needed: Test = _always
+    still_needed: Check = _always
     turn: bool = False
     page: str = ""
     while_viewing: bool = False
@@ -204,7 +204,7 @@ _ROWS: Final = (
     NoticeKind(
         TURN,
         "Your turn",
-        "A few minutes after it becomes your turn, unless you have moved or have the game open.",
+        "Sent a few minutes after your turn starts, unless you have moved or have the game open.",
         wait=timedelta(minutes=5),
         still_needed=_turn_is_not_over,
         turn=True,
@@ -213,8 +213,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         DEADLINE,
-        "Your time runs out",
-        "Once, when four fifths of your time are gone. At night only if your time ends soon after it.",
+        "Your time is running out",
+        "Sent once, when 80% of your time is used. In quiet hours only if your time ends soon after them.",
         still_needed=_deadline_has_not_moved,
         turn=True,
         replaces=TURN,
@@ -224,75 +224,75 @@ _ROWS: Final = (
     NoticeKind(
         BOT_TOOK_OVER,
         "A bot plays for you",
-        "You missed so many turns in a row that a bot plays your hand until you take your seat back.",
-        still_needed=_bot_holds_the_seat,
-        while_viewing=True,  # they were not there, even if a page was open
+        "You missed too many turns in a row, so a bot plays for you until you take your seat back.",
+        still_needed=_bot_plays_the_seat,
+        while_viewing=True,  # the player was away, even if a page was open
         link="Take your seat back",
     ),
     NoticeKind(
         TAKEN_OUT,
         "You missed too many turns",
-        "You missed so many turns in a row that you are out of the game: at that table no bot takes over.",
+        "You missed too many turns in a row at a table where no bot takes over, so you are out of the game.",
         while_viewing=True,  # as above
     ),
     NoticeKind(
         DAY_TAKEN,
-        "A day of vacation is taken",
-        "Your time ran out, and a day of vacation was taken instead of a missed turn.",
+        "A vacation day was used",
+        "Your time ran out, and a vacation day was used instead of a missed turn.",
         page="rest",
-        on_vacation=True,  # it is news about that vacation
+        on_vacation=True,  # it is about that vacation
         several="times",
     ),
-    NoticeKind(CAUGHT, "You were caught", "Somebody caught you with one card and no UNO.", _SITE_ONLY),
+    NoticeKind(CAUGHT, "You were caught", "Someone caught you with one card before you called UNO.", _SITE_ONLY),
     NoticeKind(OUT, "You are out", "You reached the mercy limit.", _SITE_ONLY),
     NoticeKind(ROUND_OVER, "A round is over", "A round of a match has a winner.", _SITE_ONLY),
     NoticeKind(
         GAME_OVER,
         "A game is over",
-        "A game or a match has a winner or is called off, or your table closes before the game begins.",
+        "A game or a match ended or was called off, or your table was closed before the game started.",
     ),
     NoticeKind(
         INVITED,
         "You are invited",
-        "Somebody asks you for a rematch.",
+        "Someone invited you to a rematch.",
         wait=timedelta(minutes=2),
         still_needed=_has_not_joined,
     ),
     NoticeKind(
         TABLE_FULL,
         "Your table is full",
-        "The last seat is taken, and the game begins.",
+        "The last seat was taken and the game has started.",
         wait=timedelta(minutes=1),
     ),
     NoticeKind(
         SEAT_MOVED,
-        "Staff change your seat",
-        "Staff give your seat to somebody else or to a bot, or somebody else’s to you.",
-        while_viewing=True,  # the open page only shows that the seat is gone, not why
+        "Staff changed your seat",
+        "Staff gave your seat to another player or a bot, or gave you someone else’s seat.",
+        while_viewing=True,  # an open page shows that the seat is gone, but not why
     ),
     NoticeKind(
         REPORT_SETTLED,
         "Your report is settled",
-        "Staff have looked at what you reported, and say what came of it.",
+        "Staff have reviewed your report and tell you the outcome.",
         page="reports",
-        to_staff=False,  # a member of staff could read there who reported them
+        to_staff=False,  # the list would show a staff member who reported them
         several="reports",
     ),
     NoticeKind(
         FACTOR_DROPPED,
-        "Your second factor is gone",
-        "Staff removed your authenticator app and recovery codes, because you had lost them.",
+        "Your second factor was removed",
+        "Staff removed your authenticator app and recovery codes because you had lost them.",
         page="mfa_index",
-        on_vacation=True,  # somebody else may have asked for it
+        on_vacation=True,  # another person may have asked for it
         in_quiet_hours=True,
         several="times",
     ),
     NoticeKind(
         DIGEST,
-        "The day’s summary",
+        "Daily summary",
         "",
         frozenset(),
-        still_needed=_anything_to_sum_up,
+        still_needed=_has_digest_content,
         on_vacation=True,  # the person chose the hour
         in_quiet_hours=True,
         template="digest",
@@ -302,8 +302,9 @@ _ROWS: Final = (
 KINDS: Final[dict[str, NoticeKind]] = {kind.name: kind for kind in _ROWS}
 """Every kind by name, in the order of the settings page."""
 SWITCHED: Final = tuple(kind for kind in _ROWS if kind.name != DIGEST)
-"""The kinds that have a switch for each channel. The summary has an hour instead, and goes by email only."""
-OF_A_TURN: Final = tuple(kind.name for kind in _ROWS if kind.turn)
+"""The kinds that people can switch on and off for each channel. The summary has an hour instead and is mail only."""
+TURN_KINDS: Final = tuple(kind.name for kind in _ROWS if kind.turn)
+"""The names of the kinds that are dropped when the turn is over."""
 
 
 def title_of(name: str) -> str:
@@ -317,5 +318,5 @@ def sentence_of(reason: str) -> str:
 
 
 def wants(settings: NoticeSettings, kind: str, channel: str) -> bool:
-    """Return True if the person of these settings wants notices of this kind through this channel."""
+    """Return True if these settings ask for notices of this kind in this channel."""
     return bool(settings.choices.get(f"{kind}.{channel}", channel in KINDS[kind].channels))

@@ -1,7 +1,7 @@
-"""The links in mails: signed, so that they work without logging in, and limited in what they can do.
+"""Links in mails. They are signed, work without logging in, and can do one thing each.
 
-A token names its reader and one thing. It is worth nothing with another purpose, after its time, or, where it carries
-the person's mail key, once that key is a new one.
+A token is valid for one purpose, one person and one target, until its lifetime is over. Some tokens contain the
+person's mail key and become invalid when that key changes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from django.urls import reverse
 OPEN: Final = "mail-open"
 STOP: Final = "mail-stop"
 WORKS: Final = "mail-works"
-"""The purposes, which are the names of their pages too: to the game, stop such mails, the address works again."""
+"""The purposes: open a game, stop mails, say that an address works again. Each is also the name of its URL."""
 
 LIFETIMES: Final = {OPEN: timedelta(days=30), STOP: timedelta(days=365), WORKS: timedelta(days=3)}
 LONGEST: Final = 512
 
 
 class BadLink(Exception):
-    """A token that is not one of ours (forged, cut short, of another purpose), or too old."""
+    """A token that is too old or is not valid: forged, cut short, or made for another purpose."""
 
     def __init__(self, *, expired: bool) -> None:
         super().__init__("expired" if expired else "forged")
@@ -33,34 +33,34 @@ class BadLink(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a token says: whose it is, and the game's code, the kind of notice, or the address."""
+    """The contents of a token."""
 
     user_id: int
-    what: str
-    key: str
+    target: str  # the game's code, the kind of notice, or the mail address, by purpose
+    key: str  # the person's mail key, or ""
 
 
-def address_of(purpose: str, *, user_id: int, what: str, key: str = "") -> str:
-    """The absolute address of a link in a mail."""
-    token = _signer(purpose).sign_object([user_id, what, key])
+def link_url(purpose: str, *, user_id: int, target: str, key: str = "") -> str:
+    """Return the absolute URL of a link. Parameters are as in `Link`."""
+    token = _signer(purpose).sign_object([user_id, target, key])
     return settings.SITE_URL + reverse(purpose, args=[token])
 
 
 def read(purpose: str, token: str) -> Link:
-    """What a token says.
+    """Return the contents of a token.
 
-    :raises BadLink:
+    :raises BadLink: if the token is not valid for this purpose, or too old.
     """
     if len(token) > LONGEST:
         raise BadLink(expired=False)
     try:
-        said: Any = _signer(purpose).unsign_object(token, max_age=LIFETIMES[purpose])
+        contents: Any = _signer(purpose).unsign_object(token, max_age=LIFETIMES[purpose])
     except signing.SignatureExpired as error:
         raise BadLink(expired=True) from error
     except signing.BadSignature as error:
         raise BadLink(expired=False) from error
-    user_id, what, key = said
-    return Link(user_id, what, key)
+    user_id, target, key = contents
+    return Link(user_id, target, key)
 
 
 def _signer(purpose: str) -> signing.TimestampSigner:

@@ -1,4 +1,4 @@
-"""Claimed notices become mails: one for each person and kind, about all the games there are to tell of."""
+"""Make mails from claimed notices: one for each person and kind, about all their games."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter[Notice]]:
-    """The mails for these notices, in the order in which they were written; None where one cannot be made."""
+    """Return the mails for these notices, in the order of the notices. A mail that cannot be made is None."""
     groups: dict[tuple[int, str], list[Notice]] = {}
     for row in sorted(rows, key=lambda row: row.pk):
         groups.setdefault((row.user_id, row.kind), []).append(row)
@@ -30,7 +30,7 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter[Notice]]:
         tables = inbox.tables_of(inbox.games_in(rows))
         readers = readers_of({row.user for row in rows})
     except Exception:
-        # Somebody's account is deleted at this moment, perhaps: claims must not stand until they are stale.
+        # An account may have just been deleted. Return the claims now, instead of letting them become stale.
         log.exception("no mail made")
         return [(group, None) for group in groups.values()]
     return [letter for group in groups.values() for letter in _letters(readers, group, tables, now)]
@@ -39,7 +39,7 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter[Notice]]:
 def _letters(
     readers: Mapping[int, Reader], rows: list[Notice], tables: Mapping[int, Table], now: datetime
 ) -> list[Letter[Notice]]:
-    """One mail about all of these, or if one of them cannot be told, of the others; it is tried again by itself."""
+    """Return one mail about all these notices. A notice that breaks the mail is left out and tried again by itself."""
     mail = _try_mail(readers, rows, tables, now)
     if mail is not None or len(rows) == 1 or rows[0].user_id not in readers:
         return [(rows, mail)]
@@ -53,17 +53,17 @@ def _try_mail(
 ) -> EmailMultiAlternatives | None:
     reader = readers.get(rows[0].user_id)
     if reader is None:
-        return None  # the address went away a moment ago: the next look says so
+        return None  # the address has just been removed: the next check drops the notices
     try:
         return _mail(reader, rows, tables, now)
     except Exception:
-        # One mail that cannot be made must not keep everybody's else; it is tried again, and given up with a reason.
+        # One broken mail must not stop the others. It is tried again, and finally given up with a reason.
         log.exception("mail not made", kind=rows[0].kind)
         return None
 
 
 def readers_of(people: set[User]) -> dict[int, Reader]:
-    """These people as mails address them."""
+    """Return, by user id, what mails need to know about these people. Leaves out people without an address."""
     NoticeSettings.objects.bulk_create((NoticeSettings(user=user) for user in people), ignore_conflicts=True)
     keys = dict(NoticeSettings.objects.filter(user__in=people).values_list("user_id", "mail_key"))
     addresses = mail_addresses({user.pk for user in people})
@@ -75,31 +75,31 @@ def readers_of(people: set[User]) -> dict[int, Reader]:
 
 
 def _mail(reader: Reader, rows: Sequence[Notice], tables: Mapping[int, Table], now: datetime) -> EmailMultiAlternatives:
-    """Return the mail about these notices, which are of one person and one kind."""
+    """Return the mail about these notices of one person and one kind."""
     kind, user, number = KINDS[rows[0].kind], rows[0].user, rows[0].pk
     if kind.name == DIGEST:
         return _digest(reader, user, now, number)
     if kind.turn:
         games = dict.fromkeys(row.game_id for row in rows if row.game_id is not None)
-        views = urgent_first([queries.view_of(tables[game], user) for game in games])
+        views = sort_by_deadline([queries.view_of(tables[game], user) for game in games])
         return emails.turn_mail(reader, kind, views, now=now, number=number)
     return emails.news_mail(reader, kind, _news(user, rows, tables), now=now, number=number)
 
 
 def _digest(reader: Reader, user: User, now: datetime, number: int) -> EmailMultiAlternatives:
     on_turn = inbox.tables_of(list(lists.waiting_for(user).values_list("pk", flat=True)))
-    waiting = urgent_first([queries.view_of(table, user) for table in on_turn.values()])
-    rows = inbox.news_of_the_day(user, now)
+    waiting = sort_by_deadline([queries.view_of(table, user) for table in on_turn.values()])
+    rows = inbox.unread_today(user, now)
     news = _news(user, rows, inbox.tables_of(inbox.games_in(rows)))
     return emails.digest_mail(reader, waiting, news, now=now, number=number)
 
 
-def urgent_first(views: Sequence[GameView]) -> list[GameView]:
+def sort_by_deadline(views: Sequence[GameView]) -> list[GameView]:
     return sorted(views, key=lambda view: (view.deadline is None, view.deadline))
 
 
 def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table]) -> list[EmailItem]:
-    """What these notices say, each with its table as this person may see it by now."""
+    """Return the items for these notices, each with its table as this person may see it now."""
     games = inbox.games_in(rows)
     views = inbox.views_for(user, {number: table for number, table in tables.items() if number in games})
     return [EmailItem(row.text, views.get(row.game_id or 0), KINDS[row.kind].page) for row in rows]

@@ -1,7 +1,7 @@
-"""From a row that is due to one that is shown or in the postman's hands: look again, claim, settle.
+"""Deliver due notices and mails: check them again, then show them on the site or claim them for sending.
 
-Claiming is one transaction (`SKIP LOCKED`, so any number of senders can work); `sending` sends outside of it
-and writes down what became of each mail (docs/decisions/0040-one-mail-per-notice.md).
+A claim is one transaction. It skips rows that others have locked, so any number of senders can work. Then `sending`
+sends the mails and stores the result of each (docs/decisions/0040-one-mail-per-notice.md).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from games.notices.kinds import Reason, Verdict
 from games.notices.queue import Queue, Row
 
 BATCH: Final = 100
-"""So many rows are claimed at once: the mails of one claim are out, or given back, long before it is stale."""
+"""The most rows of one claim. Few enough that their mails are sent or given back long before the claim is stale."""
 STALE: Final = timedelta(minutes=5)
-"""After so long a claim is that of a sender that died."""
+"""A claim older than this belongs to a sender that died."""
 BUDGET: Final = timedelta(seconds=20)
-"""After so long no further mail is begun: a slow server must not keep a worker from all else."""
+"""No further mail is started after this time, so that a slow mail server does not block the worker."""
 
 SHOWN: Final = Queue(Notice, judge_due=lambda now: recheck.judge_due(SITE, now=now, most=BATCH))
 ACCOUNT_MAILS: Final = Queue(
@@ -40,10 +40,10 @@ NOTICE_MAILS: Final = Queue(
 
 
 def deliver(*, clock: Callable[[], datetime], most: int = 1000) -> int:
-    """Show what is due, then send it, in the order it was written; gives the number of rows settled or put off.
+    """Show and send what is due, oldest first; return the number of rows that were delivered, dropped or postponed.
 
-    The site is first: nothing shown there waits for a mail server. Mails about accounts are next, because people wait
-    for them. They get half of the time, so that any number of them leaves time for notices.
+    Notices on the site come first, so that they do not wait for a mail server. Mails about accounts come next, because
+    people wait for them. They get half of the time at most, so that notices by mail get the rest.
     """
     begun = clock()
     done = _deliver(SHOWN, clock, begun + BUDGET, most)
@@ -64,7 +64,7 @@ def _deliver(queue: Queue[Row], clock: Callable[[], datetime], until: datetime, 
 
 
 def claim(queue: Queue[Row], *, now: datetime) -> tuple[list[Row], int]:
-    """Look again at what is due. Gives the rows claimed for a mail, and how many others were settled or put off."""
+    """Check what is due; return the rows claimed for mails, and how many others were shown, dropped or postponed."""
     mailed = queue.compose is not None
     with transaction.atomic():
         _recover(queue.model, now)
@@ -80,15 +80,15 @@ def claim(queue: Queue[Row], *, now: datetime) -> tuple[list[Row], int]:
         queue.model._default_manager.bulk_update(rows, fields)
         claimed = [row for row in rows if row.state == Delivery.State.SENDING]
         if claimed and box is not None and box.failures:
-            box.retry_at = now + sending.LONGEST_SERVER_WAIT  # if its one sender dies
+            box.retry_at = now + sending.LONGEST_SERVER_WAIT  # in case the one sender dies
             box.save(update_fields=["retry_at"])
     return claimed, len(rows) - len(claimed)
 
 
 def _outbox(now: datetime) -> Outbox | None:
-    """The outbox, if mail may be claimed: not while it is held, or its server is left alone.
+    """Return the outbox, or None if mail is on hold or the next try of a failed mail server is not due yet.
 
-    After a failure it is locked, and None for others: of all senders only one tries the server.
+    After a failure of the server the outbox is locked, so that only one sender tries the server. Others get None.
     """
     box = Outbox.objects.filter(pk=1).first() or Outbox(pk=1)
     if box.failures:
@@ -101,7 +101,7 @@ def _outbox(now: datetime) -> Outbox | None:
 
 
 def _settle(row: Delivery, verdict: Verdict, now: datetime, claim_id: uuid.UUID | None) -> None:
-    """Move a row by its verdict; without `claim_id` what is to be told is shown at once."""
+    """Update a row by its verdict. Without `claim_id` it is a notice on the site, which is shown immediately."""
     faults = row.tries + 1 if verdict.reason == Reason.FAULT else 0
     row.tries = faults if faults or row.reason == Reason.FAULT else row.tries
     row.reason, row.since = verdict.reason, now
@@ -116,17 +116,17 @@ def _settle(row: Delivery, verdict: Verdict, now: datetime, claim_id: uuid.UUID 
 
 
 def _recover(model: type[Delivery], now: datetime) -> None:
-    """Take back the claims of senders that died; what they had handed over may be out, and is not sent again."""
+    """Take back the claims of senders that died. Mails they had handed over may have been sent, so they stay failed."""
     under_way: Any = model._default_manager.filter(since__lt=now - STALE)
     under_way.filter(state=Delivery.State.SENDING).update(state=Delivery.State.WAITING, claim=None, since=now)
     under_way.filter(state=Delivery.State.HANDED).update(state=Delivery.State.FAILED, reason=Reason.UNSURE, since=now)
 
 
 def hold(*, why: str, now: datetime) -> None:
-    """Send no mail until `release`; notices go on being written, and those on the site shown."""
+    """Send no mail until `release`. Notices are still written, and shown on the site."""
     Outbox.objects.update_or_create(pk=1, defaults={"held_since": now, "held_why": why})
 
 
 def release() -> bool:
-    """Let mail go again, after a look whether it is still needed; False if it was not held."""
+    """Send mail again, after checking that it is still needed; return False if it was not on hold."""
     return bool(Outbox.objects.filter(pk=1, held_since__isnull=False).update(held_since=None, held_why=""))

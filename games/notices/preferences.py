@@ -1,4 +1,4 @@
-"""What one person does about notices: choose, stop, read; and what is known of their address."""
+"""Store what a person does with notices (choose, stop, read), the state of their address, and daily summaries."""
 
 from __future__ import annotations
 
@@ -29,16 +29,20 @@ log = structlog.get_logger(__name__)
 BATCH: Final = 100
 FIRST_PUT_OFF: Final = timedelta(minutes=1)
 LONGEST_PUT_OFF: Final = timedelta(hours=1)
-"""How long a summary that could not be written is left alone: as long as it is late already, between these two."""
-UNCONFIRMED: Final = "Emails go to confirmed addresses only: confirm yours first, under “Email addresses”."
-HELD: Final = "All mail is on hold: try again once those who run this site have released it."
+"""A summary that could not be written is tried again after as long as it is late, within these bounds."""
+UNCONFIRMED: Final = "We only email confirmed addresses. Confirm yours first, under “Email addresses”."
+HELD: Final = "All mail is on hold. Try again when this site’s operators have released it."
 KEPT: Final = timedelta(days=60)
+"""How long notices are kept."""
 
 
 def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, now: datetime) -> NoticeSettings:
-    """Set what this person wants: `choices` maps `kind.channel` to yes or no, `digest_hour` is local or None.
+    """Save what this person wants to get.
 
-    Wanting a mail that was off makes the links of earlier mails void: an old one cannot take the wish back.
+    If they switch a kind of mail on, links in earlier mails become invalid, so that an old one cannot switch it off.
+
+    :param choices: maps "kind.channel" to yes or no. Missing ones are set to the default.
+    :param digest_hour: the local hour of the daily summary, or None for no summary.
     """
     with transaction.atomic():
         chosen = _locked(user.pk)
@@ -60,14 +64,14 @@ def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, 
 
 
 def stop(*, token: str, everything: bool = False) -> Link:
-    """Send this person no more mails of the token's kind, or none at all. Doing it again changes nothing.
+    """Switch off mails of the token's kind, or all kinds of mails, for its person. Safe to repeat.
 
-    :raises BadLink: also if the person has asked for such mails since.
+    :raises BadLink: as `check_stop`.
     """
     with transaction.atomic():
         link = check_stop(token)
         chosen = _locked(link.user_id)
-        for kind in KINDS if everything else (link.what,):
+        for kind in KINDS if everything else (link.target,):
             if kind == DIGEST:
                 chosen.digest_hour = chosen.digest_at = chosen.digest_again_at = None
             else:
@@ -77,28 +81,28 @@ def stop(*, token: str, everything: bool = False) -> Link:
 
 
 def check_stop(token: str) -> Link:
-    """What a link that stops mails says, if it is still good. Changes nothing.
+    """Return the contents of a link that stops mails. Changes nothing.
 
-    :raises BadLink:
+    :raises BadLink: if it is not valid, too old, or the person has switched on a kind of mail since.
     """
     link = mail_links.read(mail_links.STOP, token)
     known = NoticeSettings.objects.filter(user_id=link.user_id, mail_key=link.key).exists()
-    if not known or link.what not in KINDS:
+    if not known or link.target not in KINDS:
         raise BadLink(expired=True)
     return link
 
 
 def works_again(*, token: str, now: datetime) -> Link:
-    """The address gets its mail again: what waited for it is due now.
+    """Send mail to a bounced address again, and make the mail that waited for it due now. Safe to repeat.
 
-    :raises BadLink:
+    :raises BadLink: if the token is not valid or too old.
     """
     link = mail_links.read(mail_links.WORKS, token)
     with transaction.atomic():
         chosen = NoticeSettings.objects.select_for_update().filter(user_id=link.user_id, mail_key=link.key).first()
         if chosen is None:
             raise BadLink(expired=True)
-        if chosen.bounced == link.what:
+        if chosen.bounced == link.target:
             chosen.bounced, chosen.bounced_at = "", None
             chosen.save(update_fields=["bounced", "bounced_at"])
             held = Notice.objects.filter(user_id=link.user_id, state=Notice.State.WAITING, reason=Reason.BOUNCED)
@@ -106,17 +110,17 @@ def works_again(*, token: str, now: datetime) -> Link:
         return link
 
 
-def look_again_at_night(*, user_id: int, now: datetime) -> int:
-    """Make mail that waits for the end of quiet hours due now, because the hours have changed; return how many."""
+def recheck_night_mail(*, user_id: int, now: datetime) -> int:
+    """Make mail due now that waits for the end of quiet hours, because those have changed; return how many."""
     waiting = Notice.objects.filter(user=user_id, state=Notice.State.WAITING, reason=Reason.NIGHT)
     return waiting.update(due_at=now)
 
 
 def ask_whether_it_works(*, user: User, now: datetime) -> None:
-    """Write a mail with such a link to this person's confirmed address, to be sent within seconds.
+    """Queue a mail to this person's address with a link for `works_again`. It is sent within seconds.
 
-    :raises Denied: `forbidden` while all mail is held, or if the address is missing or not confirmed.
-    :raises TooManyTries: after as many such mails as one may ask for in an hour.
+    :raises Denied: `forbidden` if all mail is on hold, or the address is missing or not confirmed.
+    :raises TooManyTries: if the person has asked for too many such mails within an hour.
     """
     if inbox.mail_is_held():
         raise Denied("forbidden", HELD)
@@ -127,9 +131,9 @@ def ask_whether_it_works(*, user: User, now: datetime) -> None:
 
 
 def mark_bounced(*, address: str, now: datetime) -> int:
-    """Mails to this address come back: hold all mail to it. Gives the number of people whose address it is.
+    """Hold all mail to an address because mails to it bounced; return the number of people who have that address.
 
-    Its domain may be spelled as people do (`bücher.de`) or as mail servers do (`xn--bcher-kva.de`).
+    The domain may be in Unicode (`bücher.de`) or in Punycode (`xn--bcher-kva.de`).
     """
     found: dict[int, str] = {}
     for spelling in spellings(address):
@@ -144,19 +148,22 @@ def mark_bounced(*, address: str, now: datetime) -> int:
 
 
 def _shown(notices: QuerySet[Notice]) -> QuerySet[Notice]:
-    """Those of these that their reader can see on the site."""
+    """Return the notices that are shown on the site."""
     return notices.filter(channel=SITE, state=Notice.State.SENT)
 
 
-def read(*, user: User, now: datetime, up_to: int) -> int:
-    """Note that this person has read the notices on the site up to this number; gives how many were new."""
+def mark_read(*, user: User, now: datetime, up_to: int) -> int:
+    """Mark this person's notices on the site up to the id `up_to` as read; return how many were unread."""
     return _shown(Notice.objects.filter(user=user)).filter(read_at=None, pk__lte=up_to).update(read_at=now)
 
 
-def read_kind(
+def mark_kind_read(
     *, user_id: int, kind: str, now: datetime, game: Game | None = None, reason: Reason = Reason.READ
 ) -> None:
-    """This person has seen or answered all that notices of this kind tell, of this `game` if given: none waits now."""
+    """Mark this person's notices of a kind as read, and drop waiting ones for this `reason`.
+
+    :param game: only notices about this game, if given.
+    """
     mine = Notice.objects.filter(user_id=user_id, kind=kind)
     if game is not None:
         mine = mine.filter(game=game)
@@ -165,7 +172,7 @@ def read_kind(
 
 
 def open_notice(*, user: User, number: int, now: datetime) -> Notice | None:
-    """One of this person's notices on the site, which is read now; None if none of that number is shown."""
+    """Return one of this person's notices on the site and mark it as read; None if there is none with this id."""
     notice = _shown(Notice.objects.filter(user=user, pk=number)).select_related("game").first()
     if notice is not None and notice.read_at is None:
         notice.read_at = now
@@ -174,9 +181,9 @@ def open_notice(*, user: User, number: int, now: datetime) -> Notice | None:
 
 
 def write_digests(*, now: datetime) -> int:
-    """Write the summaries whose hour has come; gives their number.
+    """Write the daily summaries that are due; return how many.
 
-    Each has a transaction of its own. One that fails is logged, put off, and keeps nobody else's.
+    Uses one transaction per summary. One that fails is logged and postponed.
     """
     due = NoticeSettings.objects.filter(_is_due(now)).order_by("digest_at", "pk").values_list("pk", flat=True)
     return sum(_write_digest(pk, now) for pk in list(due[:BATCH]))
@@ -200,14 +207,14 @@ def _write_digest(pk: int, now: datetime) -> bool:
 
 
 def _sum_up(row: NoticeSettings, now: datetime) -> bool:
-    """Write this person's summary and set the next one's hour; False if the hour was that of another time zone."""
+    """Write this person's summary and schedule the next one; return False if it was scheduled in another time zone."""
     zone, hour = row.user.time_zone, row.digest_at
     on_time = hour is not None and hour == next_digest(zone, row.digest_hour, hour - timedelta(seconds=1))
     row.digest_at, row.digest_again_at = next_digest(zone, row.digest_hour, now), None
     row.save(update_fields=["digest_at", "digest_again_at"])
     if hour is None or not on_time:  # the person has moved to another time zone since
         return False
-    day = hour.astimezone(zoneinfo.ZoneInfo(zone)).date().toordinal()  # late, it is still that of its own day
+    day = hour.astimezone(zoneinfo.ZoneInfo(zone)).date().toordinal()  # the day it was due, even if it is late
     Notice.objects.bulk_create(
         [Notice(user=row.user, version=day, kind=DIGEST, channel=EMAIL, created_at=now, due_at=now, since=now)],
         ignore_conflicts=True,
@@ -216,7 +223,7 @@ def _sum_up(row: NoticeSettings, now: datetime) -> bool:
 
 
 def next_digest(zone: str, hour: int | None, now: datetime) -> datetime | None:
-    """The next time after `now` that it is this hour in this zone; where spring skips it, an hour later."""
+    """Return the next time after `now` when it is this hour in this zone, or an hour later where DST skips it."""
     if hour is None:
         return None
     here = now.astimezone(zoneinfo.ZoneInfo(zone))
@@ -227,7 +234,7 @@ def next_digest(zone: str, hour: int | None, now: datetime) -> datetime | None:
 
 
 def forget_old(*, now: datetime, batch: int = 5000) -> int:
-    """Delete notices of two months ago; gives their number, at most `batch`."""
+    """Delete at most `batch` notices older than `KEPT`; return how many."""
     old = Notice.objects.filter(created_at__lt=now - KEPT).exclude(
         state__in=(Notice.State.WAITING, Notice.State.SENDING, Notice.State.HANDED)
     )
@@ -235,6 +242,6 @@ def forget_old(*, now: datetime, batch: int = 5000) -> int:
 
 
 def _locked(user_id: int) -> NoticeSettings:
-    """This person's settings, made if need be, locked until the transaction ends."""
+    """Lock and return this person's settings. Creates them if they do not exist."""
     NoticeSettings.objects.bulk_create([NoticeSettings(user_id=user_id)], ignore_conflicts=True)
     return NoticeSettings.objects.select_for_update().get(user_id=user_id)

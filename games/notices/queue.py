@@ -1,4 +1,4 @@
-"""What the outbox knows of the tables it sends from: which rows are due, what is to become of them, and their mails."""
+"""The interface between the outbox and the tables whose rows it delivers."""
 
 from __future__ import annotations
 
@@ -17,39 +17,38 @@ from games.notices.kinds import Reason, Verdict
 log = structlog.get_logger(__name__)
 
 FAULT_WAIT: Final = timedelta(minutes=1)
-"""Before the second look at a row that cannot be judged; doubled each time."""
-MOST_LOOKS: Final = 12
-"""The last of them is nearly three days after the first."""
+"""The wait before the second check of a row that cannot be checked. It doubles each time."""
+MOST_CHECKS: Final = 12
+"""The most checks of such a row. The last is nearly three days after the first."""
 
 Row = TypeVar("Row", bound=Delivery)
 
 Letter = tuple[Sequence[Row], EmailMultiAlternatives | None]
-"""The rows that one mail is for, all of one model and claim, and the mail; None if it could not be made."""
+"""The rows of one mail, all of one model and claim, and the mail, or None if it could not be made."""
 
 
-def judged(row: Delivery, judge: Callable[[], Verdict], *, now: datetime) -> Verdict:
-    """Return the verdict on this row; a row that cannot be judged is logged and put off, and keeps no other waiting.
+def judge_or_postpone(row: Delivery, judge: Callable[[], Verdict], *, now: datetime) -> Verdict:
+    """Return the verdict of `judge` on this row. If that fails, log it and postpone the row.
 
-    :raises Error: what the database says.
+    :raises Error: a database error.
     """
     try:
         return judge()
     except Error:
         raise
-    except Exception as error:  # noqa: BLE001  # whatever it is, the others are told
-        # Never the traceback's values: they hold cards.
-        log.error("a notice cannot be judged", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # as said
-        given_up = row.tries >= MOST_LOOKS
+    except Exception as error:  # noqa: BLE001  # whatever it is, deliver the others
+        # No traceback: its values can include cards.
+        log.error("a notice cannot be checked", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # see above
+        given_up = row.tries >= MOST_CHECKS
         return Verdict(Reason.FAULT, None if given_up else now + FAULT_WAIT * 2**row.tries)
 
 
 @dataclass(frozen=True, slots=True)
 class Queue(Generic[Row]):
-    """One kind of rows that the outbox delivers.
+    """The rows of one model and channel that the outbox delivers.
 
-    `judge_due` locks the rows that are due (`SKIP LOCKED`) and says what is to become of each, in a transaction.
-    `compose` makes the mails of rows that were claimed, after that transaction. What has no `compose` is shown on the
-    site.
+    judge_due: Lock the due rows (`SKIP LOCKED`) and return a verdict on each. Called in a transaction.
+    compose: Make the mails of claimed rows, after that transaction. None if rows are shown on the site instead.
     """
 
     model: type[Row]

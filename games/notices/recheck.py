@@ -1,4 +1,4 @@
-"""The look again: whether a notice that is due is still needed, and whether now is the time."""
+"""Check due notices again: whether each is still needed, and whether now is the time to send it."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from games import presence
 from games.models.notices import EMAIL, Notice
 from games.notices import inbox
 from games.notices.kinds import KINDS, SEND, Reason, Verdict
-from games.notices.queue import judged
+from games.notices.queue import judge_or_postpone
 from games.queries import Table
 
 BOUNCE_WAIT: Final = timedelta(days=1)
 BOUNCE_PATIENCE: Final = timedelta(days=14)
 NEAR: Final = timedelta(hours=1)
-"""The mail about a turn goes out at night if the turn ends before the morning, or so soon after it."""
+"""A mail about a turn is sent in quiet hours if the turn ends before their end or this soon after it."""
 IN_ONE_MAIL: Final = [kind.name for kind in KINDS.values() if kind.one_mail]
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known when notices are looked at again (`kinds.Facts`).
-
-    `replaced` collects, by person, game and kind, the mails that a mail of another kind makes needless.
-    """
+    """What is read once to check many notices (`kinds.Facts`)."""
 
     now: datetime
     tables: Mapping[int, Table]
-    looking: set[tuple[int, int]]
+    looking: set[tuple[int, int]]  # game and user ids of people who have the game open
     addresses: Mapping[int, MailAddress]
-    replaced: set[tuple[int, int | None, str]] = field(default_factory=set)
+    replaced: set[tuple[int, int | None, str]] = field(default_factory=set)  # user, game and kind of mails to drop
 
     def table_of(self, notice: Notice) -> Table:
         assert notice.game_id is not None
         return self.tables[notice.game_id]
 
-    def anything_to_sum_up(self, notice: Notice) -> bool:
-        return inbox.anything_to_sum_up(notice.user, self.now)
+    def has_digest_content(self, notice: Notice) -> bool:
+        return inbox.has_digest_content(notice.user, self.now)
 
 
 def judge_due(channel: str, *, now: datetime, most: int) -> list[tuple[Notice, Verdict]]:
-    """Lock the notices that are due in this channel, at most so many, and say what is to become of each."""
+    """Lock up to `most` due notices of this channel and return each with a verdict.
+
+    Adds notices that are not due yet but go into the same mail as a due one.
+    """
     due = _locked(state=Notice.State.WAITING, due_at__lte=now, channel=channel)
     rows = list(due.order_by("pk")[:most])
     others = _companions(rows)
@@ -59,7 +59,7 @@ def judge_due(channel: str, *, now: datetime, most: int) -> list[tuple[Notice, V
 
 
 def _locked(**which: Any) -> QuerySet[Notice]:
-    """These notices, without those that another sender has locked."""
+    """Lock and return these notices, without those that another sender has locked."""
     rows = Notice.objects.select_for_update(skip_locked=True, of=("self",)).filter(**which)
     return rows.select_related("user", "user__notice_settings")
 
@@ -69,7 +69,7 @@ def _shares_a_mail(row: Notice) -> bool:
 
 
 def _companions(rows: Sequence[Notice]) -> list[Notice]:
-    """Return the notices that are not due yet and go into one mail with one of these."""
+    """Lock and return the notices that are not due yet but share a mail with one of these."""
     people = {row.user_id for row in rows if _shares_a_mail(row)}
     if not people:
         return []
@@ -78,11 +78,11 @@ def _companions(rows: Sequence[Notice]) -> list[Notice]:
 
 
 def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
-    """What is to become of these notices, by number. Six queries, and two more for each summary.
+    """Return the verdicts on these notices, by id. Runs six queries, and two more for each summary.
 
-    One that cannot be judged, as a game or a person is broken, is logged and put off: it keeps no other.
+    A notice that cannot be checked, for example because its game cannot be read, is logged and postponed.
 
-    :raises Error: what the database says.
+    :raises Error: a database error.
     """
     people = {row.user_id for row in rows if row.channel == EMAIL}
     facts = _Facts(
@@ -93,23 +93,21 @@ def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
     )
     verdicts = {}
     for row in sorted(rows, key=_replaces_nothing):
-        verdicts[row.pk] = judged(row, partial(_judge, row, facts), now=now)
+        verdicts[row.pk] = judge_or_postpone(row, partial(_judge, row, facts), now=now)
         if row.channel == EMAIL and verdicts[row.pk] == SEND:
             facts.replaced.add((row.user_id, row.game_id, KINDS[row.kind].replaces))
     return verdicts
 
 
 def _replaces_nothing(row: Notice) -> bool:
-    """Sort the notices that replace others first. Kinds of another release come last, and are put off."""
+    """Sort key: notices that replace others come first. Unknown kinds, of a later release, come last."""
     return row.kind not in KINDS or not KINDS[row.kind].replaces
 
 
 def _judge(row: Notice, facts: _Facts) -> Verdict:
-    """Return the first thing that keeps this notice back.
-
-    Its table is asked about before its address: "it was no longer your turn" is also true of a mail without an address.
-    A kind without a table is asked last, because a summary costs two queries.
-    """
+    """Return the first verdict that holds this notice back, or `SEND`."""
+    # The game is checked before the address, so that a person without an address reads why the notice was not needed.
+    # Without a game the address comes first, because the check of a summary runs two queries.
     about_game = row.game_id is not None
     checks = (_game_check, _address_check) if about_game else (_address_check, _still_needed)
     for check in (*checks, _hour_check):
@@ -126,9 +124,9 @@ def _still_needed(row: Notice, facts: _Facts) -> Verdict:
 def _game_check(row: Notice, facts: _Facts) -> Verdict:
     """Check a notice that is about a game.
 
-    :raises KeyError: if the game could not be read, whatever the notice tells of it.
+    :raises KeyError: if the game could not be read.
     """
-    facts.table_of(row)
+    facts.table_of(row)  # some kinds do not need the table, but no notice of a broken game is sent
     verdict = _still_needed(row, facts)
     if verdict != SEND:
         return verdict
@@ -157,7 +155,7 @@ def _address_check(row: Notice, facts: _Facts) -> Verdict:
 
 
 def _hour_check(row: Notice, facts: _Facts) -> Verdict:
-    """Let a mail wait for the end of the vacation and of the quiet hours, unless its kind or its turn cannot wait."""
+    """Hold mail back until vacation and quiet hours are over, unless its kind is sent then or its turn ends soon."""
     if row.channel != EMAIL:
         return SEND
     kind, now, rest = KINDS[row.kind], facts.now, row.user.rest

@@ -1,4 +1,4 @@
-"""Whose turn is nearly over is reminded of it."""
+"""Remind players whose time is running out."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from games.models.rows import ask_ahead
 from games.notices import player_notices
 from games.notices.kinds import DEADLINE
 
-AGAIN: Final = timedelta(minutes=10)
-"""After so long a reminder that could not be written is tried again."""
+RETRY_WAIT: Final = timedelta(minutes=10)
+"""How long a reminder that could not be written waits for the next try."""
 
 
 def remind(*, now: datetime, most: int = 1000) -> int:
-    """Write the reminders that are due, of games whose turn is nearly over; gives the number of games looked at.
+    """Write the reminders that are due by the database's clock; return the number of games handled.
 
-    Each game has a transaction of its own. One that fails is logged, put off and tried `AGAIN` later, so that however
-    many fail hold up no other. What is due is so by the database's clock, as all deadlines are.
+    Uses one transaction per game. A game that fails is logged and tried again after `RETRY_WAIT`, so that any number of
+    failing games does not hold up the others.
     """
     now += ask_ahead()
     due = Game.objects.filter(remind_at__lte=now).order_by("remind_at", "pk").values_list("pk", flat=True)
@@ -34,7 +34,7 @@ def remind(*, now: datetime, most: int = 1000) -> int:
 
 
 def _remind_once(game_id: int, now: datetime) -> bool:
-    """Write what is due in this game, unless somebody else has it locked: then it is no longer due, or due again."""
+    """Write the reminder of this game; return False if it is no longer due, or another transaction has the lock."""
     due = Game.objects.select_for_update(skip_locked=True, no_key=True, of=("self",)).filter(remind_at__lte=now)
     with transaction.atomic():
         game = due.select_related("round").filter(pk=game_id).first()
@@ -47,7 +47,7 @@ def _remind_once(game_id: int, now: datetime) -> bool:
 
 
 def _put_off(game_id: int, now: datetime) -> None:
-    Game.objects.filter(pk=game_id, remind_at__lte=now).update(remind_at=now + AGAIN)
+    Game.objects.filter(pk=game_id, remind_at__lte=now).update(remind_at=now + RETRY_WAIT)
 
 
 def _remind(game: Game, now: datetime) -> None:
@@ -57,5 +57,5 @@ def _remind(game: Game, now: datetime) -> None:
     seat = Seat.objects.get(game=game, index=round_.turn)
     if seat.user_id is not None and not seat.bot and deadline is not None and deadline > now:
         player_notices.write(
-            game, [player_notices.Intent(seat.user_id, DEADLINE)], now=now, mark=int(deadline.timestamp())
+            game, [player_notices.NewNotice(seat.user_id, DEADLINE)], now=now, mark=int(deadline.timestamp())
         )

@@ -1,4 +1,4 @@
-"""Notices as their reader sees them: what it was, and in one sentence a channel what became of it."""
+"""Make the page of notices: each event, and for each channel whether it was shown or sent, and why not."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from django.urls import reverse
 from accounts.models import User
 from accounts.queries import MailAddress
 from games.models.notices import SITE, Notice, NoticeSettings
-from games.notices.inbox import Told
+from games.notices.inbox import Entry
 from games.notices.kinds import CHANNELS, KINDS, Reason, sentence_of
 from games.queries import GameView
 from games.render import words
 
-HELD: Final = "All mail is on hold until those who run this site release it."
+HELD: Final = "All mail is on hold until this site’s operators release it."
 
 
 class Line(NamedTuple):
-    """What became of a notice in one channel."""
+    """The state of a notice in one channel."""
 
     channel: str
     what: str
     when: str
     why: str
-    good: bool
+    good: bool  # shown or sent
 
 
 class Item(NamedTuple):
-    """One thing somebody was told, or would have been."""
+    """One event on the page."""
 
-    number: int
+    number: int  # the id of the notice on the site, 0 if it was not shown there
     title: str
-    where: str
-    url: str
+    where: str  # the table, or ""
+    url: str  # a page that says more, or ""
     when: str
     new: bool
     lines: list[Line]
@@ -45,39 +45,32 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NoticesPage:
-    """The reader's notices. `new` is how many are not read yet, and `newest` the number of the newest of these.
-
-    `everything`: notices that the reader did not need are listed too; else `hidden` is how many of them there are.
-    """
+    """A person's notices."""
 
     items: Sequence[Item]
-    new: int
-    newest: int
-    hidden: int
-    everything: bool
+    new: int  # how many are unread
+    newest: int  # the id of the newest unread one
+    hidden: int  # how many are left out because the person did not need them
+    everything: bool  # whether nothing is left out
 
 
-def notices_of(told: Sequence[Told], *, everything: bool, held: bool, now: datetime) -> NoticesPage:
-    """Return the page of notices. `held`: no mail goes out at the moment."""
-    items = [_item(entry, held, now) for entry in told if everything or not entry.needless]
+def notices_page(entries: Sequence[Entry], *, everything: bool, held: bool, now: datetime) -> NoticesPage:
+    """Return the page of these notices. `held` says whether mail is on hold."""
+    items = [_item(entry, held, now) for entry in entries if everything or not entry.unneeded]
     new = [item.number for item in items if item.new]
-    return NoticesPage(items, len(new), max(new, default=0), len(told) - len(items), everything)
+    return NoticesPage(items, len(new), max(new, default=0), len(entries) - len(items), everything)
 
 
 class MailState(NamedTuple):
-    """Where mails to somebody go, and why none arrives.
+    """The state of mail to a person."""
 
-    `address` is empty without one. `trouble` is `guest`, `none` (no address), `bounced`, `unverified`, or empty if all
-    is well. `held`: no mail goes out at the moment.
-    """
-
-    address: str
-    trouble: str
-    held: bool
+    address: str  # "" if there is none
+    trouble: str  # why no mail arrives: "guest", "none" (no address), "bounced", "unverified", or "" if all is well
+    held: bool  # whether all mail is on hold
 
 
 def mail_state_of(user: User, address: MailAddress | None, chosen: NoticeSettings, *, held: bool) -> MailState:
-    """Return what the settings page says about this person's mail."""
+    """Return the state of this person's mail for the settings page."""
     return MailState(address.email if address else "", _trouble(user, address, chosen), held)
 
 
@@ -91,7 +84,7 @@ def _trouble(user: User, address: MailAddress | None, chosen: NoticeSettings) ->
     return "unverified" if settings.MAIL_NEEDS_VERIFIED and not address.verified else ""
 
 
-def _item(entry: Told, held: bool, now: datetime) -> Item:
+def _item(entry: Entry, held: bool, now: datetime) -> Item:
     row, shown = entry.first, entry.shown
     return Item(
         number=shown.pk if shown else 0,
@@ -105,14 +98,14 @@ def _item(entry: Told, held: bool, now: datetime) -> Item:
 
 
 def _url(row: Notice, view: GameView | None) -> str:
-    """Where one reads more: the table, or the page of such notices; empty if nowhere."""
+    """Return the URL of the table or the page that says more, or ""."""
     if view is not None:
         return reverse("game", args=[view.id])
     return reverse(KINDS[row.kind].page) if KINDS[row.kind].page else ""
 
 
 def _where(view: GameView | None) -> str:
-    """The table, which is called after its first seat, and who else sits there."""
+    """Return the name of the table, which is named after its first seat, and who else sits there."""
     if view is None or not view.seats:
         return ""
     others = words.listed([seat.name for seat in view.seats[1:] if seat.seat != view.you])
@@ -126,7 +119,7 @@ def _line(row: Notice, held: bool, now: datetime) -> Line:
     elif row.state in (Notice.State.DROPPED, Notice.State.FAILED):
         what = "not shown" if row.channel == SITE else "not sent"
         if row.reason == Reason.UNSURE:
-            what = "perhaps sent"
+            what = "possibly sent"
     else:
         what, at = "waits until", words.moment(row.due_at, now)
         if row.due_at <= now:

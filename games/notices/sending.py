@@ -1,8 +1,8 @@
-"""Claimed mails go to the mail server, and what became of each is written down.
+"""Send claimed mails and store the result of each.
 
-A mail is marked as handed over just before the server gets it: after a crash before that mark it is claimed again,
-after it never. It goes out twice only if the server takes it and its answer is lost: it is then sent again, under the
-same Message-ID, `MOST_TRIES` times at most (docs/decisions/0040-one-mail-per-notice.md).
+A mail is marked as handed over just before the server gets it. After a crash before that mark it is claimed again,
+after the mark never. It is sent twice only if the server accepts it and the server's reply is lost. It then has the
+same Message-ID and is tried at most `MOST_TRIES` times (docs/decisions/0040-one-mail-per-notice.md).
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from games.models.notices import Outbox
 from games.notices.kinds import Reason
 from games.notices.preferences import mark_bounced
 from games.notices.queue import Letter
-from games.notices.smtp_replies import is_about_the_address
+from games.notices.smtp_replies import is_permanent
 
 log = structlog.get_logger(__name__)
 
-PATIENCE: Final = 60.0
-"""Seconds that the mail server may take for one answer; it has the whole mail by then, and may be looking into it."""
+SERVER_TIMEOUT: Final = 60.0
+"""Seconds that the mail server may take for one reply. Servers that scan the whole mail can be slow."""
 MOST_TRIES: Final = 6
 FIRST_WAIT: Final = timedelta(minutes=1)
-"""Before the second try of one mail; four times as long before each further one, so the last is 6 h after the first."""
+"""The wait before the second try of a mail. It grows fourfold each time, so the last try is 6 hours after the first."""
 SERVER_WAIT: Final = timedelta(seconds=15)
 LONGEST_SERVER_WAIT: Final = timedelta(minutes=5)
-"""Before the next try of a mail server that is away; doubled each time, to no more than this."""
+"""The first and the longest wait before another try of a server that failed. The wait doubles each time."""
 TOO_BIG: Final = 552
-"""Of all refusals of the sender the one that is meant for a single mail (RFC 1870)."""
+"""The only refusal of the sender that is about a single mail: the mail is too big (RFC 1870)."""
 
 
 def send(mails: Sequence[Letter[Delivery]], *, clock: Callable[[], datetime], until: datetime) -> None:
-    """Send these mails over one connection, the first of them and what can be begun `until` then.
+    """Send these mails over one connection. After `until` no further mail is started, except the first.
 
-    What is left is given back as it was, also if the server fails: then it is left alone for a while, ever longer until
-    a connection to it is opened.
+    Mails that are left are given back to the queue. If the server fails, it is left alone for a while, longer after
+    each failure.
     """
-    connection: BaseEmailBackend = get_connection(timeout=PATIENCE)
+    connection: BaseEmailBackend = get_connection(timeout=SERVER_TIMEOUT)
     reached = False
     try:
         for n, (rows, message) in enumerate(mails):
@@ -75,17 +75,17 @@ def _send_one(
     message: EmailMultiAlternatives,
     clock: Callable[[], datetime],
 ) -> bool:
-    """Send one mail and write down what became of it; False if the server cannot be talked to."""
+    """Send one mail and store the result; return False if the server failed."""
     try:
         connection.open()
     except (OSError, SMTPException) as error:
         log.warning("mail server away", error=type(error).__name__)
         return False
     if not _hand_over(rows, clock()):
-        return True  # somebody found this claim stale, and has it now
+        return True  # the claim was stale, and another sender has taken it over
     try:
         connection.send_messages([message])
-    except Exception as error:  # noqa: BLE001  # whatever it is, the others go out
+    except Exception as error:  # noqa: BLE001  # whatever it is, send the others
         return _not_sent(connection, rows, message, error, clock())
     _move(rows, Delivery.State.SENT, clock())
     return True
@@ -98,14 +98,14 @@ def _not_sent(
     error: Exception,
     now: datetime,
 ) -> bool:
-    """Write down what became of a mail that the server has not taken; False if the server failed, not only this mail.
+    """Store the failure of a mail; return False if the server failed, True if only this mail did.
 
-    The server did not say that it has the mail, so it is ours to send, under the same Message-ID. But the fault may lie
-    in this very mail: each try counts, and it waits while others go out.
+    The server has not confirmed the mail, so it is tried again later with the same Message-ID. Each try counts, because
+    the mail itself may be at fault.
     """
     if isinstance(error, SMTPSenderRefused) and error.smtp_code != TOO_BIG:
         log.error("mail server refuses the sender", code=error.smtp_code)
-        return False  # and so it would any mail
+        return False  # it would refuse every mail
     if isinstance(error, SMTPRecipientsRefused):
         _refused(rows, message.to[0], error, now)
     else:
@@ -125,41 +125,41 @@ def _not_sent(
 
 
 def _close(connection: BaseEmailBackend) -> None:
-    with suppress(OSError, SMTPException):  # a server that is gone needs no goodbye
+    with suppress(OSError, SMTPException):  # the server may be gone already
         connection.close()
 
 
 def _stored(rows: Sequence[Delivery]) -> QuerySet[Delivery]:
-    """The rows of one mail as they are stored, those that its sender still has claimed."""
+    """Return the stored rows of one mail that its sender still has claimed."""
     stored = type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows])
     return stored.filter(claim=rows[0].claim)
 
 
 def _hand_over(rows: Sequence[Delivery], now: datetime) -> bool:
-    """Write down that the mail server is about to get this mail; False if the claim is no longer ours."""
+    """Mark a mail as handed over, just before it is sent; return False if the claim is no longer ours."""
     ours = _stored(rows).filter(state=Delivery.State.SENDING)
     return ours.update(state=Delivery.State.HANDED, since=now) == len(rows)
 
 
 def _move(rows: Sequence[Delivery], state: str, now: datetime, reason: Reason | Literal[""] = "") -> None:
-    """Put the rows of one mail into another state."""
+    """Set the state and the reason of the rows of one mail."""
     _stored(rows).update(state=state, reason=reason, since=now)
 
 
 def _refused(rows: Sequence[Delivery], address: str, refused: SMTPRecipientsRefused, now: datetime) -> None:
-    """The server does not take mail for this address: it is no good, or the server means something else."""
-    code, said = next(iter(refused.recipients.values()))  # keyed by the address as it goes over the wire
-    if is_about_the_address(code, said):
+    """Store a refusal of the address, and mark it as bounced if the refusal is permanent."""
+    code, reply = next(iter(refused.recipients.values()))  # keyed by the encoded address
+    if is_permanent(code, reply):
         _move(rows, Delivery.State.FAILED, now, Reason.REFUSED)
         mark_bounced(address=address, now=now)
         return
     _try_later(rows, now)
-    # The words of a server may hold the address; a code of the 500s here is mostly a relay that is set up wrongly.
-    log.log(logging.ERROR if code >= 500 else logging.WARNING, "mail server serves no such mail", code=code)
+    # Log the code only, because the reply may contain the address. A 5xx code here is mostly a misconfigured relay.
+    log.log(logging.ERROR if code >= 500 else logging.WARNING, "mail server refuses the recipient", code=code)
 
 
 def _try_later(rows: Sequence[Delivery], now: datetime) -> None:
-    """Let this one mail wait, longer each time; give it up after `MOST_TRIES`."""
+    """Postpone this mail, longer each time, or give it up after `MOST_TRIES`."""
     for tries, same in groupby(sorted(rows, key=lambda row: row.tries), key=lambda row: row.tries + 1):
         found = list(same)
         if tries >= MOST_TRIES:
@@ -176,13 +176,13 @@ def _try_later(rows: Sequence[Delivery], now: datetime) -> None:
 
 
 def _give_back(rows: Sequence[Delivery], now: datetime, reason: Reason | Literal[""] = "") -> None:
-    """Let what is still claimed be claimed again, by anybody."""
+    """Give up the claim on these rows, so that any sender can claim them."""
     under_way = (Delivery.State.SENDING, Delivery.State.HANDED)
     _stored(rows).filter(state__in=under_way).update(state=Delivery.State.WAITING, reason=reason, since=now, claim=None)
 
 
 def _server_failed(rows: Sequence[Delivery], now: datetime) -> None:
-    """Give the claims back as they were, and leave the server alone for a while."""
+    """Give up the claims on these rows, and schedule the next try of the server."""
     with transaction.atomic():
         _give_back(rows, now, Reason.SERVER)
         Outbox.objects.get_or_create(pk=1)

@@ -1,4 +1,4 @@
-"""What a mail server means that does not take mail for an address: that the address is no good, or something else."""
+"""Tell whether a mail server's refusal of a recipient is about the address, and so permanent."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import re
 from typing import Final
 
 _DETAIL: Final = re.compile(rb"(?<![\d.])[245]\.(\d{1,3}\.\d{1,3})(?!\.?\d)")
-"""The subject and detail of an enhanced status code (RFC 3463), wherever it stands."""
-_NO_GOOD: Final = frozenset({b"1.0", b"1.1", b"1.2", b"1.3", b"1.4", b"1.6", b"1.10", b"2.1"})
-"""Of the addressee: no such mailbox or host, moved without a trace, or closed. What is wrong with the sender's address
-(1.7, 1.8), a full mailbox and every policy are not among them.
-"""
+"""The subject and detail of an enhanced status code (RFC 3463), anywhere in the reply."""
+_BAD_ADDRESS: Final = frozenset({b"1.0", b"1.1", b"1.2", b"1.3", b"1.4", b"1.6", b"1.10", b"2.1"})
+"""No such mailbox or host, moved, or disabled. Leaves out bad sender addresses (1.7, 1.8), full mailboxes, policies."""
 _NOT_FOUND: Final = frozenset({550, 551, 553})
-"""The replies of RFC 5321 that an unknown address gets from a server that says no more."""
-_OF_THE_SITE: Final = re.compile(rb"relay|authenticat|not permitted|denied", re.IGNORECASE)
-"""What servers without enhanced codes say to a site that they do not serve."""
+"""The codes for an unknown address (RFC 5321) from servers that send no enhanced code."""
+_ABOUT_THE_SITE: Final = re.compile(rb"relay|authenticat|not permitted|denied", re.IGNORECASE)
+"""What servers without enhanced codes reply to a site that may not send mail through them."""
 
 
-def is_about_the_address(code: int, said: bytes) -> bool:
-    """Whether this answer to RCPT says that no mail will ever arrive at the address."""
+def is_permanent(code: int, reply: bytes) -> bool:
+    """Return True if this RCPT reply says that the address does not exist, so it can be marked as bounced."""
     if code < 500:
         return False
-    detail = _DETAIL.search(said)
+    detail = _DETAIL.search(reply)
     if detail is not None:
-        return detail[1] in _NO_GOOD
-    return code in _NOT_FOUND and not _OF_THE_SITE.search(said)
+        return detail[1] in _BAD_ADDRESS
+    return code in _NOT_FOUND and not _ABOUT_THE_SITE.search(reply)

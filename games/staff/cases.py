@@ -187,7 +187,7 @@ def see_answers(*, person_id: int, now: datetime) -> None:
     with transaction.atomic():
         Report.objects.filter(reporter_id=person_id, seen_at=None, case__closed_at__isnull=False).update(seen_at=now)
         User.objects.filter(pk=person_id).update(answered=False)
-        preferences.read_kind(user_id=person_id, kind=REPORT_SETTLED, now=now)
+        preferences.mark_kind_read(user_id=person_id, kind=REPORT_SETTLED, now=now)
 
 
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:

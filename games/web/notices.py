@@ -19,7 +19,7 @@ from accounts.queries import mail_addresses, name_of
 from games.notices import inbox, mail_links, preferences
 from games.notices.kinds import KINDS
 from games.notices.mail_links import BadLink
-from games.notices.render import mail_state_of, notices_of
+from games.notices.render import mail_state_of, notices_page
 from games.refusals import Denied
 from games.web.http import SeeOther, form_status
 from games.web.notice_form import NoticeForm
@@ -31,8 +31,8 @@ from games.web.viewer import number, person
 def notices(request: HttpRequest) -> HttpResponse:
     """What I was told and what not, and why; `?all=1` also what was never needed."""
     user, now = cast("User", request.user), timezone.now()
-    page = notices_of(
-        inbox.told_to(user),
+    page = notices_page(
+        inbox.entries_for(user),
         everything=request.GET.get("all") == "1",
         held=inbox.mail_is_held() is not None,
         now=now,
@@ -47,7 +47,7 @@ def read_all(request: HttpRequest) -> HttpResponse:
     up_to = number(request.POST.get("up_to"), digits=18)
     if up_to is None:
         raise Http404
-    preferences.read(user=cast("User", request.user), now=timezone.now(), up_to=up_to)
+    preferences.mark_read(user=cast("User", request.user), now=timezone.now(), up_to=up_to)
     return SeeOther.to("notices")
 
 
@@ -103,7 +103,7 @@ def mail_open(request: HttpRequest, token: str) -> HttpResponse:
         link = mail_links.read(mail_links.OPEN, token)
     except BadLink as bad:
         return _bad_link(request, bad)
-    user, game = person(request), reverse("game", args=[link.what])
+    user, game = person(request), reverse("game", args=[link.target])
     if user is not None and user.pk == link.user_id:
         return redirect(game)
     return render(request, "games/mail_open.html", {"name": name_of(link.user_id), "game": game})
@@ -117,9 +117,9 @@ def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST":
             everything = request.POST.get("what") == "everything"
             link = preferences.stop(token=token, everything=everything)
-            context = {"stopped": "emails about games" if everything else f"“{KINDS[link.what].title}” emails"}
+            context = {"stopped": "emails about games" if everything else f"“{KINDS[link.target].title}” emails"}
         else:
-            context = {"kind": KINDS[preferences.check_stop(token).what].title}
+            context = {"kind": KINDS[preferences.check_stop(token).target].title}
     except BadLink as bad:
         return _bad_link(request, bad)
     return render(request, "games/mail_stop.html", context)
@@ -136,7 +136,7 @@ def mail_works(request: HttpRequest, token: str) -> HttpResponse:
             link = mail_links.read(mail_links.WORKS, token)
     except BadLink as bad:
         return _bad_link(request, bad)
-    return render(request, "games/mail_works.html", {"address": link.what, "done": request.method == "POST"})
+    return render(request, "games/mail_works.html", {"address": link.target, "done": request.method == "POST"})
 
 
 def _bad_link(request: HttpRequest, bad: BadLink) -> HttpResponse:

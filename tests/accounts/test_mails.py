@@ -260,7 +260,7 @@ def test_an_address_without_an_account_gets_no_mail() -> None:
 
 def accounts_in(message: Any) -> list[str]:
     """Return the usernames that a confirmation lists, in order."""
-    return re.findall(r"(?:the account )?(\w+)(?:: http| at No Mercy gives)", str(message.body))
+    return re.findall(r"(?:the account )?(\w+)(?:: http| at No Mercy\. If)", str(message.body))
 
 
 def test_a_confirmation_lists_ten_accounts_and_the_next_one_lists_the_others(settings: Settings) -> None:

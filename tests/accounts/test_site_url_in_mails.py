@@ -70,7 +70,7 @@ def test_every_mail_leads_to_the_site(settings: Settings, alice: User, bob: User
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(days=1))
     texts = [(kind, "" if one.turn else "Something happened.") for kind, one in KINDS.items() if kind != DIGEST]
     preferences.choose(user=bob, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
-    player_notices.write(table.game, [player_notices.Intent(bob.pk, *text) for text in texts], now=NOON)
+    player_notices.write(table.game, [player_notices.NewNotice(bob.pk, *text) for text in texts], now=NOON)
     outbox.deliver(clock=lambda: NOON)
 
     asked = set(AccountMail.objects.filter(state="sent").values_list("kind", flat=True))

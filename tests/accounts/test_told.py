@@ -47,7 +47,7 @@ def test_an_address_is_added(alice: User) -> None:
     assert told() == {"Confirm your email address": ["thief@example.org"], "An email address was added": BOTH}
     notice = next(str(message.body) for message in mail.outbox if message.to == ["second@example.org"])
     assert "The email address thief@example.org was added to your account." in notice
-    assert "choose a new password at once" in notice
+    assert "choose a new password now" in notice
     assert "http://127.0.0.1:8000/accounts/password/reset/" in notice
 
 
@@ -81,11 +81,11 @@ def test_a_removed_address_is_told_what_it_can_do(alice: User, settings: Setting
     confirmed_browser(alice).post(EMAIL, {"action_remove": "", "email": "second@example.org"})
     texts = {message.to[0]: str(message.body) for message in deliver_now()}
     removed, kept = texts["second@example.org"], texts["alice@example.org"]
-    assert "ask for a new password at once by another address of your account" in removed
+    assert "ask for a new password now, using another address of your account" in removed
     assert "second@example.org cannot be used for that." in removed
     assert "http://127.0.0.1:8000/accounts/login/" in removed
-    assert "If it was not, choose a new password at once." in kept
-    assert all(f"write to the people who run this site{contact}\n" in text for text in texts.values())
+    assert "If it was not you, choose a new password now." in kept
+    assert all(f"contact this site’s operators{contact}\n" in text for text in texts.values())
 
 
 def test_another_address_is_the_primary_one(alice: User) -> None:

@@ -201,18 +201,20 @@ def _notices(page: Page, cast: Cast) -> None:
     table = cast.table(MANY)
     player_notices.deal(table, now=early)
     player_notices.write(
-        table.game, [player_notices.Intent(cast.alice.pk, "caught", "Bob catches you not calling UNO.")], now=early
+        table.game, [player_notices.NewNotice(cast.alice.pk, "caught", "Bob catches you not calling UNO.")], now=early
     )
     outbox.deliver(clock=lambda: now)
     table.game.version += 1
-    player_notices.write(table.game, [player_notices.Intent(cast.alice.pk, "game_over", "Bob wins the game.")], now=now)
+    player_notices.write(
+        table.game, [player_notices.NewNotice(cast.alice.pk, "game_over", "Bob wins the game.")], now=now
+    )
     outbox.deliver(clock=lambda: now)
     page.goto("/notices/")
 
 
 def _stop_mails(page: Page, cast: Cast) -> None:
     key = notice_mails.readers_of({cast.alice})[cast.alice.pk].key
-    page.goto(urlsplit(mail_links.address_of(mail_links.STOP, user_id=cast.alice.pk, what="turn", key=key)).path)
+    page.goto(urlsplit(mail_links.link_url(mail_links.STOP, user_id=cast.alice.pk, target="turn", key=key)).path)
 
 
 def _report(page: Page, cast: Cast) -> None:

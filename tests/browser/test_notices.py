@@ -19,7 +19,7 @@ from tests.browser.places import MANY, Cast
 def news(cast: Cast, text: str) -> str:
     """Something happens to Alice at a table, and is shown; gives the table's code."""
     table = cast.table({**MANY, "turn": 1})
-    player_notices.write(table.game, [player_notices.Intent(cast.alice.pk, "caught", text)], now=timezone.now())
+    player_notices.write(table.game, [player_notices.NewNotice(cast.alice.pk, "caught", text)], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     return table.game.code
 

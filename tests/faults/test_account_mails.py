@@ -109,7 +109,7 @@ def test_any_number_of_mails_about_accounts_leave_time_for_notices(server: MailS
     for n in range(80):
         ask(person(f"dora{n}"))
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(days=1))
-    player_notices.write(table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
+    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
     seconds = itertools.count()
     outbox.deliver(clock=lambda: NOON + timedelta(seconds=next(seconds)))
     assert Notice.objects.get(channel="email").state == "sent"
@@ -119,7 +119,7 @@ def test_any_number_of_mails_about_accounts_leave_time_for_notices(server: MailS
 
 def test_a_mail_server_that_is_away_is_left_alone_by_both_kinds(server: MailServer, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(days=1))
-    player_notices.write(table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
+    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
     ask(bob)
     tried: list[int] = []
     real = EmailBackend.open

@@ -114,7 +114,7 @@ def test_a_record_with_a_line_spoiled_is_replayed_or_refused(record: str) -> Non
 def test_a_link_in_a_mail_that_is_not_ours_is_refused_and_changes_nothing(alice: User) -> None:
     NoticeSettings.objects.create(user=alice, mail_key="key")
     links = {
-        purpose: urlsplit(mail_links.address_of(purpose, user_id=alice.pk, what="turn", key="key")).path
+        purpose: urlsplit(mail_links.link_url(purpose, user_id=alice.pk, target="turn", key="key")).path
         for purpose in (mail_links.OPEN, mail_links.STOP, mail_links.WORKS)
     }
     before = list(NoticeSettings.objects.values())

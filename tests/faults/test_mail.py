@@ -86,7 +86,7 @@ def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User,
         for user, other in ((alice, eve), (eve, alice)):
             table = on_turn(user, other)
             texts = [(kind, f"{name} wins the game.") for kind in ("game_over", "table_full")]
-            player_notices.write(table.game, [player_notices.Intent(user.pk, *text) for text in texts], now=NOON)
+            player_notices.write(table.game, [player_notices.NewNotice(user.pk, *text) for text in texts], now=NOON)
     for user in User.objects.all():
         preferences.choose(user=user, choices={}, digest_hour=13, now=NOON)
     deliver()
@@ -283,7 +283,7 @@ def every_link(server: MailServer, table: Table, alice: User) -> list[str]:
     (mail,) = server.mails
     preferences.mark_bounced(address=alice.email, now=NOON)
     works = notice_mails.readers_of({alice})[alice.pk]
-    token = mail_links.address_of(mail_links.WORKS, user_id=alice.pk, what=alice.email, key=works.key)
+    token = mail_links.link_url(mail_links.WORKS, user_id=alice.pk, target=alice.email, key=works.key)
     links = {link.removeprefix("http://127.0.0.1:8000") for link in [*links_in(mail), token]}
     return sorted(links)
 
@@ -356,12 +356,12 @@ def test_a_forged_or_expired_link_is_refused_clearly(
     alice: User, purpose: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     NoticeSettings.objects.create(user=alice, mail_key="key")
-    good = mail_links.address_of(purpose, user_id=alice.pk, what="turn", key="key").removeprefix(
+    good = mail_links.link_url(purpose, user_id=alice.pk, target="turn", key="key").removeprefix(
         "http://127.0.0.1:8000"
     )
     other = next(name for name in (mail_links.OPEN, mail_links.STOP) if name != purpose)
     path, token = good.rsplit("/", 2)[0], good.rsplit("/", 2)[1]
-    elsewhere = mail_links.address_of(other, user_id=alice.pk, what="turn", key="key").rsplit("/", 2)[1]
+    elsewhere = mail_links.link_url(other, user_id=alice.pk, target="turn", key="key").rsplit("/", 2)[1]
     payload, stamp, signature = token.split(".")
     forged = [
         token[:-1], token[1:], f"{token}x", f"{payload}.{stamp}.{signature[::-1]}", f"x{payload}.{stamp}.{signature}",

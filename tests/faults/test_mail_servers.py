@@ -16,7 +16,7 @@ from django.test import override_settings
 from accounts.models import User
 from games.models import Notice, NoticeSettings, Outbox
 from games.notices import notice_mails, outbox, player_notices, preferences, sending
-from games.notices.smtp_replies import is_about_the_address
+from games.notices.smtp_replies import is_permanent
 from tests.conftest import person
 from tests.support.mail import MailServer
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -52,7 +52,7 @@ def test_a_mail_whose_answer_never_comes_goes_out_so_often_and_keeps_no_other(
     server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice, bob = two
-    monkeypatch.setattr(sending, "PATIENCE", 0.2)
+    monkeypatch.setattr(sending, "SERVER_TIMEOUT", 0.2)
     server.hangs.add(alice.email)
     for minutes in range(0, 12 * 60, 15):
         deliver(DUE + minutes * MINUTE)
@@ -143,7 +143,7 @@ def test_only_an_address_that_is_no_good_bounces(
     logged = any(record.levelname == "ERROR" for record in caplog.records)
     assert logged == (not address and said.startswith("5"))
     code, words = said.split(" ", 1)
-    assert is_about_the_address(int(code), words.encode()) == address
+    assert is_permanent(int(code), words.encode()) == address
 
 
 def test_a_relay_that_is_set_up_wrongly_for_an_evening_loses_no_mail(

@@ -109,7 +109,7 @@ def news(kind: str, user: User, other: User, name: str) -> None:
         Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     text = "" if KINDS[kind].turn else f"{name} wins the game."
     player_notices.write(
-        table.game, [player_notices.Intent(user.pk, kind, text)], now=NOON, mark=int(TOMORROW.timestamp())
+        table.game, [player_notices.NewNotice(user.pk, kind, text)], now=NOON, mark=int(TOMORROW.timestamp())
     )
 
 
@@ -169,7 +169,7 @@ def test_a_name_is_nothing_but_letters_in_the_lists_of_the_staff(ann: User, alic
         return {page: letters_of(answer.content.decode()) for page, answer in pages.items()}
 
     table = table_at(TWO_HANDS, [alice, bob])
-    player_notices.write(table.game, [player_notices.Intent(alice.pk, "turn")], now=NOON)
+    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "turn")], now=NOON)
     case = Case.objects.create(person=alice, kind="name", opened_at=NOON)
     Report.objects.create(case=case, reporter=bob, game=table.game, at=NOON, text="Look at this.")
     named(alice, PLAIN)

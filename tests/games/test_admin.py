@@ -216,7 +216,9 @@ def test_notices_are_found_by_code_and_name_and_say_what_became_of_them(
 ) -> None:
     first, second = table_at(TWO_HANDS, [alice, bob]).game, table_at(TWO_HANDS, [bob, charlie]).game
     for game, whom in ((first, alice), (second, charlie)):
-        player_notices.write(game, [player_notices.Intent(whom.pk, "caught", "You were caught by a canary.")], now=NOON)
+        player_notices.write(
+            game, [player_notices.NewNotice(whom.pk, "caught", "You were caught by a canary.")], now=NOON
+        )
 
     def found(query: str) -> set[tuple[str, str]]:
         answer = as_mo.get(f"/admin/games/notice/?q={query}")
@@ -238,7 +240,7 @@ def test_the_list_of_notices_costs_the_same_however_long_it_is(
 ) -> None:
     for _ in range(8):
         game = table_at(TWO_HANDS, [alice, bob]).game
-        player_notices.write(game, [player_notices.Intent(user.pk, "out") for user in (alice, bob)], now=NOON)
+        player_notices.write(game, [player_notices.NewNotice(user.pk, "out") for user in (alice, bob)], now=NOON)
     with django_assert_max_num_queries(10):
         assert as_mo.get("/admin/games/notice/").status_code == 200
 

@@ -69,7 +69,7 @@ def test_a_broken_row_is_put_off_and_the_others_are_told(
     assert told == [user.email for user in people]
     row = Notice.objects.get(game=game, channel="email")
     assert (row.state, row.reason, row.tries, row.due_at) == ("waiting", "fault", 1, DUE + MINUTE)
-    assert "a notice cannot be judged" in caplog.text
+    assert "a notice cannot be checked" in caplog.text
     if breaks is break_options:
         assert "Something went wrong on our side." in logged_in(alice).get("/notices/").content.decode()
 
@@ -82,7 +82,7 @@ def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: U
         deliver(now)
         now, looks = max(now, Notice.objects.get(channel="email").due_at), looks + 1
 
-    assert looks == queue.MOST_LOOKS + 1
+    assert looks == queue.MOST_CHECKS + 1
     assert now - DUE > 2 * DAY
     assert set(Notice.objects.values_list("state", "reason")) == {("dropped", "fault")}
 
@@ -90,7 +90,7 @@ def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: U
 @pytest.mark.parametrize("kind", ["game_over", "caught", "seat_moved"])
 def test_news_of_a_game_that_cannot_be_read_waits_too(alice: User, bob: User, kind: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    player_notices.write(game, [player_notices.Intent(alice.pk, kind, "Bob wins the game.")], now=NOON)
+    player_notices.write(game, [player_notices.NewNotice(alice.pk, kind, "Bob wins the game.")], now=NOON)
     break_options(game)
 
     assert deliver() == []
@@ -194,7 +194,7 @@ def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: boo
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
     preferences.write_digests(now=NOON + HOUR)
     if stop:
-        link = mail_links.address_of(mail_links.STOP, user_id=alice.pk, what="digest", key=chosen.mail_key)
+        link = mail_links.link_url(mail_links.STOP, user_id=alice.pk, target="digest", key=chosen.mail_key)
         preferences.stop(token=link.rstrip("/").rsplit("/", 1)[-1])
     else:
         preferences.choose(user=alice, choices={}, digest_hour=14, now=NOON + HOUR)
@@ -207,7 +207,7 @@ def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: boo
 def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, caplog: pytest.LogCaptureFixture) -> None:
     game, browser = on_turn(alice, bob), logged_in(alice)
     for kind in ("of_tomorrow", "caught"):
-        player_notices.write(game, [player_notices.Intent(alice.pk, "caught", f"This is {kind}.")], now=NOON)
+        player_notices.write(game, [player_notices.NewNotice(alice.pk, "caught", f"This is {kind}.")], now=NOON)
         deliver(NOON)
         Notice.objects.filter(text=f"This is {kind}.").update(kind=kind)
     strange = Notice.objects.get(kind="of_tomorrow", channel="site")
@@ -224,7 +224,7 @@ def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, capl
 
 def test_a_summary_leaves_out_a_notice_of_a_later_release(alice: User, bob: User) -> None:
     game = on_turn(alice, bob)
-    player_notices.write(game, [player_notices.Intent(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
+    player_notices.write(game, [player_notices.NewNotice(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
     deliver(NOON)
     Notice.objects.filter(kind="caught").update(kind="of_tomorrow")
     preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)

@@ -45,7 +45,7 @@ def test_who_waited_there_is_told_that_it_is_closed(alice: User, bob: User) -> N
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=week_ago)
     housekeeping.close_old_tables(now=NOON)
     outbox.deliver(clock=lambda: NOON)
-    text = "Your table found too few players in 7 days, so it is closed."
+    text = "Your table was closed because it found too few players in 7 days."
     assert sorted((letter.to[0], letter.subject) for letter in mail.outbox) == [(alice.email, text), (bob.email, text)]
     assert text in text_of(logged_in(bob).get("/notices/"))
 
@@ -65,7 +65,7 @@ def test_a_guest_s_table_that_nobody_joined_is_closed_after_a_day(alice: User, b
     text = "found too few players in 24 hours"
     assert text in text_of(logged_in(guest).get(f"/games/{alone.game.code}/"))
     notices = Notice.objects.filter(user=guest, channel="site").values_list("text", flat=True)
-    assert list(notices) == [f"Your table {text}, so it is closed."] * 2
+    assert list(notices) == [f"Your table was closed because it {text}."] * 2
 
 
 def hours_ago(hours: int) -> datetime:

@@ -43,7 +43,7 @@ def table(alice: User, bob: User) -> Table:
 def news(table: Table, user: User, text: str = NEWS) -> None:
     """Something happens to this person, and is shown."""
     table.game.version += 1
-    player_notices.write(table.game, [player_notices.Intent(user.pk, "caught", text)], now=timezone.now())
+    player_notices.write(table.game, [player_notices.NewNotice(user.pk, "caught", text)], now=timezone.now())
     outbox.deliver(clock=timezone.now)
 
 
@@ -130,7 +130,7 @@ def test_a_number_that_is_none_is_not_found(as_alice: Client, number: str) -> No
 
 
 def test_a_notice_that_is_not_shown_yet_cannot_be_opened(table: Table, alice: User, as_alice: Client) -> None:
-    player_notices.write(table.game, [player_notices.Intent(alice.pk, "turn")], now=timezone.now())
+    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "turn")], now=timezone.now())
     waiting = Notice.objects.get(channel="site", state="waiting")
     assert as_alice.post(f"/notices/{waiting.pk}/open/").status_code == 404
     waiting.refresh_from_db()
@@ -241,7 +241,7 @@ def test_the_page_says_why_no_mail_comes(alice: User, as_alice: Client, change: 
 
 def test_held_mail_is_said_on_both_pages(table: Table, alice: User, as_alice: Client) -> None:
     outbox.hold(why="restored", now=timezone.now())
-    player_notices.write(table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
+    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     for path in ("/notices/", "/notices/settings/"):
         assert "All mail is on hold" in text_of(as_alice.get(path))
@@ -313,7 +313,7 @@ def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
     call_command("bounced", "alice@example.org", "nobody@example.org", stdout=out)
     assert out.getvalue().splitlines() == ["alice@example.org: 1 person", "nobody@example.org: 0 people"]
     player_notices.write(
-        table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now()
+        table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now()
     )
     outbox.deliver(clock=timezone.now)
     assert mail.outbox == []
@@ -334,7 +334,7 @@ def test_another_address_gets_mail_at_once(table: Table, alice: User) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     EmailAddress.objects.create(user=alice, email="new@example.org", primary=True, verified=True)
     player_notices.write(
-        table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now()
+        table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now()
     )
     outbox.deliver(clock=timezone.now)
 
@@ -344,7 +344,7 @@ def test_another_address_gets_mail_at_once(table: Table, alice: User) -> None:
 def test_mail_waits_two_weeks_for_an_address_and_no_longer(table: Table, alice: User) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     start = timezone.now()
-    player_notices.write(table.game, [player_notices.Intent(alice.pk, "game_over", "Bob wins the game.")], now=start)
+    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=start)
     for day in range(16):
         outbox.deliver(clock=lambda day=day: start + timedelta(days=day, seconds=day))  # type: ignore[misc]
 

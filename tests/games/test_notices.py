@@ -185,7 +185,7 @@ def test_a_full_table_tells_those_who_waited(alice: User, bob: User, charlie: Us
         ("bob", "table_full", "email"),
     ]
     assert Notice.objects.get(user=alice, kind="table_full", channel="site").text == (
-        "Your game with bob and charlie has begun."
+        "Your game with bob and charlie has started."
     )
     assert len(told(kind="turn", channel="email")) == 1
 
@@ -196,7 +196,7 @@ def test_a_rematch_invites_the_others(alice: User, bob: User, charlie: User) -> 
     again = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
 
     assert told(kind="invited", channel="site") == [("alice", "invited", "site"), ("charlie", "invited", "site")]
-    assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob asks you for a rematch.")}
+    assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob invites you to a rematch.")}
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def test_a_game_that_cannot_be_reminded_of_does_not_hold_back_the_others(
     assert "a reminder was not written" in caplog.text
     assert "r5" not in caplog.text
     monkeypatch.undo()
-    assert reminders.remind(now=NOON + MINUTE + reminders.AGAIN) == 1
+    assert reminders.remind(now=NOON + MINUTE + reminders.RETRY_WAIT) == 1
     assert told(channel="site")[1:] == [("alice", "deadline", "site")]
 
 
@@ -298,7 +298,7 @@ def test_a_move_writes_them_in_one_statement(
     alice: User, bob: User, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    intents = [player_notices.Intent(user.pk, kind) for user in (alice, bob) for kind in ("turn", "out")]
+    intents = [player_notices.NewNotice(user.pk, kind) for user in (alice, bob) for kind in ("turn", "out")]
     with django_assert_num_queries(1):
         player_notices.write(game, intents, now=NOON, mover=alice.pk, settled=("turn",))
     with django_assert_num_queries(0):
@@ -325,7 +325,7 @@ def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
 def test_who_is_taken_out_is_told_and_keeps_all_other_news(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     for kind in ("turn", "caught"):
-        player_notices.write(table.game, [player_notices.Intent(alice.pk, kind)], now=NOON)
+        player_notices.write(table.game, [player_notices.NewNotice(alice.pk, kind)], now=NOON)
     Notice.objects.filter(channel="site", kind="caught").update(state="sent")
     commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
 
@@ -364,7 +364,7 @@ def test_a_bot_that_took_over_is_told_with_the_reason(alice: User, bob: User, mi
         player_notices.bot_took_over(table, table.seats[0], misses=misses, now=NOON)
 
     assert told() == [("alice", "bot_took_over", "site"), ("alice", "bot_took_over", "email")]
-    assert {row.text for row in Notice.objects.all()} == {f"You missed {turns}, so a bot took your seat over."}
+    assert {row.text for row in Notice.objects.all()} == {f"You missed {turns}, so a bot took over your seat."}
 
 
 def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) -> None:
@@ -386,7 +386,7 @@ def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) 
 def test_closing_a_callout_window_leaves_the_notice_of_a_turn_that_runs(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "exposed": [0]}
     table = table_at(position, [alice, bob])
-    player_notices.write(table.game, [player_notices.Intent(alice.pk, "turn")], now=NOON)
+    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "turn")], now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
     commit(queries.load(table.game), 0, [Move("uno", clock=True)], now=NOON)
 

@@ -92,7 +92,7 @@ def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, rea
 
     assert set(states().values()) == {("dropped", reason) if reason else ("sent", "")}
     for sent in mails:
-        assert sent["Subject"] == "You missed 3 turns in a row, so a bot took your seat over."
+        assert sent["Subject"] == "You missed 3 turns in a row, so a bot took over your seat."
         assert "Take your seat back: http" in text_of(sent)
         assert ">Take your seat back</a>" in text_of(sent, "html")
     assert len(mails) == (0 if reason else 1)
@@ -129,7 +129,7 @@ def test_that_a_bot_took_over_is_told_also_if_it_ended_the_game_at_once(table: T
 
     assert set(states().values()) == {("sent", "") if owner else ("dropped", "back")}
     for sent in mails:
-        assert sent["Subject"] == "You missed 3 turns in a row, so a bot took your seat over."
+        assert sent["Subject"] == "You missed 3 turns in a row, so a bot took over your seat."
         assert "Open the table: http" in text_of(sent)
         assert ">Open the table</a>" in text_of(sent, "html")
     assert len(mails) == owner
@@ -343,7 +343,7 @@ def test_a_summary_of_nothing_is_not_sent(bob: User) -> None:
 
 def test_a_summary_tells_what_happened(table: Table, alice: User) -> None:
     player_notices.write(
-        table.game, [player_notices.Intent(alice.pk, "caught", "Bob catches you not calling UNO.")], now=NOON
+        table.game, [player_notices.NewNotice(alice.pk, "caught", "Bob catches you not calling UNO.")], now=NOON
     )
     preferences.choose(user=alice, choices={"turn.email": False}, digest_hour=13, now=NOON)
     Notice.objects.filter(kind="turn", channel="email").delete()
@@ -381,7 +381,7 @@ def test_the_next_hour_of_the_summary(now: str, hour: int, expected: str) -> Non
 def test_a_mail_that_cannot_be_made_is_tried_again_and_keeps_nobody_waiting(
     table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    player_notices.write(table.game, [player_notices.Intent(bob.pk, "game_over", "You win the game.")], now=NOON)
+    player_notices.write(table.game, [player_notices.NewNotice(bob.pk, "game_over", "You win the game.")], now=NOON)
 
     def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError
@@ -424,7 +424,7 @@ def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, 
         Game.objects.filter(pk=game.pk).update(status="void")
     sent = deliver()
 
-    assert [found["Subject"] for found in sent] == ([] if reason else ["bob asks you for a rematch."])
+    assert [found["Subject"] for found in sent] == ([] if reason else ["bob invites you to a rematch."])
     assert states()["email"][1] == reason
 
 

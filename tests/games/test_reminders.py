@@ -119,5 +119,5 @@ def test_a_reminder_that_fails_is_put_off_and_holds_up_no_other(
     assert [reminders.remind(now=FIRST, most=2) for _ in range(3)] == [0, 1, 0]
     assert now_of(whole).game.remind_at is None
     monkeypatch.setattr(reminders, "_remind", remind)
-    assert reminders.remind(now=FIRST + reminders.AGAIN, most=5) == 3
+    assert reminders.remind(now=FIRST + reminders.RETRY_WAIT, most=5) == 3
     assert "nonsense" not in caplog.text

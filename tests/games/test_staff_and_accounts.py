@@ -191,11 +191,11 @@ def test_whose_second_factor_is_taken_away_is_told_at_once_and_each_time(root: U
         outbox.deliver(clock=lambda: NOON)
         assert [letter.to for letter in mail.outbox] == [["mo@example.org"]] * n
     letter = mail.outbox[0]
-    assert letter.subject.startswith("Staff took your second factor away: your password alone lets you in.")
-    assert "If you did not ask for that, change it" in letter.subject
+    assert letter.subject.startswith("Staff removed your second factor, so you now log in with your password alone.")
+    assert "If you did not ask for that, change your password" in letter.subject
     assert f"Read more: {settings.SITE_URL}/accounts/2fa/" in letter.body
     assert REASON not in letter.body
-    assert logged_in(mo).get("/notices/").content.decode().count("Staff took your second factor away") == 2
+    assert logged_in(mo).get("/notices/").content.decode().count("Staff removed your second factor") == 2
 
 
 def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> None:

@@ -119,7 +119,7 @@ def test_a_table_that_has_not_started_is_closed(mo: User, alice: User) -> None:
         assert denied.value.message == "This table was closed before its game began."
     outbox.deliver(clock=lambda: NOON)
     (letter,) = mail.outbox
-    assert (letter.to, letter.subject) == ([alice.email], "The staff closed this table before its game began.")
+    assert (letter.to, letter.subject) == ([alice.email], "Staff closed this table before the game started.")
     assert f"{settings.SITE_URL}/mail/open/" in str(letter.body)
 
 

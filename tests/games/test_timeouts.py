@@ -160,7 +160,7 @@ def test_after_the_last_miss_a_bot_takes_the_seat(alice: User, bob: User) -> Non
     seat = after.seats[0]
     assert (seat.bot, seat.user_id, seat.misses, seat.left) == ("careful", alice.pk, 0, False)
     assert after.game.status == Game.Status.PLAYING
-    assert told(alice, "bot_took_over") == ["You missed 3 turns in a row, so a bot took your seat over."]
+    assert told(alice, "bot_took_over") == ["You missed 3 turns in a row, so a bot took over your seat."]
 
 
 @pytest.mark.rule("CLOCK-3")

@@ -181,7 +181,8 @@ def test_that_a_day_was_taken_is_told_each_time_and_while_it_lasts(alice: User, 
         sent = mail.outbox[-1]
         assert sent.to == [alice.email]
         assert sent.subject == (
-            f"Your time ran out, so you are on vacation for a day: your clocks are stopped. {are_left} left this year."
+            "Your time ran out, so a vacation day was used: your clocks are stopped for a day. "
+            f"{are_left} left this year."
         )
         assert "/accounts/me/rest/" in sent.body
     told = Notice.objects.filter(kind="day_taken").values_list("user", "channel", "state")

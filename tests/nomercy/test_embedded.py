@@ -264,7 +264,7 @@ def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
             assert time.monotonic() < until
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=sending.PATIENCE / 2)
+        process.communicate(timeout=sending.SERVER_TIMEOUT / 2)
     finally:
         controller.stop()
     assert process.returncode == 0

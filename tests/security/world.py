@@ -54,7 +54,7 @@ class World:
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
         appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
-        player_notices.write(game, [player_notices.Intent(bob.pk, "out", WHY)], now=now)
+        player_notices.write(game, [player_notices.NewNotice(bob.pk, "out", WHY)], now=now)
         shown = Notice.objects.get(user=bob, kind="out", channel=SITE)
         Notice.objects.filter(pk=shown.pk).update(state=Notice.State.SENT)
         api_token(alice)
