@@ -762,7 +762,7 @@ def test_a_notice_says_what_changed_and_when_and_no_network_address(alice: User)
     (message,) = mail.outbox
     text = str(message.body)
     assert message.subject == "Your password was changed"
-    assert f"Your password was changed. That was on {now:%-d %B %Y} at {now:%H:%M} IST." in text
+    assert f"Your password was changed. This happened on {now:%-d %B %Y} at {now:%H:%M} IST." in text
     assert "revokes its API tokens:\nhttp://127.0.0.1:8000/accounts/password/reset/\n" in text
     assert "192.0.2.7" not in text
     assert "Netscape" not in text
