@@ -21,21 +21,18 @@ class Rule(NamedTuple):
 
 
 INTRODUCTION: Final = (
-    "This is the specification that the rules package implements. Every rule has a number; refusals, the in-app rules "
-    "page and the tests name rules by it. Wording is ours."
+    "This is the specification that the rules package implements. Every rule has a number, which refusals, the "
+    "rules page and the tests use. The wording is ours."
 )
 
 SOURCES: Final = (
     ("S", "the official instruction sheet (Mattel, 2023)"),
     (
         "D",
-        (
-            "the designer, Nick Hayes, as quoted by the Geeky Hobbies guide: he explains S and goes before it where he "
-            "speaks"
-        ),
+        ("the designer, Nick Hayes, as quoted by the Geeky Hobbies guide: he explains S and takes precedence over it"),
     ),
     ("G", "the Geeky Hobbies guide and its FAQ"),
-    ("O", "ours, because no source speaks"),
+    ("O", "ours, because no source decides"),
 )
 
 RULEBOOK: Final[tuple[Rule, ...]] = (
@@ -226,7 +223,7 @@ RULEBOOK: Final[tuple[Rule, ...]] = (
         "Cards",
         "The colour so named becomes the active colour, also when that player is knocked out or leaves. (Option "
         "`roulette_color`.)",
-        "G. Its card section says the player of the card names it; its FAQ and S say the victim: the victim it is",
+        "G. Its card section says the player of the card names it; its FAQ and S say the victim, as we do",
     ),
     Rule(
         "TWO-1",
