@@ -5,7 +5,7 @@ import gc
 from nomercy.wsgi import application as wsgi_application  # sets Django up before consumers import models
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # isort: skip
-from games.live.door import Door  # isort: skip
+from games.live.handshake import HandshakeChecks  # isort: skip
 from games.live.routing import websocket_urlpatterns  # isort: skip
 from nomercy.server.admission import Admission  # isort: skip
 from nomercy.server.bridge import Bridge  # isort: skip
@@ -16,7 +16,7 @@ websockets = URLRouter(websocket_urlpatterns)  # type: ignore[arg-type]  # the s
 application = ProtocolTypeRouter(
     {
         "http": Admission(Bridge(wsgi_application, threads=HTTP_THREADS)),
-        "websocket": Door(websockets),
+        "websocket": HandshakeChecks(websockets),
     }
 )
 

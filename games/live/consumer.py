@@ -1,4 +1,4 @@
-"""Push only: an open game page is told that its game has a new version, and fetches what it may see over HTTP."""
+"""The websocket of an open game page. It only pushes version numbers; the page fetches its content over HTTP."""
 
 from __future__ import annotations
 
@@ -19,34 +19,37 @@ from accounts import queries as people
 from accounts.adapter import links_in
 from games import queries, refusals
 from games.announce import group_of, person_group
-from games.live.door import Scope, cookies_of, refuse
-from games.live.polling import LAYER_AWAY, watch
+from games.live.handshake import Scope, cookies_of, refuse
+from games.live.polling import LAYER_ERRORS, poller
 from games.queries import Viewer
 from games.refusals import Denied
 
 log = structlog.get_logger(__name__)
 
 SESSION_ENDED: Final = 4401
-SHUT_OUT: Final = 4403
+ACCESS_LOST: Final = 4403
 NOT_FOUND: Final = 4404
 NO_MESSAGES: Final = 4400
 
-SEND_SECONDS: Final = 5.0
-"""How long the other end may take to make room for a message."""
-PAUSE_SECONDS: Final = 0.2
-"""The time between two messages. A page that never reads is closed by the server's pings after 40 s; until then so few
-messages fit into the buffers of its connection, which could otherwise not be closed."""
+SEND_TIMEOUT: Final = 5.0
+"""Seconds to send a message before the connection counts as lost."""
+SEND_INTERVAL: Final = 0.2
+"""Seconds between two messages.
+
+The server's pings close a page that never reads after 40 s. Until then its messages must fit into the buffers of the
+connection, which could not be closed otherwise.
+"""
 
 
-class Gone(Exception):
-    """The other end of a socket cannot be reached any more."""
+class ConnectionLost(Exception):
+    """A message could not be sent."""
 
 
 class GameConsumer(AsyncJsonWebsocketConsumer):
-    """Sends `{"game": code, "version": n}` on connection and after each change; never a card, and takes nothing.
+    """Sends `{"game": code, "version": n}` on connection and after each change. It accepts no messages.
 
-    It is told of changes through its groups, and by the watch of its process when the channel layer is away. Nobody who
-    tells it anything waits for its other end: it speaks by a task of its own, and if that fails, it ends alone.
+    It learns of changes through its groups in the channel layer, and from the poller if the layer is down. A task of
+    its own sends the messages, so a slow or broken connection delays no other socket.
     """
 
     code: str = ""
@@ -59,167 +62,168 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._something_to_say = asyncio.Event()
-        self._untold = 0
+        self._wake = asyncio.Event()
+        self._unsent = 0
         self._close_code: int | None = None
         self._joined: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        """Serve one socket, and leave nothing of it behind, however it ends."""
+        """Serve one socket and clean up after it, however it ends."""
 
-        async def reach(message: Any) -> None:
+        async def send_or_raise(message: Any) -> None:
             try:
-                async with asyncio.timeout(SEND_SECONDS):
+                async with asyncio.timeout(SEND_TIMEOUT):
                     await send(message)
-            except Exception as error:  # servers say in several ways that a connection is gone
-                raise Gone from error
+            except Exception as error:  # servers raise different exceptions for a lost connection
+                raise ConnectionLost from error
 
         try:
             async with asyncio.TaskGroup() as tasks:
-                speaking = tasks.create_task(self._speak())
-                await super().__call__(scope, receive, reach)
-                speaking.cancel()
-        except* Gone:
+                sender = tasks.create_task(self._send_messages())
+                await super().__call__(scope, receive, send_or_raise)
+                sender.cancel()
+        except* ConnectionLost:
             log.debug("a socket is gone")
         finally:
-            await self._leave()
+            await self._clean_up()
 
     async def dispatch(self, message: dict[str, Any]) -> None:
-        """Handle a message without Channels' visit to the database's thread, which would make all sockets wait there.
+        """Call the handler of a message.
 
-        Only `connect` asks the database, by a call that closes old connections itself.
+        Channels would first close old database connections, in a thread for which all sockets would wait. Only
+        `connect` uses the database, through `database_sync_to_async`, which closes them itself.
         """
         await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
         scope: Scope = self.scope
-        turn: AbstractAsyncContextManager[None] = scope["turn"]
+        lock: AbstractAsyncContextManager[None] = scope["entry_lock"]
         self.code = scope["url_route"]["kwargs"]["code"]
         key = cookies_of(scope).get(settings.SESSION_COOKIE_NAME)
-        async with turn:
-            # Join before reading the version: a move in between is then told twice, not never.
+        async with lock:
+            # Join before reading the version: a move in between is then sent twice instead of never.
             await self.join_groups()
             try:
-                entrance = await database_sync_to_async(_entrance)(self.code, key)
+                access = await database_sync_to_async(_access)(self.code, key)
             except Error as error:
                 if refusals.passing(error) is None:
                     raise
                 await refuse(scope, self.base_send, 503)
                 return
-            if entrance is not None:
-                self.session_key, self.user_id, self.link = entrance.session_key, entrance.user_id, entrance.link
+            if access is not None:
+                self.session_key, self.user_id, self.link = access.session_key, access.user_id, access.link
                 await self.join_groups()
         await self.accept()
-        if entrance is None:
+        if access is None:
             self.finish(NOT_FOUND)
             return
-        await self._send_version(entrance.version)
-        watch().add(self)
+        await self._send_version(access.version)
+        poller().add(self)
 
     async def join_groups(self) -> bool:
-        """Have the channel layer bring what is told to the table and to its person; False while it is away."""
+        """Join the groups of the game and of the user. Return False if the channel layer is down."""
         missing = [] if self.closed else [group for group in self._groups() if group not in self._joined]
-        if missing and watch().layer_away:
+        if missing and poller().layer_is_down:
             return False
         try:
             for group in missing:
                 await self.channel_layer.group_add(group, self.channel_name)
                 self._joined.add(group)
-        except LAYER_AWAY as error:
-            watch().layer_failed(error)
+        except LAYER_ERRORS as error:
+            poller().layer_failed(error)
             return False
         return True
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
-        """Moves arrive by HTTP only."""
+        # Moves arrive by HTTP only.
         self.finish(NO_MESSAGES)
 
-    def tell(self, version: int) -> None:
-        """Say that the game is at this version now, or again, once the messages before have left."""
+    def notify(self, version: int) -> None:
+        """Queue a message with this version of the game, even if it was sent before."""
         if not self.closed:
             self.version = max(self.version, version)
-            # Two messages of one version say that there is news which is no move; more say nothing more.
-            self._untold = min(self._untold + 1, 2)
-            self._something_to_say.set()
+            # A second message with the same version tells the page of a change that is no move. More add nothing.
+            self._unsent = min(self._unsent + 1, 2)
+            self._wake.set()
 
     def finish(self, code: int) -> None:
-        """Close; after this nothing more is told, whatever is still on its way."""
+        """Close the socket with this code, and send nothing more."""
         if not self.closed:
             self.closed = True
             self._close_code = code
-            watch().remove(self)
-            self._something_to_say.set()
+            poller().remove(self)
+            self._wake.set()
 
-    def end(self) -> None:
-        """Close because the session ended: the page may come back as somebody else, or as a visitor."""
+    def session_ended(self) -> None:
+        """Close because the session ended. The page connects again, as a visitor or another user."""
         self.finish(SESSION_ENDED)
 
-    def shut_out(self) -> None:
-        """Close because this person may not see this table any more: the page loads itself again, and says why."""
-        self.finish(SHUT_OUT)
+    def access_lost(self) -> None:
+        """Close because the user may not see this table any more. The page then reloads, which shows the reason."""
+        self.finish(ACCESS_LOST)
 
     async def access_changed(self, message: dict[str, Any]) -> None:
-        watch().look_soon()
+        poller().poll_soon()
 
     async def game_changed(self, message: dict[str, Any]) -> None:
-        self.tell(message["version"])
+        self.notify(message["version"])
 
     async def person_news(self, message: dict[str, Any]) -> None:
-        """To hear of a version again is news that is no move: the page looks, and its header tells."""
-        self.tell(self.version)
+        # The same version again makes the page fetch its header, with the new notices.
+        self.notify(self.version)
 
     async def person_shut_out(self, message: dict[str, Any]) -> None:
-        self.shut_out()
+        self.access_lost()
 
     async def person_signed_out(self, message: dict[str, Any]) -> None:
-        self.end()
+        self.session_ended()
 
-    async def _speak(self) -> None:
-        """Send what there is to say.
+    async def _send_messages(self) -> None:
+        """Send queued messages until the socket closes.
 
-        :raises Gone: the other end cannot be reached.
+        :raises ConnectionLost: a message could not be sent.
         """
         while self._close_code is None:
-            await self._something_to_say.wait()
-            self._something_to_say.clear()
-            untold, self._untold = self._untold, 0
+            await self._wake.wait()
+            self._wake.clear()
+            unsent, self._unsent = self._unsent, 0
             if self._close_code is None:
-                for _ in range(untold):
+                for _ in range(unsent):
                     await self._send_version(self.version)
-                await asyncio.sleep(PAUSE_SECONDS)
+                await asyncio.sleep(SEND_INTERVAL)
         await self.close(code=self._close_code)
 
     async def _send_version(self, version: int) -> None:
         self.version = max(self.version, version)
         await self.send_json({"game": self.code, "version": self.version})
 
-    async def _leave(self) -> None:
+    async def _clean_up(self) -> None:
         self.closed = True
-        watch().remove(self)
+        poller().remove(self)
         if self.channel_name:
             try:
                 for group in self._groups():
                     await self.channel_layer.group_discard(group, self.channel_name)
-            except LAYER_AWAY as error:
-                watch().layer_failed(error)
+            except LAYER_ERRORS as error:
+                poller().layer_failed(error)
             self.channel_layer.forget(self.channel_name)  # type: ignore[attr-defined]  # both layers of this site do
 
     def _groups(self) -> list[str]:
         return [group_of(self.code), *([] if self.user_id is None else [person_group(self.user_id)])]
 
 
-class Entrance(NamedTuple):
-    """What a socket comes in with."""
+class SocketAccess(NamedTuple):
+    """What a new socket needs to know: the game's version, and how its user may see the table."""
 
     version: int
     user_id: int | None
     session_key: str | None
     link: str
-    """The invitation key by which its person sees the table, or empty."""
+    """The invitation key by which its user sees the table, or empty."""
 
 
-def _entrance(code: str, session_key: str | None) -> Entrance | None:
-    """Return what a socket to this table comes in with; None if its person may not see it. At most four queries."""
+def _access(code: str, session_key: str | None) -> SocketAccess | None:
+    """Return what a socket to this table needs, or None if its user may not see the table. At most four queries."""
     session = import_string(f"{settings.SESSION_ENGINE}.SessionStore")(session_key)
     user = people.logged_in_by(session)
     if user is not None and user.suspended(timezone.now()):
@@ -230,4 +234,4 @@ def _entrance(code: str, session_key: str | None) -> Entrance | None:
     except Denied:
         return None
     link = game.invite_key if game.invite_key in links else ""
-    return Entrance(game.version, None if user is None else user.pk, session.session_key, link)
+    return SocketAccess(game.version, None if user is None else user.pk, session.session_key, link)

@@ -1,9 +1,9 @@
-"""What keeps open sockets right when nobody tells them: news that got lost, and sessions that ended.
+"""Polls the database for all open sockets of a process, in case the channel layer loses messages.
 
-Pokes are hints. The channel layer drops what a slow process does not take, and all of it while Redis is away; whoever
-logs out may do so just then. So each process looks for itself, once for all its sockets: every `NEWS_SECONDS` at the
-versions of their games, and every `SESSIONS_SECONDS` at their sessions, and whether the clocks act. A few queries in
-all, however many sockets.
+The channel layer drops messages that a slow process does not take, and all of them while Redis is down. A person may
+log out just then. So each process polls: every `POLL_SECONDS` the versions of the games, and every
+`SESSION_CHECK_SECONDS` the sessions, and whether the clocks are running late. This takes one or two queries for each
+`BATCH` of sockets.
 """
 
 from __future__ import annotations
@@ -26,128 +26,131 @@ from games.queries import page_state
 
 log = structlog.get_logger(__name__)
 
-NEWS_SECONDS: Final = 5.0
-SESSIONS_SECONDS: Final = 30.0
-LAYER_PAUSE_SECONDS: Final = 2.0
-LAYER_AWAY: Final = (OSError, redis.ConnectionError, redis.TimeoutError)
-"""What a channel layer raises that cannot be reached. Anything else is a fault, of one socket or of the code."""
-BROKEN: Final = 1011
-"""The code of RFC 6455 for a server that cannot go on."""
-AT_ONCE: Final = 500
-"""Sockets looked after by one query."""
+POLL_SECONDS: Final = 5.0
+SESSION_CHECK_SECONDS: Final = 30.0
+LAYER_RETRY_SECONDS: Final = 2.0
+LAYER_ERRORS: Final = (OSError, redis.ConnectionError, redis.TimeoutError)
+"""What a channel layer raises if it cannot be reached. Any other exception is a bug."""
+SERVER_ERROR: Final = 1011
+"""The close code of RFC 6455 for an unexpected error of the server."""
+BATCH: Final = 500
+"""The most sockets for one query."""
 
 
-class Watched(Protocol):
-    """A socket as the watch sees it: whose it is, what it looks at, and the last version it was told."""
+class PolledSocket(Protocol):
+    """What the poller needs of an open socket."""
 
     code: str
+    """The code of its game."""
     version: int
+    """The last version of the game that was sent."""
     session_key: str | None
     user_id: int | None
     link: str
-    """The invitation key by which its person sees the table, or empty."""
+    """The invitation key by which its user sees the table, or empty."""
 
     async def join_groups(self) -> bool: ...
 
-    def tell(self, version: int) -> None: ...
+    def notify(self, version: int) -> None: ...
 
-    def end(self) -> None: ...
+    def session_ended(self) -> None: ...
 
-    def shut_out(self) -> None: ...
+    def access_lost(self) -> None: ...
 
     def finish(self, code: int) -> None: ...
 
 
-class Watch:
-    """Looks after the sockets of one event loop, as long as there are any."""
+class Poller:
+    """Polls for the sockets of one event loop, as long as there are any."""
 
     def __init__(self) -> None:
-        self.sockets: set[Watched] = set()
-        self.layer_away_until = 0.0
-        self._seen: dict[str, page_state.PageState] = {}
+        self.sockets: set[PolledSocket] = set()
+        self.layer_down_until = 0.0
+        self._last_states: dict[str, page_state.PageState] = {}
         self._task: asyncio.Task[None] | None = None
-        self._soon = asyncio.Event()
+        self._wake = asyncio.Event()
 
-    def look_soon(self) -> None:
-        """Look for news now, not only when the next look is due."""
-        self._soon.set()
+    def poll_soon(self) -> None:
+        """Poll now instead of waiting for the next interval."""
+        self._wake.set()
 
-    def add(self, socket: Watched) -> None:
+    def add(self, socket: PolledSocket) -> None:
         self.sockets.add(socket)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._look_again_and_again())
+            self._task = asyncio.create_task(self._run())
 
-    def remove(self, socket: Watched) -> None:
+    def remove(self, socket: PolledSocket) -> None:
         self.sockets.discard(socket)
         if not self.sockets and self._task is not None:
             self._task.cancel()
-            self._task = None  # cancelled is not done yet: whoever comes now gets a new one
+            self._task = None  # the cancelled task may still be running, so `add` starts a new one
 
     @property
-    def layer_away(self) -> bool:
-        """Whether the channel layer failed a moment ago: then nobody else waits for it."""
-        return asyncio.get_running_loop().time() < self.layer_away_until
+    def layer_is_down(self) -> bool:
+        """Return True if the channel layer failed in the last `LAYER_RETRY_SECONDS`, so sockets do not wait for it."""
+        return asyncio.get_running_loop().time() < self.layer_down_until
 
     def layer_failed(self, error: Exception) -> None:
-        self.layer_away_until = asyncio.get_running_loop().time() + LAYER_PAUSE_SECONDS
+        self.layer_down_until = asyncio.get_running_loop().time() + LAYER_RETRY_SECONDS
         log.warning("sockets without channel layer", error=type(error).__name__, sockets=len(self.sockets))
 
-    async def _look_again_and_again(self) -> None:
-        every = round(SESSIONS_SECONDS / NEWS_SECONDS)
-        turn = 0
+    async def _run(self) -> None:
+        session_check_every = round(SESSION_CHECK_SECONDS / POLL_SECONDS)
+        rounds = 0
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._soon.wait(), NEWS_SECONDS)
-            self._soon.clear()
-            turn += 1
-            if turn % every == 0:
-                await self._try(self.look_at_sessions(timezone.now()))
-                await self._try(database_sync_to_async(alarm.check)())
-            await self._try(self.look_for_news())
+                await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+            self._wake.clear()
+            rounds += 1
+            if rounds % session_check_every == 0:
+                await self._log_failure(self.close_ended_sessions(timezone.now()))
+                await self._log_failure(database_sync_to_async(alarm.check)())
+            await self._log_failure(self.send_missed_updates())
 
-    async def _try(self, look: Awaitable[object]) -> None:
+    async def _log_failure(self, check: Awaitable[object]) -> None:
+        """Await a check and log any exception, so that polling goes on."""
         try:
-            await look
-        except Exception as error:  # noqa: BLE001  # a database that is away comes back: look again then
+            await check
+        except Exception as error:  # noqa: BLE001  # the database may be back at the next round
             log.warning("sockets not looked after", error=type(error).__name__, sockets=len(self.sockets))
 
-    async def look_for_news(self) -> None:
-        """Tell every socket what it has missed, close those whose people may not see their table any more, and have
-        those join their groups that could not yet."""
-        seen_now: dict[str, page_state.PageState] = {}
-        for sockets in _portions(self.sockets):
+    async def send_missed_updates(self) -> None:
+        """Notify sockets of updates they missed, close those that lost access, and join groups not joined yet."""
+        states: dict[str, page_state.PageState] = {}
+        for sockets in _batches(self.sockets):
             found = await database_sync_to_async(page_state.news_of)({socket.code for socket in sockets})
-            await _shut_out_strangers(sockets, found)
+            await _close_without_access(sockets, found)
             for socket in sockets:
                 one = found.get(socket.code)
-                if one and (one.version > socket.version or one != self._seen.get(socket.code)):
-                    socket.tell(one.version)
-            seen_now |= found
-        self._seen |= seen_now  # only now: the sockets of one table may lie in two portions
+                if one and (one.version > socket.version or one != self._last_states.get(socket.code)):
+                    socket.notify(one.version)
+            states |= found
+        self._last_states |= states  # after the loop, because sockets of one table can be in two batches
         open_now = {socket.code for socket in self.sockets}
-        self._seen = {code: found for code, found in self._seen.items() if code in open_now}
-        await self._have_them_join()
+        self._last_states = {code: found for code, found in self._last_states.items() if code in open_now}
+        await self._join_groups()
 
-    async def _have_them_join(self) -> None:
+    async def _join_groups(self) -> None:
         for socket in list(self.sockets):
             try:
                 if not await socket.join_groups():
                     break
             except Exception as error:
-                log.exception("a socket is dropped", error=type(error).__name__)  # the others are not to suffer for it
-                socket.finish(BROKEN)
+                log.exception("a socket is dropped", error=type(error).__name__)  # the other sockets go on
+                socket.finish(SERVER_ERROR)
 
-    async def look_at_sessions(self, now: datetime) -> None:
-        """Close the sockets whose session has ended, or whose person may no longer come in."""
-        for sockets in _portions(self.sockets):
+    async def close_ended_sessions(self, now: datetime) -> None:
+        """Close the sockets whose session is not valid any more."""
+        for sockets in _batches(self.sockets):
             owners = {socket.session_key: socket.user_id for socket in sockets if socket.session_key is not None}
             standing = await database_sync_to_async(people.valid_sessions)(owners, now)
             for socket in sockets:
                 if socket.session_key is not None and socket.session_key not in standing:
-                    socket.end()
+                    socket.session_ended()
 
 
-async def _shut_out_strangers(sockets: Collection[Watched], found: Mapping[str, page_state.PageState]) -> None:
+async def _close_without_access(sockets: Collection[PolledSocket], found: Mapping[str, page_state.PageState]) -> None:
+    """Close the sockets whose user may not see the table any more. `found` are page states by game code."""
     closed = [one for one in sockets if one.code in found and not found[one.code].open_to(one.user_id, one.link)]
     people = {socket.user_id for socket in closed if socket.user_id is not None}
     invited: set[tuple[int, str]] = set()
@@ -155,18 +158,18 @@ async def _shut_out_strangers(sockets: Collection[Watched], found: Mapping[str, 
         invited = await database_sync_to_async(page_state.invited)(people, {socket.code for socket in closed})
     for socket in closed:
         if (socket.user_id, socket.code) not in invited:
-            socket.shut_out()
+            socket.access_lost()
 
 
-def _portions(sockets: Collection[Watched]) -> Iterator[list[Watched]]:
+def _batches(sockets: Collection[PolledSocket]) -> Iterator[list[PolledSocket]]:
     every = sorted(sockets, key=lambda socket: socket.code)
-    for start in range(0, len(every), AT_ONCE):
-        yield every[start : start + AT_ONCE]
+    for start in range(0, len(every), BATCH):
+        yield every[start : start + BATCH]
 
 
-_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, Watch] = WeakKeyDictionary()
+_pollers: WeakKeyDictionary[asyncio.AbstractEventLoop, Poller] = WeakKeyDictionary()
 
 
-def watch() -> Watch:
-    """The watch of the running event loop."""
-    return _watches.setdefault(asyncio.get_running_loop(), Watch())
+def poller() -> Poller:
+    """Return the poller of the running event loop."""
+    return _pollers.setdefault(asyncio.get_running_loop(), Poller())

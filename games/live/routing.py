@@ -1,4 +1,4 @@
-"""The socket's address: one per open game page."""
+"""The addresses of websockets."""
 
 from django.urls import path, register_converter
 
@@ -6,7 +6,7 @@ from games.live.consumer import GameConsumer
 
 
 class TableCode:
-    """The code of a table, as long as a column of the database holds one and as safe as a group's name must be."""
+    """The code of a table: no longer than its column, and only characters that a group name may have."""
 
     regex = "[a-z0-9]{1,16}"
 

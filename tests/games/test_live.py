@@ -23,8 +23,8 @@ from accounts.models import User
 from accounts.queries import valid_sessions
 from games import alarm, announce
 from games.actions.play import play_move
-from games.live import polling as watch_module
-from games.live.polling import watch
+from games.live import polling
+from games.live.polling import poller
 from games.models import Game
 from games.queries import Viewer
 from games.queries.page_state import news_of
@@ -211,18 +211,18 @@ def test_the_watch_tells_what_the_channel_layer_lost(alice: User, bob: User) -> 
 
     async def scenario() -> None:
         socket = await open_socket(table.game.code, browser)
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         assert (await socket.told())["version"] == 0  # once, for what may have changed since the page was made
         await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(version=7)
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         assert (await socket.told())["version"] == 7
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         assert await socket.hears_nothing()
         await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(paused_at=NOON)
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         assert (await socket.told())["version"] == 7
         await socket.leave()
-        assert watch().sockets == set()
+        assert poller().sockets == set()
 
     run(scenario())
 
@@ -244,12 +244,12 @@ def test_a_socket_opens_while_the_channel_layer_is_away_and_joins_later(
 
     async def scenario() -> None:
         socket = await open_socket(table.game.code, browser)
-        assert watch().layer_away
-        await watch().look_for_news()
+        assert poller().layer_is_down
+        await poller().send_missed_updates()
         await socket.told()
         away.clear()
-        watch().layer_away_until = 0.0
-        await watch().look_for_news()
+        poller().layer_down_until = 0.0
+        await poller().send_missed_updates()
         await sync_to_async(play_move)(
             code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now()
         )
@@ -296,7 +296,7 @@ def test_a_socket_ends_with_its_session_and_tells_nothing_more(
             code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now()
         )
         assert (await other.told())["version"] == 1
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         assert await socket.hears_nothing()
         await other.leave()
 
@@ -314,10 +314,10 @@ def test_the_watch_ends_what_the_channel_layer_did_not_hear_of(
     async def scenario() -> None:
         socket = await open_socket(table.game.code, browser)
         other, nobody = await open_socket(table.game.code, opponent), await open_socket(table.game.code, None)
-        await watch().look_at_sessions(timezone.now())
+        await poller().close_ended_sessions(timezone.now())
         await sync_to_async(ending)(browser, bob)
         assert await socket.hears_nothing()
-        await watch().look_at_sessions(timezone.now())
+        await poller().close_ended_sessions(timezone.now())
         assert await socket.closed() == 4401
         assert await other.hears_nothing()
         assert await nobody.hears_nothing()
@@ -334,9 +334,9 @@ def test_what_else_ends_a_session_ends_its_socket_too(alice: User, bob: User) ->
     async def scenario() -> None:
         now = timezone.now()
         socket = await open_socket(table.game.code, browser)
-        await watch().look_at_sessions(now + timedelta(days=59))
+        await poller().close_ended_sessions(now + timedelta(days=59))
         assert await socket.hears_nothing()
-        await watch().look_at_sessions(now + timedelta(days=61))  # it has run out
+        await poller().close_ended_sessions(now + timedelta(days=61))  # it has run out
         assert await socket.closed() == 4401
 
     run(scenario())
@@ -369,12 +369,12 @@ def test_the_watch_finds_what_staff_did_when_nobody_said_so(
 
     async def scenario() -> None:
         socket = await open_socket(table.game.code, logged_in_browser)
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         await socket.told()
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         assert await socket.hears_nothing()
         await sync_to_async(UNHEARD[act])(game_id=table.game.pk, by=ann, reason=why, now=now)
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         assert await socket.told() == {"game": table.game.code, "version": 0}
         await socket.leave()
 
@@ -386,12 +386,12 @@ def test_who_looks_after_sockets_looks_whether_the_clocks_act(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    for seconds in ("NEWS_SECONDS", "SESSIONS_SECONDS"):
-        monkeypatch.setattr(watch_module, seconds, 0.01)
+    for seconds in ("POLL_SECONDS", "SESSION_CHECK_SECONDS"):
+        monkeypatch.setattr(polling, seconds, 0.01)
 
     async def scenario() -> None:
         looked: list[int] = []
-        twice, loop, here = asyncio.Event(), asyncio.get_running_loop(), watch()
+        twice, loop, here = asyncio.Event(), asyncio.get_running_loop(), poller()
 
         def look() -> None:
             looked.append(len(here.sockets))
@@ -415,11 +415,11 @@ def test_a_socket_that_comes_as_the_last_one_leaves_is_looked_after(
 
     async def scenario() -> None:
         socket = await open_socket(table.game.code, None)
-        (watched,) = watch().sockets
+        (watched,) = poller().sockets
         await asyncio.sleep(0)  # the watch waits by now: what it is told next it hears only later
-        watch().remove(watched)
-        watch().add(watched)
-        monkeypatch.setattr(watch_module, "NEWS_SECONDS", 0.01)
+        poller().remove(watched)
+        poller().add(watched)
+        monkeypatch.setattr(polling, "POLL_SECONDS", 0.01)
         await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(version=7)
         assert (await socket.told())["version"] == 7
         await socket.leave()

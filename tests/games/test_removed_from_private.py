@@ -13,7 +13,7 @@ from accounts.models import User
 from games import announce, queries
 from games.actions import lobby
 from games.actions.rematch import ask_rematch
-from games.live.polling import watch
+from games.live.polling import poller
 from games.models import Game, Invitation
 from games.queries import Table, Viewer, lists
 from games.staff import tables
@@ -168,12 +168,12 @@ def test_open_sockets_of_those_who_may_not_watch_any_more_are_closed(
         for socket in sockets:
             assert await socket.accepted()
             await socket.told()
-        await watch().look_for_news()
+        await poller().send_missed_updates()
         for socket in sockets:
             await socket.told()
         await sync_to_async(tables.remove)(**act(private, mo, seat=1, bot=bot) | {"now": timezone.now()})
         if not announced:
-            await watch().look_for_news()
+            await poller().send_missed_updates()
         assert [await socket.told_until_closed() for socket in sockets[:2]] == [4403, 4403]
         assert (await sockets[2].told())["game"] == code
         for browser in (removed, visitor):

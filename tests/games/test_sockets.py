@@ -19,11 +19,10 @@ from pytest_django.fixtures import Settings
 from accounts.models import User
 from accounts.origin import TIMES_FOR_48
 from games.actions.play import play_move
-from games.live import consumer as consumer_module
-from games.live import polling as watch_module
-from games.live.consumer import _entrance
-from games.live.crowd import AT_ONCE, KEPT, OPEN, Crowd, TooMany, crowd
-from games.live.polling import watch
+from games.live import consumer, polling
+from games.live.consumer import _access
+from games.live.polling import poller
+from games.live.socket_limits import BURST, MAX_NETWORKS, MAX_OPEN, SocketLimits, TooManySockets, socket_limits
 from games.models import Game
 from games.queries import Viewer
 from nomercy.asgi import application
@@ -51,7 +50,9 @@ def layer() -> ServerLoopLayer:
 
 
 def nothing_is_left() -> bool:
-    return not (watch().sockets or layer().groups or layer().channels or any(v.open for v in crowd()._known.values()))
+    return not (
+        poller().sockets or layer().groups or layer().channels or any(v.open for v in socket_limits()._known.values())
+    )
 
 
 async def opened(code: str, browser: Client | None = None, **more: Any) -> Socket:
@@ -82,12 +83,12 @@ def test_an_address_that_no_table_has_is_refused_before_anything_is_asked(
     code: str, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(consumer_module, "_entrance", lambda *args: asked.append("database"))
+    monkeypatch.setattr(consumer, "_access", lambda *args: asked.append("database"))
     monkeypatch.setattr(ServerLoopLayer, "group_add", lambda *args: asked.append("layer"))
 
     async def scenario() -> None:
         assert await Socket(path=path).status() == WRONG[path]
-        assert not watch().layer_away
+        assert not poller().layer_is_down
         assert nothing_is_left()
 
     run(scenario())
@@ -182,7 +183,7 @@ def test_a_fault_of_one_socket_is_no_absence_of_the_layer(
         socket = await opened(code)
         with pytest.raises(ExceptionGroup):
             await serve(other, frames=0)
-        assert not watch().layer_away
+        assert not poller().layer_is_down
         await sync_to_async(play_move)(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
         assert (await socket.told())["version"] == 1
         await socket.leave()
@@ -211,8 +212,8 @@ def test_a_socket_that_cannot_join_later_is_dropped_alone(
         nonlocal away
         broken = [await opened(other) for _ in range(3)]
         socket = await opened(code)
-        away, watch().layer_away_until = False, 0.0
-        await watch().look_for_news()
+        away, poller().layer_down_until = False, 0.0
+        await poller().send_missed_updates()
         assert [await one.told_until_closed() for one in broken] == [1011] * 3
         await socket.told()
         await sync_to_async(play_move)(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
@@ -283,10 +284,10 @@ def test_a_socket_that_fails_later_stops_nobody_elses_updates(code: str) -> None
         socket = await opened(code)
         for version in (7, 8):
             await sync_to_async(Game.objects.filter(code=code).update)(version=version)
-            await watch().look_for_news()
+            await poller().send_missed_updates()
             assert (await socket.told())["version"] == version
         await asyncio.gather(*broken)
-        assert len(watch().sockets) == 1
+        assert len(poller().sockets) == 1
         await socket.leave()
         assert nothing_is_left()
 
@@ -294,13 +295,13 @@ def test_a_socket_that_fails_later_stops_nobody_elses_updates(code: str) -> None
 
 
 def test_the_watch_goes_on_after_a_look_that_failed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch_module, "NEWS_SECONDS", 0.01)
-    monkeypatch.setattr(watch_module, "SESSIONS_SECONDS", 0.01)
+    monkeypatch.setattr(polling, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(polling, "SESSION_CHECK_SECONDS", 0.01)
 
     async def fail(*_: object) -> None:
         raise ValueError("a bug")
 
-    monkeypatch.setattr(watch_module.Watch, "look_at_sessions", fail)
+    monkeypatch.setattr(polling.Poller, "close_ended_sessions", fail)
 
     async def scenario() -> None:
         socket = await opened(code)
@@ -313,7 +314,7 @@ def test_the_watch_goes_on_after_a_look_that_failed(code: str, monkeypatch: pyte
 
 
 def test_nobody_waits_for_a_socket_that_does_not_read(code: str, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumer_module, "SEND_SECONDS", 1.0)
+    monkeypatch.setattr(consumer, "SEND_TIMEOUT", 1.0)
 
     async def scenario() -> None:
         here, stuck = asyncio.Event(), asyncio.Event()
@@ -331,7 +332,7 @@ def test_nobody_waits_for_a_socket_that_does_not_read(code: str, alice: User, mo
         await stuck.wait()
         for version in (2, 3):  # what the slow one is told now waits for it alone
             await sync_to_async(Game.objects.filter(code=code).update)(version=version)
-            await watch().look_for_news()
+            await poller().send_missed_updates()
             assert (await socket.told())["version"] == version
         await slow  # given up after a while, without a word from the other side
         await socket.leave()
@@ -343,9 +344,9 @@ def test_nobody_waits_for_a_socket_that_does_not_read(code: str, alice: User, mo
 def test_much_news_at_once_is_few_messages(code: str) -> None:
     async def scenario() -> None:
         socket = await opened(code)
-        (watched,) = watch().sockets
+        (watched,) = poller().sockets
         for version in range(1, 101):
-            watched.tell(version)
+            watched.notify(version)
         seen = [(await socket.told())["version"] for _ in range(2)]
         assert seen == [100, 100]
         assert await socket.hears_nothing()
@@ -357,25 +358,25 @@ def test_much_news_at_once_is_few_messages(code: str) -> None:
 def test_a_socket_comes_in_by_few_statements(code: str, alice: User, as_alice: Client) -> None:
     key = as_alice.session.session_key
     with CaptureQueriesContext(connection) as asked:
-        entrance = _entrance(code, key)
+        entrance = _access(code, key)
     assert entrance is not None
     assert (entrance.user_id, entrance.session_key, entrance.link) == (alice.pk, key, "")
     assert len(asked) == 3
     with CaptureQueriesContext(connection) as asked:
-        assert _entrance(code, None) is not None
+        assert _access(code, None) is not None
     assert len(asked) == 1
 
 
 def test_a_flood_from_one_address_is_no_queue_before_another(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that asks the database for sockets shares one thread, so each address has one place in its queue."""
     came: list[str] = []
-    enter = consumer_module._entrance
+    enter = consumer._access
 
     def entrance(code: str, key: str | None) -> Any:
         came.append(key or "")
         return enter(code, None)
 
-    monkeypatch.setattr(consumer_module, "_entrance", entrance)
+    monkeypatch.setattr(consumer, "_access", entrance)
 
     async def scenario() -> None:
         flood = [Socket(code, client="203.0.113.1", headers={"cookie": "session=flood"}) for _ in range(30)]
@@ -439,7 +440,7 @@ def test_the_address_is_the_one_that_our_own_proxies_vouch_for(
 
 def test_without_limits_there_is_no_cap(code: str) -> None:
     async def scenario() -> None:
-        sockets = [await opened(code) for _ in range(OPEN + 20)]
+        sockets = [await opened(code) for _ in range(MAX_OPEN + 20)]
         for socket in sockets:
             await socket.leave()
         assert nothing_is_left()
@@ -461,68 +462,68 @@ def at(settings: Settings) -> Clock:
     return Clock()
 
 
-def connects(crowd: Crowd, address: str, times: int) -> int:
+def connects(crowd: SocketLimits, address: str, times: int) -> int:
     """Of so many sockets that are opened and closed again at once, the number that was let in."""
     let_in = 0
     for _ in range(times):
         try:
-            with crowd.one_more(address):
+            with crowd.count_socket(address):
                 let_in += 1
-        except TooMany:
+        except TooManySockets:
             pass
     return let_in
 
 
 def test_sockets_that_open_and_close_all_the_time_are_refused(at: Clock) -> None:
-    here = Crowd(at)
-    assert connects(here, "203.0.113.1", 1000) == AT_ONCE
+    here = SocketLimits(at)
+    assert connects(here, "203.0.113.1", 1000) == BURST
     assert connects(here, "203.0.113.2", 50) == 50
     for _ in range(60):  # 40 a second for a minute
         at.now += 1
         assert connects(here, "203.0.113.1", 40) == 10
-    with pytest.raises(TooMany) as refused, here.one_more("203.0.113.1"):
+    with pytest.raises(TooManySockets) as refused, here.count_socket("203.0.113.1"):
         pass
     assert refused.value.wait == 1
     at.now += 60
-    assert connects(here, "203.0.113.1", 1000) == AT_ONCE
+    assert connects(here, "203.0.113.1", 1000) == BURST
 
 
 def test_the_addresses_of_a_48_open_eight_times_the_sockets_of_one(at: Clock) -> None:
-    here = Crowd(at)
+    here = SocketLimits(at)
     flood = [f"2001:db8:7:{number:x}::/64" for number in range(20)]
-    assert [connects(here, address, 200) for address in flood] == [AT_ONCE] * TIMES_FOR_48 + [0] * 12
-    assert connects(here, "2001:db8:8::/64", 200) == connects(here, "203.0.113.1", 200) == AT_ONCE
+    assert [connects(here, address, 200) for address in flood] == [BURST] * TIMES_FOR_48 + [0] * 12
+    assert connects(here, "2001:db8:8::/64", 200) == connects(here, "203.0.113.1", 200) == BURST
     at.now += 1
     assert [connects(here, address, 20) for address in flood] == [10] * TIMES_FOR_48 + [0] * 12
-    with pytest.raises(TooMany) as refused, here.one_more(flood[-1]):
+    with pytest.raises(TooManySockets) as refused, here.count_socket(flood[-1]):
         pass
     assert refused.value.wait == 1
     at.now += 60
-    assert connects(here, flood[0], 1000) == AT_ONCE
+    assert connects(here, flood[0], 1000) == BURST
 
 
 def test_legal_play_never_meets_the_limits(at: Clock) -> None:
     """Forty people behind one address, each of whom opens another page every ten seconds."""
-    here = Crowd(at)
+    here = SocketLimits(at)
     for _ in range(600):
         at.now += 1
         assert connects(here, "203.0.113.1", 4) == 4
 
 
 def test_addresses_that_are_gone_are_forgotten(at: Clock) -> None:
-    here = Crowd(at)
-    with here.one_more("stays"):
-        for n in range(KEPT + 10):
+    here = SocketLimits(at)
+    with here.count_socket("stays"):
+        for n in range(MAX_NETWORKS + 10):
             connects(here, f"first {n}", 1)
         at.now += 30
         connects(here, "one more", 1)
-        for n in range(KEPT + 10):
+        for n in range(MAX_NETWORKS + 10):
             connects(here, f"second {n}", 1)
-        assert len(here._known) < 2 * KEPT + 20
+        assert len(here._known) < 2 * MAX_NETWORKS + 20
         at.now += 30
-        for n in range(KEPT + 20):
+        for n in range(MAX_NETWORKS + 20):
             connects(here, f"third {n}", 1)
-        assert len(here._known) <= 2 * KEPT + 20
+        assert len(here._known) <= 2 * MAX_NETWORKS + 20
         assert sum(one.open for one in here._known.values()) == 1
     assert not any("stays" in key or "third" in key for key in here._known)
 
@@ -536,7 +537,7 @@ def test_a_socket_that_the_database_fails_is_refused(
             psycopg.OperationalError() if fault == "away" else ValueError()
         )
 
-    monkeypatch.setattr(consumer_module, "_entrance", fail)
+    monkeypatch.setattr(consumer, "_access", fail)
 
     async def scenario() -> None:
         if fault == "away":

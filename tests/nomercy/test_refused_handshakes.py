@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from channels.routing import ProtocolTypeRouter
 
-from games.live.door import Door
+from games.live.handshake import HandshakeChecks
 from nomercy.asgi import websockets
 from nomercy.logs import as_a_refusal
 from nomercy.server.limits import Limits
@@ -53,7 +53,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Lines:
 
 
 def test_refused_handshakes_are_one_warning_a_minute(log: Lines) -> None:
-    application = ProtocolTypeRouter({"websocket": Door(websockets)})
+    application = ProtocolTypeRouter({"websocket": HandshakeChecks(websockets)})
     assert statuses(application, 5 * ["/ws/games/abc/", "/ws/none/"]) == 5 * [403, 404]
     assert log.lines == [("WARNING", "A websocket was refused.")]
 

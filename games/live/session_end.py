@@ -1,4 +1,4 @@
-"""What ends a person's open sockets: logging out, another password, being switched off or deleted."""
+"""Closes a person's sockets when they log out, change their password, or their account is closed or deleted."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from accounts.models import User
 from games import announce
 
 DECISIVE: Final = frozenset({"password", "is_active"})
-"""The columns of a person that end sessions."""
+"""Columns of a user whose change ends sessions."""
 
 
 def connect() -> None:
-    """Receive Django's own signals."""
+    """Connect the receivers of Django's signals."""
     user_logged_out.connect(logged_out, dispatch_uid="games.live.logged_out")
     post_save.connect(saved, sender=User, dispatch_uid="games.live.saved")
     post_delete.connect(deleted, sender=User, dispatch_uid="games.live.deleted")
@@ -25,7 +25,7 @@ def connect() -> None:
 
 def logged_out(request: HttpRequest, user: User | None, **_: object) -> None:
     if user is not None:
-        # Django says so just before it ends the session; a socket that comes back at once must find it ended.
+        # The signal comes just before Django ends the session. A socket that reconnects must find it ended.
         request.session.flush()
         announce.signed_out(user.pk)
 

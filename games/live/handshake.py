@@ -1,6 +1,6 @@
-"""What a socket passes before it is accepted: is there such an address, is it a page of this site, are there too many?
+"""Refuses websocket handshakes: unknown addresses, pages of other sites, and too many sockets of one address.
 
-All of it costs no query, and no message to the channel layer.
+This costs no query and no message to the channel layer.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import parse_cookie
 
 from accounts.origin import address_of_scope
-from games.live.crowd import TooMany, crowd
+from games.live.socket_limits import TooManySockets, socket_limits
 
 log = structlog.get_logger(__name__)
 
-Scope = Any  # of ASGI, with what each layer adds for those behind it
+Scope = Any  # an ASGI scope, with the keys that each middleware adds
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
@@ -38,7 +38,7 @@ SENTENCES: Final[Mapping[int, str]] = {
 
 
 async def refuse(scope: Scope, send: Send, status: int, **headers: str) -> None:
-    """Answer the handshake with this status and a sentence, or with 403 alone where the server knows no other."""
+    """Refuse the handshake with this status and a sentence, or with a plain 403 if the server supports nothing else."""
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close"})
         return
@@ -66,7 +66,7 @@ def origin_of(url: str) -> tuple[str, str | None, int | None]:
 
 
 def own_origins(scope: Scope) -> set[tuple[str, str | None, int | None]]:
-    """Return the origins of the site's pages: `SITE_URL`, and what this request asks for if `ALLOWED_HOSTS` has it."""
+    """Return the origins of the site's pages: `SITE_URL`, and the request's own host if `ALLOWED_HOSTS` allows it."""
     scheme = "https" if scope["scheme"] == "wss" else "http"
     request = ASGIRequest({**scope, "method": "GET", "scheme": scheme}, io.BytesIO())
     origins = {origin_of(settings.SITE_URL)}
@@ -75,11 +75,10 @@ def own_origins(scope: Scope) -> set[tuple[str, str | None, int | None]]:
     return origins
 
 
-class Door:
-    """The routes of sockets, behind what refuses a handshake.
+class HandshakeChecks:
+    """An ASGI middleware that refuses handshakes before they reach the routes.
 
-    Pages of other origins are refused with 403, an address that no route knows with 404, and too many sockets of one
-    network address with 429.
+    Pages of other origins get 403, unknown addresses 404, and too many sockets of one network address 429.
     """
 
     def __init__(self, routes: URLRouter) -> None:
@@ -91,12 +90,12 @@ class Door:
         elif not self._is_own_page(scope):
             await refuse(scope, send, HTTPStatus.FORBIDDEN)
         else:
-            await self._count_in(scope, receive, send)
+            await self._count_socket(scope, receive, send)
 
     def _is_own_page(self, scope: Scope) -> bool:
-        """Return True if the `Origin` is a page of this site: scheme, host and port, as forms are checked.
+        """Return True if the `Origin` header names this site: scheme, host and port, as for forms.
 
-        Browsers say the truth there. Another program of the same machine, at another port, is not this site.
+        Browsers set this header themselves, so pages of other sites cannot forge it.
         """
         origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
         try:
@@ -104,10 +103,10 @@ class Door:
         except ValueError:
             return False
 
-    async def _count_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _count_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            with crowd().one_more(address_of_scope(scope)) as turn:
-                await self.routes(dict(scope, turn=turn), receive, send)
-        except TooMany as refused:
+            with socket_limits().count_socket(address_of_scope(scope)) as lock:
+                await self.routes(dict(scope, entry_lock=lock), receive, send)
+        except TooManySockets as refused:
             log.debug("too many sockets", wait=refused.wait)
             await refuse(scope, send, HTTPStatus.TOO_MANY_REQUESTS, retry_after=str(refused.wait))
