@@ -14,14 +14,17 @@ import pytest
 from nomercy.launcher.place import CHECKOUT
 
 PAGES: Final = [
-    *(CHECKOUT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")),
+    *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *(CHECKOUT / "docs" / name for name in ("architecture.md", "moderation.md", "operations.md")),
     *sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md")),
 ]
 SUFFIXES: Final = (".py", ".html", ".txt", ".js", ".css", ".yaml", ".toml", ".lock", ".md", ".sh")
 SOURCES: Final = {".py", ".html", ".txt", ".js", ".toml", ".yaml", ".conf", ""}
 PATH: Final = re.compile(r"[\w.-]+(/[\w.*-]+)+/?|[\w-]+/")
-NOT_CODE: Final = {"HttpOnly", "nomercy.may_empty_audit", "var/sbom.cdx.json"}
-"""A property of cookies, a setting of PostgreSQL, and a file that is made."""
+NOT_OURS: Final = {"HttpOnly", "TimeoutStopSec", "nomercy.may_empty_audit"}
+"""Names of cookies, systemd and PostgreSQL."""
+MADE: Final = ("var/", ".venv/", "docker/.env")
+"""What the site and its scripts make."""
 DOTTED: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?")
 
 
@@ -85,7 +88,7 @@ def named_in(page: str) -> Iterator[str]:
     chosen, _, _ = page.partition("\n**Rejected.**")  # what was rejected need not exist
     for name in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", re.sub(r"(?s)```.*?```", "", chosen)):
         identifier = DOTTED.fullmatch(name) and re.search(r"[._()]|[a-z][A-Z]", name)
-        if name in NOT_CODE:
+        if name in NOT_OURS or name.startswith(MADE):
             continue
         if identifier or PATH.fullmatch(name) or (name.endswith(SUFFIXES) and " " not in name):
             yield name
