@@ -166,7 +166,7 @@ MAY_LOG_IN = {
     "accounts/backends.py",
     "accounts/sign_up.py",
     "games/api/auth.py",
-    "games/web/once.py",
+    "games/web/idempotent_forms.py",
     "games/web/seats.py",
     "nomercy/staff.py",
 }

@@ -1,4 +1,4 @@
-"""The addresses of the API: each takes HEAD where it takes GET, and what is not there is refused like all else."""
+"""The URLs of the API. Those with GET also support HEAD, and unknown ones answer with the error object."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ from games.refusals import Denied
 
 View = Callable[..., HttpResponse]
 READING = ["GET", "HEAD"]
-DOCUMENTS = {"openapi-json", "openapi-view"}  # pages of the framework, which answer to any method
+DOCUMENTS = {"openapi-json", "openapi-view"}  # pages of the framework, which would accept any method
 
 
 def addresses() -> tuple[list[URLPattern | URLResolver], str, str]:
-    """What `django.urls.path` takes: every call, the OpenAPI document and its page."""
+    """Return what `django.urls.path` takes: all calls, the OpenAPI document and its page."""
     patterns, app, namespace = api.urls
-    return [_answering(pattern) for pattern in patterns], app, namespace
+    return [_with_errors(pattern) for pattern in patterns], app, namespace
 
 
-def _answering(pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
+def _with_errors(pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
     if isinstance(pattern, URLResolver):
         return pattern
-    view = _refusing(pattern.callback, READING if pattern.name in DOCUMENTS else None)
+    view = _with_error_objects(pattern.callback, READING if pattern.name in DOCUMENTS else None)
     return URLPattern(pattern.pattern, view, pattern.default_args, pattern.name)
 
 
-def _refusing(view: View, methods: list[str] | None) -> View:
-    """`view` with the error object for a method it does not take, or for nothing there."""
+def _with_error_objects(view: View, methods: list[str] | None) -> View:
+    """Return `view` with HEAD, and with the error object for a 404 or a method that it does not support.
+
+    `methods` are the allowed methods, or None if the view checks them itself.
+    """
 
     @csrf_exempt
     def handle(request: HttpRequest, **values: Any) -> HttpResponse:
@@ -53,7 +56,7 @@ def _refusing(view: View, methods: list[str] | None) -> View:
 
 
 def _answer(view: View, request: HttpRequest, values: dict[str, Any]) -> HttpResponse:
-    """The answer of `view`; to HEAD that of GET, whose body the server leaves out."""
+    """Return the response of `view`. HEAD gets that of GET, whose body the server drops."""
     if request.method != "HEAD":
         return view(request, **values)
     request.method = "GET"
@@ -72,6 +75,6 @@ def _not_allowed(request: HttpRequest, methods: list[str]) -> HttpResponse:
 
 @csrf_exempt
 def unknown(request: HttpRequest, **values: Any) -> HttpResponse:
-    """For an address that no call has, to anybody who asks."""
+    """Answer any request to an unknown address."""
     message = "There is no such address. See /api/v1/docs for all calls."
     return refuse(request, Denied("not_found", message))

@@ -1,4 +1,4 @@
-"""The API itself: how it reads a body, and how everything that is refused becomes the error object."""
+"""The API object: how it parses bodies and turns every error into the error object."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ from games.api.page import ReadablePage
 from games.refusals import RETRY_SECONDS, Denied
 
 BODY_TYPES: Final = frozenset({"application/json", "application/x-www-form-urlencoded", ""})
-"""What a body of JSON may call itself: by its name, or as programs do that were told nothing."""
+"""The content types of a JSON body: the right one, and what programs send without being told."""
 
 
 class StrictJson(Parser):
-    """Takes JSON as RFC 8259 has it: UTF-8, no NaN, no half of a surrogate pair, nothing but JSON in its name."""
+    """Parses JSON as in RFC 8259: UTF-8, no NaN, no half of a surrogate pair."""
 
     def parse_body(self, request: HttpRequest) -> Any:
-        """:raises Denied: `malformed`; the framework passes it on as the cause of an `HttpError`."""
+        """Parse the body.
+
+        :raises Denied: `malformed`. The framework raises an `HttpError` with it as the cause.
+        """
         if request.content_type not in BODY_TYPES:
             raise Denied("malformed", "Send the body as JSON, with the header Content-Type: application/json.")
         try:
@@ -46,8 +49,8 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-class OnceDescribed(NinjaAPI):
-    """Makes its OpenAPI document once a process, which takes a fifth of a second."""
+class CachedSchemaAPI(NinjaAPI):
+    """Caches its OpenAPI document, which takes 0.2 s to make."""
 
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
@@ -59,7 +62,7 @@ class OnceDescribed(NinjaAPI):
         return super().get_openapi_schema(path_prefix=path_prefix)
 
 
-api = OnceDescribed(
+api = CachedSchemaAPI(
     title="No Mercy",
     version="1",
     urls_namespace="api-v1",
@@ -71,7 +74,7 @@ api = OnceDescribed(
 
 
 def known_query(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Refuse a query field that the call does not have, once the caller is known and the body is read."""
+    """Refuse query fields that the call does not have, after authentication and parsing of the body."""
     fields = set(signature(view).parameters)
 
     @wraps(view)
@@ -91,7 +94,7 @@ api.add_decorator(known_query)
 
 
 def refuse(request: HttpRequest, denied: Denied) -> HttpResponse:
-    """The error object, with the header that belongs to its status."""
+    """Return the error object, with `Retry-After` or `WWW-Authenticate` where the status needs it."""
     response = api.create_response(request, denied.to_json(), status=denied.status)
     if denied.status == 503:
         response.headers["Retry-After"] = str(RETRY_SECONDS)

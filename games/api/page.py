@@ -1,4 +1,4 @@
-"""The readable page of the API, made from its own OpenAPI document."""
+"""The documentation page of the API, made from its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REFUSED: Final = 400
 
 
 class ReadablePage(DocsBase):
-    """Every call with what it takes and gives, within the site's own pages; it needs no script."""
+    """Shows every call with its parameters, body and responses as a page of the site, without scripts."""
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
         return render(request, "api.html", self._contents(api))
@@ -57,7 +57,7 @@ def _answer(status: object, answer: Schema) -> dict[str, Any]:
 
 
 def _content(part: Schema | None) -> dict[str, str] | None:
-    """What a body is: its kind, and the name of the object it holds, if it is one."""
+    """Return the media type of a body (`kind`) and the name of its object, which may be empty. None for no body."""
     for kind, content in (part or {}).get("content", {}).items():
         return {"kind": kind, "object": content.get("schema", {}).get("$ref", "").removeprefix(REF)}
     return None
@@ -86,7 +86,7 @@ def _field(name: str, about: Schema, *, required: bool) -> dict[str, Any]:
 
 
 def _type(about: Schema) -> str:
-    """A type in words: `integer or null`, `list of SeatOut`."""
+    """Return a JSON type in words: `whole number or null`, `list of SeatOut`."""
     if "$ref" in about:
         return str(about["$ref"]).removeprefix(REF)
     if "anyOf" in about:

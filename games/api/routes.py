@@ -1,4 +1,4 @@
-"""The calls of the API. Each parses, asks or acts, and answers; nothing is decided here."""
+"""The calls of the API. Each parses its input, calls a query or an action, and returns JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from games.api.views import clock_json, game_json, line_json, listed_json
 from games.queries import Viewer, lists, records
 from games.queries.replays import one_at_a_time
 
-__all__ = ["api"]  # with the calls below
+__all__ = ["api"]  # importing this module registers the calls
 
 MOST_MOVES = 10_000
 """How many moves are listed without `limit`: all of the longest games that people play. One takes 3.5 KB of memory."""
@@ -37,11 +37,13 @@ def _viewer(request: HttpRequest) -> Viewer[User]:
 
 
 class _Act(Protocol):
+    """Something that a person does at a table. Returns the table after it. May raise Denied."""
+
     def __call__(self, *, code: str, viewer: Viewer[User], now: datetime) -> queries.Table: ...
 
 
 def _acted(act: _Act, request: HttpRequest, code: str) -> dict[str, Any]:
-    """Do this at the table, and answer with the table as the asker may see it."""
+    """Do something at a table, and return the table as the user may see it."""
     viewer = _viewer(request)
     return game_json(queries.view_of(act(code=code, viewer=viewer, now=timezone.now()), viewer.user))
 

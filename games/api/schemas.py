@@ -1,4 +1,4 @@
-"""What comes in and goes out as JSON. Unknown fields and wrong types are refused."""
+"""The JSON objects of requests and responses. Requests with unknown fields or wrong types are refused."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from games.actions.lobby import TableOptions
 from games.actions.play import LONGEST_MOVE
 
 USUAL: Final = TableOptions()
-Name = Annotated[str, StringConstraints(max_length=32)]  # refusals repeat it
+Name = Annotated[str, StringConstraints(max_length=32)]  # limited because error messages repeat it
 Token = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\x20-\x7e]+$")]
 
 
 class Strict(Schema):
-    """A body with exactly these fields and types."""
+    """A request body that accepts only its own fields and types."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -116,7 +116,7 @@ class SeatClock(Schema):
 
 
 class ClockOut(Schema):
-    """What a table's clock is set to, and who has stopped it. Times are seconds."""
+    """A table's clock: its settings, time left, and pauses. Times are seconds."""
 
     pace: str
     bank: int

@@ -1,4 +1,4 @@
-"""How a `GameView` becomes JSON: plain dictionaries, field by field."""
+"""Converts a `GameView` and log lines to the dictionaries of the API's JSON."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from games.queries import GameView, LogLine, SeatView
 
 
 def game_json(view: GameView) -> dict[str, Any]:
-    """The whole view, with the viewer's own hand and legal moves."""
+    """Return the whole view, with the viewer's hand and legal moves."""
     seen = view.view
     hand = None if seen is None or seen.hand is None else sorted(seen.hand)
     return listed_json(view) | {"hand": hand, "legal": sorted(str(move) for move in view.legal)}
 
 
 def listed_json(view: GameView) -> dict[str, Any]:
-    """The view without hand and legal moves."""
+    """Return the view without hand and legal moves."""
     options = rules.options_dict(view.options)
     options.pop("target")
     return {
@@ -70,7 +70,6 @@ def _seat_json(seat: SeatView) -> dict[str, Any]:
 
 
 def clock_json(view: GameView) -> dict[str, Any]:
-    """The table's clock."""
     terms = view.terms
     return {
         "pace": terms.name,

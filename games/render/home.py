@@ -1,4 +1,4 @@
-"""The front page of somebody who is logged in: their games in groups, or the finished ones."""
+"""The front page of a logged-in user: their current games in groups, or their finished games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from games.render.game_cards import GameCard, game_card, open_card
 
 
 class Group(NamedTuple):
-    """Games under one heading. Without games it shows the sentence `empty`, and without that sentence nothing.
+    """Games under one heading. Without games it shows the sentence `empty`; without both it is left out.
 
     `whole`: these are all games of the group, so the heading counts them.
     """
@@ -30,7 +30,10 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a list that a page shows: `count` games after the first `before`, at most `size`; `more` follow."""
+    """The part of a list that a page shows: `count` games after the first `before`. A full page has `size` games.
+
+    `more`: the list goes on after this part.
+    """
 
     before: int
     count: int

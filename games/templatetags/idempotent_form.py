@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag
 def once() -> SafeString:
-    """``{% once %}`` within a form: a token that no other form has; see `games.web.once`."""
+    """``{% once %}`` within a form: a token that no other form has; see `games.web.idempotent_forms`."""
     return format_html('<input type="hidden" name="form" value="{}">', secrets.token_urlsafe(12))

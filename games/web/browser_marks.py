@@ -1,6 +1,6 @@
-"""The mark of a browser: a signed cookie of ours, to see two accounts at one table. Set where one sits down or moves.
+"""A signed cookie that marks a browser, to detect two accounts of one person at a table.
 
-It holds random bytes and nothing about the browser. What is stored is its hash, for 30 days.
+It is set when somebody sits down or moves. It holds random bytes only. The database keeps its hash for 30 days.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ P = ParamSpec("P")
 COOKIE: Final = "__Host-browser" if settings.HTTPS else "browser"
 SALT: Final = "games.web.browser_marks"
 SECONDS: Final = 365 * 86_400
-REMEMBERED: Final = 86_400
-"""So long the cache knows that a browser has been noted at a table."""
+CACHED_SECONDS: Final = 86_400
+"""How long the cache remembers that a browser was stored for a table."""
 
 
 def marks(
     view: Callable[Concatenate[HtmxRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HtmxRequest, P], HttpResponse]:
-    """For views that seat whoever asks: when one answers with the way to the table, its browser is marked there."""
+    """Decorate a view that may seat its user: if it redirects to a table, mark the browser there."""
 
     @wraps(view)
     def handle(request: HtmxRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -50,11 +50,11 @@ def marks(
 
 
 def mark(request: HttpRequest, response: HttpResponse, *, code: str, user: User) -> None:
-    """Note that this person plays this game in this browser: with at most one statement, and mostly none."""
+    """Store that this user plays this game in this browser. Runs at most one statement, usually none."""
     value = request.get_signed_cookie(COOKIE, default="", salt=SALT) or _new_mark(response)
     digest = hashlib.sha256(value.encode()).hexdigest()
-    # Without the cache, or once it has forgotten, the same row is offered to the database again.
-    if cache.add(f"mark:{code}:{user.pk}:{digest}", True, REMEMBERED):
+    # If the cache has lost the key, the database gets the same row again and ignores it.
+    if cache.add(f"mark:{code}:{user.pk}:{digest}", True, CACHED_SECONDS):
         auto_reports.mark_browser(code=code, user_id=user.pk, mark=digest, now=timezone.now())
 
 

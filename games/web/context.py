@@ -1,4 +1,4 @@
-"""What every page shows: how many games wait for whoever looks, and how many notices are new."""
+"""The context of every page: how many games wait for the user, and how many notices are new."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from games.notices.inbox import Badges
 
 
 def waiting(request: HttpRequest) -> dict[str, object]:
-    """`turn_count` for the title, `next_count` for the link to the next game, `notice_count` for the bell.
+    """Return `turn_count` for the title, `next_count` for the link to the next game, and `notice_count` for the bell.
 
-    They are counted if a template asks, and once. The page of a game gives another `next_count`: it does not count the
-    game that one looks at.
+    They are lazy, and one query counts all. The page of a game passes its own `next_count`, without that game.
     """
     badges = SimpleLazyObject(lambda: _badges(request))
     turns = SimpleLazyObject(lambda: badges.turns)
@@ -22,5 +21,5 @@ def waiting(request: HttpRequest) -> dict[str, object]:
 
 
 def _badges(request: HttpRequest) -> Badges:
-    user = getattr(request, "user", None)  # an error page may come before there is one
+    user = getattr(request, "user", None)  # missing on error pages before the authentication middleware
     return inbox.badges_of(user) if isinstance(user, User) else Badges()

@@ -1,4 +1,4 @@
-"""The form of a new table; its rule options are made from the rules' own table of options."""
+"""The form for a new table. Its fields for rule options come from `rules.OPTIONS`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from games.render.words import option_value
 PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
 USUAL: Final = TableOptions()
-"""What the form shows at first, but for the bots in every other seat."""
+"""The initial values of the form, except that bots take all other seats."""
 LENGTHS: Final = (0, 200, 500, 1000)
 OWN_FIELDS: Final = tuple(spec for spec in rules.OPTIONS if spec.name != "target")
-"""The options that this form asks for under their groups; the length of the game says the `target`."""
+"""The options with a field in a group. `target` is set by the field for the length of the game."""
 OTHERS: Final = "others"
-"""The number of bots that leaves no seat free, whatever the number of players."""
+"""The choice of bots in all other seats, for any number of players."""
 
 
 def _help(spec: rules.OptionSpec) -> SafeString:
@@ -39,7 +39,7 @@ def _help(spec: rules.OptionSpec) -> SafeString:
 
 
 def _option_field(spec: rules.OptionSpec) -> forms.Field:
-    """The field of one option; left alone, it stays as the chosen rules have it."""
+    """Return the field of one option. Left empty, the option has the value of the preset."""
     about: dict[str, Any] = {"label": spec.title, "help_text": _help(spec), "required": False}
     if spec.type is int:
         low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
@@ -64,7 +64,7 @@ def _radio(
 
 
 class SpanField(forms.CharField):
-    """A length of time as people write it, like `2 h`; its value is the number of seconds."""
+    """A length of time like `2 h`. Its cleaned value is the number of seconds, or None if empty."""
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
@@ -74,21 +74,21 @@ class SpanField(forms.CharField):
             raise forms.ValidationError(str(bad)) from bad
 
 
-def _clock(name: str, label: str, told: str) -> SpanField:
-    """The field of a number of a pace of one's own; those of the fast pace stand there at first."""
+def _clock(name: str, label: str, help_text: str) -> SpanField:
+    """Return a field for a time of the custom pace. Its initial value is that of the fast pace."""
     low, high = (span(seconds) for seconds in LIMITS[name])
     return SpanField(
         label=label,
         initial=span(getattr(PACES["fast"], name)),
         required=False,
         max_length=20,
-        help_text=f"{told} {low} to {high}.",
+        help_text=f"{help_text} {low} to {high}.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
-    """Options that are folded together on the page; open if something in them is not as the rules have it."""
+    """Options that fold together on the page. Open if one of them has a value or an error."""
 
     title: str
     fields: list[forms.BoundField]
@@ -96,7 +96,7 @@ class OptionGroup:
 
 
 class NewTableForm(forms.Form):
-    """What a new table is made of. `table_options` gives it to `lobby.create_table`, which has the last word."""
+    """The options of a new table. `lobby.create_table` validates `table_options` again."""
 
     players = _radio(
         "Players", [(n, str(n)) for n in range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)], USUAL.players, int
@@ -150,7 +150,7 @@ class NewTableForm(forms.Form):
         self.fields |= {PREFIX + spec.name: _option_field(spec) for spec in OWN_FIELDS}
 
     def clean(self) -> dict[str, Any]:
-        """The clock's four numbers become one value, and are asked for only with the pace that has them."""
+        """Combine the four clock fields into one value. They are required only for the custom pace."""
         chosen: dict[str, Any] = super().clean() or self.cleaned_data
         numbers = {name: chosen.pop(CLOCK + name, None) for name in LIMITS}
         chosen["clock"] = None
@@ -163,7 +163,7 @@ class NewTableForm(forms.Form):
         return chosen
 
     def _clean_clock(self, numbers: Mapping[str, int]) -> None:
-        """Say at each number what is wrong with it; `custom_pace` has the last word."""
+        """Add an error to each clock field with an invalid value. `custom_pace` validates them again."""
         for name, seconds in numbers.items():
             low, high = LIMITS[name]
             if not low <= seconds <= high:
@@ -183,7 +183,7 @@ class NewTableForm(forms.Form):
 
     @property
     def clock_open(self) -> bool:
-        """Whether the numbers of a pace of one's own are to be seen at once."""
+        """Return True if the fields of the custom pace are shown unfolded."""
         return self["pace"].value() == CUSTOM or any(field.errors for field in self.clock_fields)
 
     @property
@@ -197,7 +197,7 @@ class NewTableForm(forms.Form):
         return groups
 
     def table_options(self) -> TableOptions:
-        """The choices of a valid form."""
+        """Return the options that a valid form asks for."""
         chosen = dict(self.cleaned_data)
         chosen["bots"] = chosen["players"] - 1 if chosen["bots"] == OTHERS else int(chosen["bots"])
         options = {spec.name: chosen.pop(PREFIX + spec.name) for spec in OWN_FIELDS}

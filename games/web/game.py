@@ -1,4 +1,4 @@
-"""The game page: one view shows it, one takes moves; the record stands beside it."""
+"""The game page: a view that shows it, one that takes moves, and the record."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ from games.web.viewer import number, person, table_for, viewer_as
 View = Callable[[HtmxRequest, str], HttpResponse]
 
 READ_LINES: Final = 30
-"""So many of the newest log lines are read for a game page: what it shows, says, and tells since the last move."""
+"""The newest lines of the log that are read for a game page: to show, to announce, and for "Since your last move"."""
 
 IN_BACKGROUND: Final = "X-In-Background"
-"""The header of a fetch by a page that cannot be seen."""
+"""The header of a fetch by a page in a background tab."""
 
 SORT_COOKIE: Final = "__Host-hand-sort" if settings.HTTPS else "hand_sort"
 SORT_SECONDS: Final = 365 * 86_400
 
 
 def _or_reload(view: View) -> View:
-    """An open page whose table is gone, or not for its reader any more, loads itself again: the whole page says so."""
+    """Decorate a view so that HTMX reloads the page on a 404 or 403; the whole page then shows the reason."""
 
     @wraps(view)
     def handle(request: HtmxRequest, code: str) -> HttpResponse:
@@ -74,10 +74,10 @@ def _reload(status: HTTPStatus = HTTPStatus.OK) -> HttpResponse:
 @require_safe
 @_or_reload
 def game(request: HtmxRequest, code: str) -> HttpResponse:
-    """The game page, or its fragment for HTMX; the lobby while the table is open."""
+    """Show the game page, or its fragment for HTMX; the lobby while the table is open."""
     table = table_for(request, code)
     if request.htmx and "lobby" in request.GET and table.game.status != Game.Status.OPEN:
-        # The lobby has neither the scripts nor the styles of a game.
+        # The game has started, and an open lobby page lacks the scripts and styles of a game.
         return _reload()
     asked = PageRequest(
         choose=request.GET.get("choose", ""),
@@ -96,7 +96,7 @@ def game(request: HtmxRequest, code: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @_or_reload
 def move(request: HtmxRequest, code: str) -> HttpResponse:
-    """Make a move; answers with the page as it is then, or with the reason why not."""
+    """Make a move, and show the page after it, or the current page with the reason for a refusal."""
     user = person(request)
     if request.method != "POST":
         return redirect("game", code)
@@ -134,7 +134,7 @@ def _play(request: HtmxRequest, code: str, user: User, *, text: str, uno: bool, 
 def _refused(
     request: HtmxRequest, code: str, denied: Denied, *, text: str, uno: bool, version: int | None
 ) -> HttpResponse:
-    """The page as it is now with the reason on it; a play that lacks only its choice opens the chooser instead."""
+    """Show the current page with the reason. For a play that lacks only its colour or target, open the chooser."""
     table = table_for(request, code)
     sort = request.COOKIES.get(SORT_COOKIE, "")
     if denied.code in ("color_missing", "swap_missing"):
@@ -148,7 +148,7 @@ def _refused(
 def game_page(
     request: HtmxRequest, table: Table, view: GameView, status: int = 200, refusal: Denied | None = None
 ) -> HttpResponse:
-    """The page of a table, for other views that were refused something there."""
+    """Return the page of a game, for other views whose action was refused there."""
     asked = PageRequest(sort=request.COOKIES.get(SORT_COOKIE, ""), refusal=refusal)
     return _show(request, table, asked, status=status, view=view)
 
@@ -163,7 +163,10 @@ def _show(
     status: int = 200,
     view: GameView | None = None,
 ) -> HttpResponse:
-    """Whole page or fragment: the same page object, through the same templates."""
+    """Return the whole page, or its fragment for HTMX with announcements of what happened after version `since`.
+
+    `ended` is the round whose end the page showed, if any. The lobby is shown if the game has not started.
+    """
     user, now = person(request), moment_of(table.game, timezone.now())
     view = view or queries.view_of(table, user)
     if view.view is None:  # it has not started, or was closed before it did
@@ -178,7 +181,7 @@ def _show(
         now=now,
         notes=_notes_beside(table, lines, user),
         ended=_ended_before(table, view, lines),
-        again=_again(table, view, user),
+        again=_rematch_state(table, view, user),
         unseen=queries.unseen_end(table, user),
         guest=user is not None and user.is_guest and view.you is not None,
     )
@@ -202,26 +205,26 @@ def _show(
 
 
 def _notes_beside(table: Table, lines: list[LogLine], user: User | None) -> list[LogNote]:
-    """Return the notes since the oldest line that the page shows; since the beginning where it shows all."""
+    """Return the notes since the oldest line that the page shows, or since the beginning if it shows all lines."""
     oldest = lines[-rendering.LOG_LINES].n if len(lines) > rendering.LOG_LINES else 0
     return notes_of(table, reader=user, since=oldest, last=rendering.LOG_LINES)
 
 
 def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> LastRound | None:
-    """The round before this one, until the reader has moved in this one."""
+    """Return the round before this one, or None if the reader has moved since or that is long ago."""
     round_ = table.started.round
     new = view.version - round_.from_version < READ_LINES
     moved = any(line.seat == view.you and line.round == view.round for line in lines)
     if view.you is None or view.turn is None or view.round < 2 or moved or not new:
         return None
     last = next((result for result in view.results if result.number == view.round - 1), None)
-    if last is None:  # staff have made it void
+    if last is None:  # staff voided it
         return None
     return LastRound(last.number, last.outcome, queries.hands_after(table, last.number))
 
 
-def _again(table: Table, view: GameView, user: User | None) -> RematchState | None:
-    """The rematch of a finished game, if somebody who sat there has asked for one and the reader sat there too."""
+def _rematch_state(table: Table, view: GameView, user: User | None) -> RematchState | None:
+    """Return the rematch of a finished game, if there is one and the reader played in the game."""
     if view.you is None or not view.ended:
         return None
     again = queries.rematch_of(table)
@@ -232,15 +235,15 @@ def _again(table: Table, view: GameView, user: User | None) -> RematchState | No
 
 
 @require_POST
-def look_at_end(request: HtmxRequest, code: str) -> HttpResponse:
-    """Note that this person has seen how the game ended, and go home; the page itself asks for it where scripts run."""
+def mark_end_seen(request: HtmxRequest, code: str) -> HttpResponse:
+    """Mark the end of a game as seen, and redirect to the front page. With scripts the page posts this by itself."""
     seen.mark_end_seen(table_for(request, code), person(request))
     return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else SeeOther.to("home")
 
 
 @require_safe
 def record(request: HtmxRequest, code: str) -> HttpResponse:
-    """The record of a finished game, for anybody's own replay and verification."""
+    """Return the record of a finished game, from which anyone can replay and verify it."""
     table = table_for(request, code)
     try:
         text = rules.print_record(records.record_of(table))

@@ -29,7 +29,7 @@ OVER_LIMIT: Final = "you would have too many tables."
 
 
 def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
-    """Allow a `with` block to make a guest for this visitor. The block calls `count()` once it has made one.
+    """Allow a `with` block to create a guest for this visitor. The block calls `count()` once it has done so.
 
     The block runs in a transaction. If it raises, nothing is counted.
 
@@ -39,7 +39,7 @@ def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
 
 
 def left_guest(request: HttpRequest) -> User | None:
-    """The guest this browser was before its user logged in to an account, if that guest sits somewhere."""
+    """Return the guest that this browser was before its user logged in, if that guest has games."""
     number = request.session.get(LEFT_GUEST)
     guest = guest_with_id(number) if isinstance(number, int) else None
     if guest is None or not lists.games_of(guest).exists():
@@ -50,7 +50,7 @@ def left_guest(request: HttpRequest) -> User | None:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def move_seats(request: HttpRequest) -> HttpResponse:
-    """Ask whether the games of the guest of a moment ago come along to the account, and do as answered."""
+    """Ask whether to move the former guest's games to the account; POST moves them or not, as answered."""
     user, guest = person(request), left_guest(request)
     if user is None or guest is None:
         return redirect("home")

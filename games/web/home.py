@@ -1,4 +1,4 @@
-"""The front page: my games, most urgent first, or what this is about; and the two ways straight into a game."""
+"""The front page, and the two shortcuts into a game: "Play now" and the next game."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from games.render.home import Part, current_groups, finished_group, home_page
 from games.web.browser_marks import marks
 from games.web.guests import left_guest
 from games.web.http import SeeOther
-from games.web.once import make_table
+from games.web.idempotent_forms import create_table_of_form
 from games.web.viewer import number, person
 
 A_CODE: Final = re.compile(r"[-a-zA-Z0-9_]{1,16}")
@@ -30,7 +30,10 @@ PLAY_NOW: Final = lobby.TableOptions(players=4, bots=3, bot="careful", public=Fa
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """My games in groups, or the finished ones, from the one numbered `?from=`; for a visitor the open tables."""
+    """Show the user's games, most urgent first, from number `?from=`; with `?finished=1` the finished ones.
+
+    A visitor sees what the site is, and the open tables.
+    """
     return _front_page(request)
 
 
@@ -60,12 +63,12 @@ def _views(tables: list[Table], user: User | None) -> list[GameView]:
 @require_POST
 @marks
 def play_now(request: HttpRequest) -> HttpResponse:
-    """Start a table with three bots; a visitor is made a guest.
+    """Start a table with three bots. A visitor becomes a guest.
 
-    Who has as many tables as allowed gets the front page, which says so and lists them.
+    A refusal, such as a limit on tables, is shown on the front page.
     """
     try:
-        table = make_table(request, PLAY_NOW)
+        table = create_table_of_form(request, PLAY_NOW)
     except Denied as denied:
         messages.error(request, denied.message)
         return _front_page(request, denied.status)
@@ -74,7 +77,7 @@ def play_now(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def next_game(request: HttpRequest) -> HttpResponse:
-    """On to the most urgent game where I must move, `?after=` the one I look at if there is another."""
+    """Redirect to the most urgent game that waits for the user, if possible not to the current one (`?after=`)."""
     user = person(request)
     if user is None:
         return redirect("home")

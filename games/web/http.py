@@ -1,4 +1,4 @@
-"""Answers that several pages give."""
+"""HTTP responses that several views share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.shortcuts import resolve_url
 
 
 class SeeOther(HttpResponseRedirect):
-    """303: what was asked is done, and this is the page that shows it. `SeeOther.to("game", code)`."""
+    """A 303 redirect after a successful POST, like `SeeOther.to("game", code)`."""
 
     status_code = HTTPStatus.SEE_OTHER
 
@@ -20,5 +20,5 @@ class SeeOther(HttpResponseRedirect):
 
 
 def form_status(*forms: BaseForm) -> HTTPStatus:
-    """The status of a page that shows these forms: 422 if there is something wrong with one."""
+    """Return the status of a page with these forms: 422 if one of them has errors, else 200."""
     return HTTPStatus.UNPROCESSABLE_ENTITY if any(form.errors for form in forms) else HTTPStatus.OK

@@ -1,4 +1,4 @@
-"""The way in by invitation link. Opening it changes nothing: programs that look at mails and chats open links, too."""
+"""Invitation links. Opening one changes nothing, because mail scanners and chat programs open links too."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from games.web.viewer import SEAT_TAKEN, person, remember_link, viewer
 @require_http_methods(["GET", "HEAD", "POST"])
 @vary_on_headers("HX-Request")
 def invite(request: HtmxRequest, key: str) -> HttpResponse:
-    """The table of this link, for who cannot see it otherwise; POST sits down, or with `watch` only looks on.
+    """Show the table of this link to a visitor who cannot see it otherwise. POST sits down, or watches with `watch`.
 
-    From that POST on this browser may see the table at its own address.
+    After the POST this browser may see the table at its own address.
 
-    :raises PermissionDenied: staff removed this person from the table, which is private.
+    :raises PermissionDenied: staff removed this person from the private table.
     """
     try:
         found = queries.load_by_invite(key)
@@ -44,10 +44,10 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
     if known:
         return redirect(found.game)
     if not is_open:
-        return _begun(request, found)
+        return _not_open(request, found)
     return table.lobby_page(request, found, queries.view_of(found, person(request)), key=key)
 
 
-def _begun(request: HttpRequest, found: Table) -> HttpResponse:
+def _not_open(request: HttpRequest, found: Table) -> HttpResponse:
     page = invitation_of(queries.view_of(found, None))
     return render(request, "games/invite.html", {"page": page, "login_next": request.path})

@@ -1,4 +1,4 @@
-"""The log of a table, page by page."""
+"""The paginated log of a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINES: Final = 100
 
 @require_safe
 def log(request: HttpRequest, code: str) -> HttpResponse:
-    """Show the log as this reader may know it, newest first: the page that begins with move `?to=`, or the newest."""
+    """Show the part of the log that ends with move `?to=`, or the newest part, as this reader may see it."""
     table, user = table_for(request, code), person(request)
     view = queries.view_of(table, user)
     newest = table.game.version

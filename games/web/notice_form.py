@@ -1,4 +1,4 @@
-"""The form of what one wants to be told: a switch for each kind and channel, and the hour of the summary."""
+"""The form of the notice settings: a switch for each kind and channel, and the hour of the daily summary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from games.notices.kinds import CHANNELS, SWITCHED, wants
 
 
 class Row(NamedTuple):
-    """A kind of notice with its switches, one a channel."""
+    """A kind of notice with a switch for each channel."""
 
     title: str
     help: str
@@ -20,7 +20,7 @@ class Row(NamedTuple):
 
 
 class NoticeForm(forms.Form):
-    """`chosen` is what the person has said so far."""
+    """The notice settings. `chosen` are the person's current ones."""
 
     def __init__(self, *args: Any, chosen: NoticeSettings, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -47,14 +47,14 @@ class NoticeForm(forms.Form):
 
     @property
     def channels(self) -> list[str]:
-        """The heads of the columns."""
+        """Return the headings of the columns."""
         return list(CHANNELS.values())
 
     def choices(self) -> dict[str, bool]:
-        """The switches of a valid form, by `kind.channel`."""
+        """Return the switches of a valid form by `kind.channel`."""
         return {name: value for name, value in self.cleaned_data.items() if name != "digest_hour"}
 
     def digest_hour(self) -> int | None:
-        """The hour of a valid form."""
+        """Return the hour of a valid form, or None for no summary."""
         hour = self.cleaned_data["digest_hour"]
         return int(hour) if hour else None

@@ -1,4 +1,4 @@
-"""The bell's page, what one wants to be told, and where the links of mails lead: a GET of those changes nothing."""
+"""The page of notices, their settings, and the targets of links in mails. A GET of such a link changes nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from games.web.viewer import number, person
 @login_required
 @require_safe
 def notices(request: HttpRequest) -> HttpResponse:
-    """What I was told and what not, and why; `?all=1` also what was never needed."""
+    """List the notices that were sent, and those that were not, with the reason. `?all=1` adds those not needed."""
     user, now = cast("User", request.user), timezone.now()
     page = notices_page(
         inbox.entries_for(user),
@@ -43,7 +43,7 @@ def notices(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def read_all(request: HttpRequest) -> HttpResponse:
-    """Everything up to the newest one that was listed is read."""
+    """Mark all notices up to the newest that was listed as read."""
     up_to = number(request.POST.get("up_to"), digits=18)
     if up_to is None:
         raise Http404
@@ -54,20 +54,20 @@ def read_all(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def open_one(request: HttpRequest, number: int) -> HttpResponse:
-    """On to the game that a notice is about, or to the page where one reads more; the notice is read."""
+    """Mark a notice as read and redirect to its game, or to the page of its kind."""
     notice = preferences.open_notice(user=cast("User", request.user), number=number, now=timezone.now())
     if notice is None:
         raise Http404
     if notice.game:
         return SeeOther(notice.game.get_absolute_url())
-    kind = KINDS.get(notice.kind)  # a later release may have written it, before the site went back
+    kind = KINDS.get(notice.kind)  # unknown if a newer release wrote it before a downgrade
     return SeeOther.to((kind and kind.page) or "notices")
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest) -> HttpResponse:
-    """What I want to be told, through which channel, and when the summary comes."""
+    """Show and save the notice settings."""
     user = cast("User", request.user)
     chosen = inbox.settings_of(user)
     form = NoticeForm(request.POST if request.method == "POST" else None, chosen=chosen)
@@ -83,9 +83,9 @@ def settings(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
-    """Send a mail to the address that mails came back from, with a link that says that it arrives.
+    """Send a test mail to an address from which mails came back. Its link shows that it arrives.
 
-    :raises TooManyTries:
+    :raises TooManyTries: the person has asked too often.
     """
     try:
         preferences.ask_whether_it_works(user=cast("User", request.user), now=timezone.now())
@@ -98,7 +98,7 @@ def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def mail_open(request: HttpRequest, token: str) -> HttpResponse:
-    """A mail's link to a game: on to it for whom it was sent to; others are told to log in, and see no card."""
+    """Redirect the recipient of a mail to its game. Other visitors are asked to log in."""
     try:
         link = mail_links.read(mail_links.OPEN, token)
     except BadLink as bad:
@@ -109,10 +109,10 @@ def mail_open(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "games/mail_open.html", {"name": name_of(link.user_id), "game": game})
 
 
-@csrf_exempt  # the token says who asks: no cookie is read, and a mail program sends none
+@csrf_exempt  # the token in the address authorises the request: no cookie is read, and mail programs send none
 @require_http_methods(["GET", "HEAD", "POST"])
 def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
-    """Stop mails of one kind, or all: at once by POST (RFC 8058), by a button after a GET, which changes nothing."""
+    """Stop mails of one kind, or all. POST stops them at once (RFC 8058); GET shows a button."""
     try:
         if request.method == "POST":
             everything = request.POST.get("what") == "everything"
@@ -125,10 +125,10 @@ def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "games/mail_stop.html", context)
 
 
-@csrf_exempt  # as above
+@csrf_exempt  # as for `mail_stop`
 @require_http_methods(["GET", "HEAD", "POST"])
 def mail_works(request: HttpRequest, token: str) -> HttpResponse:
-    """The address that mails came back from works again: a button after a GET, which changes nothing."""
+    """Mark an address from which mails came back as working. POST does it; GET shows a button."""
     try:
         if request.method == "POST":
             link = preferences.works_again(token=token, now=timezone.now())
@@ -140,6 +140,6 @@ def mail_works(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _bad_link(request: HttpRequest, bad: BadLink) -> HttpResponse:
-    """A link that is not one of ours, or no longer good: says which, and what to do."""
+    """Return the page for a link in a mail that is invalid (404) or expired (410)."""
     status = HTTPStatus.GONE if bad.expired else HTTPStatus.NOT_FOUND
     return render(request, "games/mail_bad_link.html", {"expired": bad.expired}, status=status)

@@ -1,4 +1,4 @@
-"""Pages that are the same for everybody."""
+"""Pages that are the same for all visitors."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def about(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def rulebook(request: HttpRequest) -> HttpResponse:
-    """Every rule under its number, from the data that refusals cite."""
+    """Show how to play, all rules by number, and all options."""
     return render(request, "rules.html", {"page": rulebook_page()})

@@ -1,4 +1,4 @@
-"""A person's page, and the report that begins there."""
+"""A person's page, and the form to report them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from games.queries import Table, Viewer, profiles
 from games.render.profile import most_listed, profile_of, table_label
 from games.staff import cases
 from games.web import report_form
-from games.web.once import form_of
+from games.web.idempotent_forms import form_key
 from games.web.viewer import person
 
 
@@ -31,7 +31,7 @@ def _known(username: str) -> User:
 
 @require_safe
 def profile(request: HttpRequest, username: str) -> HttpResponse:
-    """What anybody may know of a person, and the tables that the reader shares with them."""
+    """Show what everyone may know of a person, and the tables that the reader shares with them."""
     them, reader, now = _known(username), person(request), timezone.now()
     if not them.is_active:
         return _closed(request, them)
@@ -57,7 +57,7 @@ def _closed(request: HttpRequest, them: User) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def report_person(request: HttpRequest, username: str) -> HttpResponse:
-    """Say what a person did in one of the games that both sit in."""
+    """Report a person for one of the games that both sit in."""
     them, reader, now = _known(username), cast("User", request.user), timezone.now()
     if not them.is_active:
         return _closed(request, them)
@@ -71,7 +71,7 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
         chosen = dict(form.cleaned_data)
         code = chosen.pop("game")
         seat = _seat(tables[code], them)
-        cases.report(code=code, seat=seat, viewer=Viewer(reader), now=now, form=form_of(request), **chosen)
+        cases.report(code=code, seat=seat, viewer=Viewer(reader), now=now, form=form_key(request), **chosen)
 
     context = {"person": them, "only": most_listed(games)}
     return report_form.answer(request, form, hand_in, page="people/report.html", context=context)

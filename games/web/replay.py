@@ -1,4 +1,4 @@
-"""The replay of a finished game: every step and every point of view has an address, and needs no script."""
+"""The replay of a finished game. Every step and every view has an address, and works without scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from games.web.viewer import number, person, table_for
 @require_safe
 @vary_on_headers("HX-Request")
 def replay(request: HtmxRequest, code: str) -> HttpResponse:
-    """The game after `?n=` lines, in `?round=` where one ends and the next begins, seen from `?seat=` or from all."""
+    """Show the game after `?n=` moves from the view of `?seat=`, or with all hands.
+
+    `?round=` says which round to show if one ends and the next begins after that move.
+    """
     user = person(request)
     table = table_for(request, code)
     try:
@@ -38,7 +41,7 @@ def replay(request: HtmxRequest, code: str) -> HttpResponse:
 
 
 def no_replay(request: HttpRequest, code: str, denied: Denied) -> HttpResponse:
-    """Return the page that says why a game that its reader may see cannot be replayed, or not at this moment."""
+    """Return the page that says why a game cannot be replayed, or not at this moment (`busy`)."""
     later = denied.code == "busy"
     context = {"code": code, "why": denied.message, "later": later}
     response = render(request, "games/no_replay.html", context, status=denied.status)

@@ -1,4 +1,4 @@
-"""The forms of a report, and the answer to one that is handed in."""
+"""The forms of a report, and the response to a submitted one."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from games.refusals import Denied
 from games.web.http import SeeOther, form_status
 
 
-class WhatHappened(forms.Form):
-    """What every report says."""
+class ReportFields(forms.Form):
+    """The fields of every report."""
 
     kind = forms.ChoiceField(label="Reason", choices=Case.Kind.choices, widget=forms.RadioSelect)
     text = forms.CharField(
@@ -31,8 +31,11 @@ class WhatHappened(forms.Form):
     )
 
 
-class ReportForm(WhatHappened):
-    """A report from a game: who of those who sit there."""
+class GameReportForm(ReportFields):
+    """A report from the page of a game, which asks for the player.
+
+    `data_of` is the query of the page; its `seat` is the initial choice. `nobody`: there is no other person to report.
+    """
 
     seat = forms.TypedChoiceField(label="Player", coerce=int, widget=forms.RadioSelect)
     field_order = ("seat",)
@@ -46,8 +49,8 @@ class ReportForm(WhatHappened):
         self.nobody = not others
 
 
-class PersonReportForm(WhatHappened):
-    """A report about a person: in which of the games that both sit in."""
+class PersonReportForm(ReportFields):
+    """A report from a person's page, which asks for the game. `games` are pairs of a code and a label."""
 
     game = forms.ChoiceField(label="Game", widget=forms.RadioSelect)
     field_order = ("game",)
@@ -61,9 +64,12 @@ class PersonReportForm(WhatHappened):
 
 
 def answer(
-    request: HttpRequest, form: WhatHappened, hand_in: Callable[[], object], *, page: str, context: Mapping[str, object]
+    request: HttpRequest, form: ReportFields, hand_in: Callable[[], object], *, page: str, context: Mapping[str, object]
 ) -> HttpResponse:
-    """Hand a valid report in, which may be refused (Denied), or show the form on its page with what is wrong."""
+    """Call `hand_in` if the form is valid, and redirect to the person's reports. Else show the form with its errors.
+
+    `hand_in` may raise Denied; its message is then shown as an error of the form. `page` is the form's template.
+    """
     status: int = form_status(form)
     if form.is_valid():
         try:

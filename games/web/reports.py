@@ -1,4 +1,4 @@
-"""What staff say to a person: the page of the suspended, with their appeal, and warnings to acknowledge."""
+"""Reports about players, and what staff write to a person: a suspension with its appeal, and warnings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from games.render.conduct import SuspendedPage
 from games.staff import cases, people
 from games.web import report_form
 from games.web.http import SeeOther
-from games.web.once import form_of
+from games.web.idempotent_forms import form_key
 from games.web.viewer import table_for, viewer_as
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def suspended(request: HttpRequest) -> HttpResponse:
-    """Why, and until when; POST appeals, once."""
+    """Show why and until when the user is suspended. POST appeals, once."""
     user, now = cast("User", request.user), timezone.now()
     suspension = conduct.suspension_of(user, now)
     if suspension is None:
@@ -46,18 +46,18 @@ def suspended(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest, code: str) -> HttpResponse:
-    """Say what somebody at a table did; `?seat=` chooses the person."""
+    """Report a player at a table. `?seat=` preselects the player."""
     user = cast("User", request.user)
     table = table_for(request, code)
     data = request.POST if request.method == "POST" else None
-    form = report_form.ReportForm(data, table=table, user=user, data_of=request.GET)
+    form = report_form.GameReportForm(data, table=table, user=user, data_of=request.GET)
 
     def hand_in() -> None:
         cases.report(
             code=code,
             viewer=viewer_as(request, user),
             now=timezone.now(),
-            form=form_of(request),
+            form=form_key(request),
             **form.cleaned_data,
         )
 
@@ -67,7 +67,7 @@ def report(request: HttpRequest, code: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def reports(request: HttpRequest) -> HttpResponse:
-    """What this person has reported and what came of it; POST notes that it was read."""
+    """List the user's reports with their outcomes. POST marks the outcomes as read."""
     user = cast("User", request.user)
     if request.method == "POST":
         cases.see_answers(person_id=user.pk, now=timezone.now())
@@ -78,7 +78,7 @@ def reports(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def warnings(request: HttpRequest) -> HttpResponse:
-    """All warnings of this person; POST acknowledges them."""
+    """List the user's warnings. POST acknowledges them."""
     user = cast("User", request.user)
     if request.method == "POST":
         people.acknowledge(person_id=user.pk, now=timezone.now())

@@ -1,4 +1,4 @@
-"""Time off: quiet hours, days of vacation, and the time zone that nights are in."""
+"""Time off: quiet hours, vacation, and the time zone that both use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BACK: Final = "Welcome back. Your clocks are running again. Your tables will sho
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def me(request: HttpRequest) -> HttpResponse:
-    """Show the account page. A new time zone moves the person's quiet hours, so their clocks follow."""
+    """Show the account page. A new time zone moves the user's quiet hours, so the worker updates their clocks."""
     answer: HttpResponse = views.me(request, on_new_zone=announce.rest_changed)
     return answer
 
@@ -44,7 +44,7 @@ def me(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def rest(request: HttpRequest) -> HttpResponse:
-    """Show both; POST saves the quiet hours, and whether days of vacation are taken by themselves."""
+    """Show quiet hours and vacation. POST saves the quiet hours, and whether vacation days are taken automatically."""
     user = cast("User", request.user)
     if request.method != "POST":
         return _page(request, user)
@@ -66,7 +66,6 @@ def rest(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def begin_vacation(request: HttpRequest) -> HttpResponse:
-    """Go on vacation."""
     user, form = cast("User", request.user), VacationForm(request.POST)
     if form.is_valid():
         try:
@@ -82,7 +81,7 @@ def begin_vacation(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def end_vacation(request: HttpRequest) -> HttpResponse:
-    """Come back early; back already is as good."""
+    """End the vacation early. Says so if it has ended already."""
     try:
         days = vacations.end(user=cast("User", request.user), now=timezone.now())
     except Denied as denied:

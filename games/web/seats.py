@@ -1,4 +1,4 @@
-"""Sitting down, getting up, starting, and playing again: each a form of one button."""
+"""Joining, leaving, starting, pausing and rematches. Each is a form with one button."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from games.web.viewer import BACKEND, person, table_for, viewer, viewer_as
 
 
 class Act(Protocol):
-    """Something that a person does at a table. Returns the table as it is afterwards."""
+    """Something that a person does at a table. Returns the table after it. May raise Denied."""
 
     def __call__(self, *, viewer: Viewer[User]) -> Table: ...
 
@@ -39,7 +39,7 @@ class Act(Protocol):
 @require_POST
 @marks
 def join(request: HtmxRequest, code: str) -> HttpResponse:
-    """Sit down; a visitor who may see the table, and gets a seat, is made a guest."""
+    """Sit down. A visitor who may see the table and gets a seat becomes a guest."""
     now = timezone.now()
     if person(request) is not None:
         return _done(request, code, partial(lobby.join, code=code, now=now))
@@ -55,7 +55,7 @@ def join(request: HtmxRequest, code: str) -> HttpResponse:
 
 @require_POST
 def leave(request: HtmxRequest, code: str) -> HttpResponse:
-    """Get up before the start."""
+    """Leave a table before the start."""
     answer = _done(request, code, partial(lobby.leave_table, code=code, now=timezone.now()))
     if not isinstance(answer, SeeOther):
         return answer
@@ -65,7 +65,7 @@ def leave(request: HtmxRequest, code: str) -> HttpResponse:
 
 @require_safe
 def resign(request: HtmxRequest, code: str) -> HttpResponse:
-    """Ask once more before somebody leaves a game that runs, and say what happens; its button is a move, `leave`."""
+    """Ask the player to confirm that they resign, and say what happens then. The button makes the move `leave`."""
     table = table_for(request, code)
     view = queries.view_of(table, person(request))
     if not may_leave(view):
@@ -81,7 +81,6 @@ def start(request: HtmxRequest, code: str) -> HttpResponse:
 
 @require_POST
 def add_bot(request: HtmxRequest, code: str) -> HttpResponse:
-    """Seat a bot."""
     bot = request.POST.get("bot", "")
     return _done(request, code, partial(lobby.add_bot, code=code, bot=bot, now=timezone.now()))
 
@@ -112,7 +111,7 @@ def rematch(request: HtmxRequest, code: str) -> HttpResponse:
 
 
 def _done(request: HtmxRequest, code: str, act: Act) -> HttpResponse:
-    """Do it and go to the table; if that is refused, show the table as it is now, and why."""
+    """Do something at a table and redirect there. If it is refused, show the table as it is now with the reason."""
     user = person(request)
     if user is None:
         return redirect_to_login(reverse("game", args=[code]))
@@ -123,7 +122,10 @@ def _done(request: HtmxRequest, code: str, act: Act) -> HttpResponse:
 
 
 def _refused(request: HtmxRequest, code: str, denied: Denied) -> HttpResponse:
-    """The table as it is now, and why; it is not there for whoever may not know of it."""
+    """Return the table as it is now, with the reason.
+
+    :raises Http404: this person may not see the table.
+    """
     table = table_for(request, code)
     view = queries.view_of(table, person(request))
     page = table_views.lobby_page if view.view is None else game_views.game_page

@@ -1,4 +1,4 @@
-"""Where a person is logged in, and logging out elsewhere."""
+"""The browsers in which a person is logged in, and logging out in others."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def sessions(request: HttpRequest) -> HttpResponse:
     handle = request.POST.get("end", "")
     if handle == EVERYWHERE_ELSE:
         if not _end_others(request, user.pk, here):
-            request.session.flush()  # this one was ended at the same moment
+            request.session.flush()  # another request has just ended this session
             return SeeOther.to("account_login")
         messages.success(request, "You are logged out everywhere else.")
     elif log_ins.end(user_id=user.pk, handle=handle, here=here):
         messages.success(request, "That browser is logged out.")
     else:
         messages.info(request, "That browser was logged out already.")
-    announce.signed_out(user.pk)  # after the sessions have ended: a page that comes back at once finds none
+    announce.signed_out(user.pk)  # after the sessions have ended, so that a page that reconnects finds none
     return SeeOther.to("sessions")
 
 

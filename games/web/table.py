@@ -1,4 +1,4 @@
-"""A table before the first deal: making one, and its page."""
+"""A table before the first deal: the form that creates one, and its page."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from games.render.lobby import Closed, LobbyRequest, lobby_of
 from games.web.browser_marks import marks
 from games.web.forms import NewTableForm
 from games.web.http import SeeOther, form_status
-from games.web.once import make_table
+from games.web.idempotent_forms import create_table_of_form
 from games.web.viewer import person
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @marks
 def new_table(request: HttpRequest) -> HttpResponse:
-    """Choose a table's options; POST makes it, and makes a visitor a guest."""
+    """Show the form for a new table. POST creates the table, and a guest for a visitor."""
     form = NewTableForm(request.POST if request.method == "POST" else None)
     status = form_status(form)
     if form.is_valid():
         try:
-            table = make_table(request, form.table_options())
+            table = create_table_of_form(request, form.table_options())
         except Denied as denied:
             form.add_error(None, denied.message)
             status = form_status(form) if denied.code == "malformed" else HTTPStatus(denied.status)
@@ -52,9 +52,9 @@ def lobby_page(
     *,
     key: str = "",
 ) -> HttpResponse:
-    """The page of a table that has not started, or was closed before it did; for HTMX the part that changes.
+    """Return the page of a table that has not started, or was closed before it did. HTMX gets the part that changes.
 
-    With the `key` of an invitation the page lives at the address of that link, whose reader sees the table by it only.
+    `key` is given if the page is at the address of an invitation, because its reader sees the table only by that link.
     """
     user = person(request)
     is_open = view.status == Game.Status.OPEN

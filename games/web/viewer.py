@@ -1,4 +1,4 @@
-"""Who asks, and what they may know of: a person, a guest, or a visitor with the links opened so far."""
+"""The user of a request and the invitation links of its browser, which decide what tables it may see."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from games.refusals import Denied
 LINKS_KEPT: Final = 50
 SEAT_TAKEN: Final = "Staff removed you from this table, so you can’t see it any more. Your notices say more."
 BACKEND: Final = "accounts.backends.ByUsername"
-"""What a guest is logged in by."""
+"""The authentication backend that logs a guest in."""
 
 
 def person(request: HttpRequest) -> User | None:
-    """Who is logged in, guests included."""
+    """Return the logged-in user, who may be a guest, or None for a visitor."""
     return request.user if isinstance(request.user, User) else None
 
 
 def viewer(request: HttpRequest) -> Viewer[User | None]:
-    """Return who asks, and the invitation keys that this browser has opened."""
+    """Return the user, if any, with the invitation keys that this browser has opened."""
     return Viewer(person(request), links_in(request.session))
 
 
 def viewer_as(request: HttpRequest, user: User) -> Viewer[User]:
-    """Return a viewer with this person, who is logged in, and the invitation keys that this browser has opened."""
+    """Return this logged-in user with the invitation keys that this browser has opened."""
     return Viewer(user, links_in(request.session))
 
 
@@ -41,10 +41,10 @@ def remember_link(request: HttpRequest, key: str) -> None:
 
 
 def table_for(request: HttpRequest, code: str) -> Table:
-    """The table with this code, as of one moment.
+    """Return the table with this code, as of one moment.
 
-    :raises Http404: there is none, or whoever asks may not know of it.
-    :raises PermissionDenied: staff took this person's seat there away, which is said.
+    :raises Http404: there is none, or the viewer may not see it.
+    :raises PermissionDenied: the viewer may not see it because staff removed them.
     """
     asker = viewer(request)
     try:
@@ -56,5 +56,5 @@ def table_for(request: HttpRequest, code: str) -> Table:
 
 
 def number(text: str | None, *, digits: int = 9) -> int | None:
-    """The whole number that an address or a form gives; None for anything else, as if nothing had been given."""
+    """Return a whole number from a query or a form, or None for anything else, as if it were missing."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= digits else None

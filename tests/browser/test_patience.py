@@ -23,7 +23,7 @@ class Away:
         self._patches = monkeypatch
 
     def goes(self) -> None:
-        for where in ("games.queries.front_page.open_tables", "games.web.once.create_table_once"):
+        for where in ("games.queries.front_page.open_tables", "games.web.idempotent_forms.create_table_once"):
             self._patches.setattr(where, self._fails)
 
     def comes_back(self) -> None:
@@ -96,7 +96,7 @@ def test_what_was_sent_is_not_sent_again(page: Page, away: Away) -> None:
     page.on("request", lambda one: asked.append((one.method, urlsplit(one.url).path)))
     page.get_by_role("button", name="Create table").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("One moment")
-    expect(page.locator("#main .lead")).to_contain_text("Whether what you sent was kept is not known yet")
+    expect(page.locator("#main .lead")).to_contain_text("We don’t know yet if your changes were saved")
     expect(page.get_by_text("This page retries automatically.")).to_have_count(0)
     assert [one for one in asked if one[0] == "POST"] == [("POST", "/tables/new/")]
     assert not any(path.endswith(("/healthz", "/again.js")) for _, path in asked)

@@ -1,4 +1,4 @@
-"""Forms that count once, although a browser sends them twice."""
+"""Forms that take effect once, even if a browser sends them twice."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from games.queries import Table
 from games.web.guests import guest_allowed
 from games.web.viewer import BACKEND, person
 
-LONGEST: Final = 64
+MAX_TOKEN_LENGTH: Final = 64
 
 
-def make_table(request: HttpRequest, options: TableOptions) -> Table:
-    """Return the table that this form asks for, made now or a moment ago, and log a visitor in as the guest it made.
+def create_table_of_form(request: HttpRequest, options: TableOptions) -> Table:
+    """Return the table that this form creates, or created a moment ago. Logs a visitor in as the new guest.
 
     :raises Denied: as `lobby.create_table`.
     :raises TooManyTries: too many guests have been made from this address.
     """
-    user, form, now = person(request), form_of(request), timezone.now()
+    user, form, now = person(request), form_key(request), timezone.now()
     if user is not None:
         return create_table_once(user=user, options=options, form=form, now=now).table
-    made = _make_for_visitor(request, options, form, now)
+    made = _create_for_visitor(request, options, form, now)
     if made.guest is not None:
         login(request, made.guest, backend=BACKEND)
     return made.table
 
 
-def _make_for_visitor(request: HttpRequest, options: TableOptions, form: str | None, now: datetime) -> Created:
+def _create_for_visitor(request: HttpRequest, options: TableOptions, form: str | None, now: datetime) -> Created:
     try:
         with guest_allowed(request) as one:
             made = create_table_once(user=None, options=options, form=form, now=now)
@@ -51,12 +51,13 @@ def _make_for_visitor(request: HttpRequest, options: TableOptions, form: str | N
         return made_already
 
 
-def form_of(request: HttpRequest) -> str | None:
-    """Return what tells this form from every other: its token, bound to this browser by the secret of its CSRF cookie.
+def form_key(request: HttpRequest) -> str | None:
+    """Return the key of a submitted form: a hash of its token and the secret of the CSRF cookie. None without either.
 
-    Without that secret a page kept by some cache, with one token for all, would make all its readers one guest.
+    The secret binds the token to this browser. Otherwise a cached page, whose token is the same for all its readers,
+    would log them all in as one guest.
     """
     token, secret = request.POST.get("form", ""), request.COOKIES.get(settings.CSRF_COOKIE_NAME, "")
-    if not token or len(token) > LONGEST or not secret:
+    if not token or len(token) > MAX_TOKEN_LENGTH or not secret:
         return None
     return hashlib.sha256(f"{secret}:{token}".encode()).hexdigest()
