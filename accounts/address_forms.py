@@ -1,7 +1,4 @@
-"""The forms that take a mail address, as allauth's views use them (ACCOUNT_FORMS).
-
-`accounts.forms.SignUpQuestions` is what signing up asks besides.
-"""
+"""The forms with a mail address that replace allauth's (ACCOUNT_FORMS): log in, sign up, add an address."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from accounts.tries import Key
 
 
 class LogInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
-    """Asks for the username or the address in a label; allauth has it only as a placeholder."""
+    """Asks for the username or address. allauth has no label for it, only a placeholder."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -36,9 +33,9 @@ class LogInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
 
 
 class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth ships no types
-    """Takes a mail address whosever it is, so that neither the page nor its work nor what follows tells.
+    """Accepts an address that another account has, so that nobody can find out which addresses have accounts.
 
-    Whose it is settles who confirms it: see `accounts.mails` and `accounts.backends`.
+    It belongs to the account that confirms it (`accounts.mails`). `forms.SignUpQuestions` has the other fields.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -46,33 +43,32 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth ships no types
         check_addresses(self)
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Make the account and its address in one transaction, and count it.
+        """Create the account and its address in one transaction, and count it.
 
-        :raises TooManyTries:
-        :raises NoGuest: if the guest who signs up has done so in another request.
-        :raises IntegrityError: if another request has taken the name since it was checked.
+        :raises TooManyTries: too many accounts from this network.
+        :raises NoGuest: the guest has signed up in another request meanwhile.
+        :raises IntegrityError: another request has taken the name since it was checked.
         """
         keys = Key.of_address(address_of(request), SIGN_UPS, SIGN_UPS_IN_AN_HOUR)
-        with tries.attempt(keys, timezone.now()) as one:
+        with tries.attempt(keys, timezone.now()) as attempt:
             with transaction.atomic():
                 saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
-            one.count()
+            attempt.count()
         return saved
 
     def validate_unique_email(self, value: str) -> str:
+        # allauth's form would mark an address of another account. The adapter accepts it.
         taken: str = get_adapter().validate_unique_email(value)
         return taken
 
 
 class AddAddressForm(AddEmailForm):  # type: ignore[misc]  # allauth ships no types
-    """Adds an address to an account."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         check_addresses(self)
 
     def clean_email(self) -> str:
-        """Refuse also if the mail that asks to confirm the address could not be sent now."""
+        """Return the address. Refuse it also if this person has asked for too many confirmation mails."""
         address: str = super().clean_email()
         try:
             mails.check_requests(kind=mails.CONFIRM, address=address, user=self.user, now=timezone.now())

@@ -17,32 +17,32 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 PREFIX: Final = "fernet1:"
-"""Begins every encrypted text. No plain secret has a colon: they are base32 (apps) and hexadecimal (recovery codes)."""
+"""The start of every encrypted text. Plain secrets have no colon: they are base32 (apps) or hexadecimal (codes)."""
 SECRETS: Final = frozenset({"secret", "seed"})
-"""What allauth calls the secret of an app, and what it makes recovery codes from, in `Authenticator.data`."""
+"""The keys in `Authenticator.data` of an app's secret, and of the seed that recovery codes are made from."""
 PURPOSE: Final = b"nomercy second factors 1"
 
 
 class UnreadableSecret(ValidationError):
-    """Raised when no key of this site decrypts the text. A form that asks for a code shows it as a ValidationError."""
+    """No key of this site decrypts the text. A form that asks for a code shows it as its error."""
 
     def __init__(self) -> None:
         super().__init__(
-            "Your second factor cannot be checked, because the site's secret key is not the one it was stored with."
-            " Tell the people who run this site: they can fix it.",
+            "We can’t check your second factor, because the site’s secret key was changed. Tell the people who run this"
+            " site: they can fix it.",
             code="unreadable_secret",
         )
 
 
 def encrypt(text: str) -> str:
-    """Return the text encrypted with the key of `SECRET_KEY`, behind `PREFIX`."""
+    """Return `PREFIX` and the text encrypted with a key derived from `SECRET_KEY`."""
     return PREFIX + _keys().encrypt(text.encode()).decode()
 
 
 def decrypt(text: str) -> str:
-    """Return the plain text. A text without `PREFIX` was stored before secrets were encrypted, and is returned as is.
+    """Return the plain text. Text without `PREFIX` is returned unchanged: it was stored before secrets were encrypted.
 
-    :raises UnreadableSecret: if neither `SECRET_KEY` nor a fallback decrypts it.
+    :raises UnreadableSecret: neither `SECRET_KEY` nor a fallback decrypts it.
     """
     if not is_encrypted(text):
         return text
@@ -57,7 +57,7 @@ def is_encrypted(text: str) -> bool:
 
 
 def change_secrets(data: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
-    """Return what is stored of a factor (`Authenticator.data`) with its secrets changed by this function."""
+    """Return a copy of an `Authenticator.data` with `change` applied to its secrets."""
     return {name: change(value) if name in SECRETS else value for name, value in data.items()}
 
 

@@ -1,4 +1,4 @@
-"""The forms of the account page."""
+"""The forms of the account page and of the time-off page, and what our forms share with allauth's."""
 
 from typing import Any
 
@@ -25,26 +25,27 @@ class ProfileForm(forms.Form):
     time_zone = forms.ChoiceField(
         label="Time zone",
         widget=ZoneSelect({"data-zone": "offer"}),
-        help_text="Times on pages and in emails are shown in it, and so are your quiet hours.",
+        help_text="Times on pages and in emails are in this time zone, and so are your quiet hours.",
     )
 
     def __init__(self, data: Any = None, *, user: User) -> None:
         super().__init__(data, initial={"display_name": user.display_name, "time_zone": user.time_zone})
         self.fields["display_name"].help_text = format_html(
-            "What others call you. If it is empty: your username, which is part of your public page’s address, {}.",
+            "The name that others see. Leave it empty to use your username, which is also in the address of your public"
+            " page, {}.",
             reverse("person", args=[user.username]),
         )
         _choose_from(self, user.time_zone)
 
 
 class SignUpQuestions(forms.Form):
-    """What signing up asks besides allauth's own questions; allauth's form inherits it (ACCOUNT_SIGNUP_FORM_CLASS)."""
+    """The fields of the sign-up form besides allauth's own. allauth's form inherits it (ACCOUNT_SIGNUP_FORM_CLASS)."""
 
     time_zone = forms.ChoiceField(
         label="Time zone",
         required=False,
         widget=ZoneSelect({"data-zone": "offer"}),
-        help_text="Deadlines are shown in it. You can change it later.",
+        help_text="Deadlines are shown in this time zone. You can change it later.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -53,23 +54,23 @@ class SignUpQuestions(forms.Form):
         stored = user.time_zone if user.is_authenticated else "UTC"
         _choose_from(self, stored)
         self.fields["time_zone"].initial = stored
-        if not user.is_authenticated and not self.is_bound:  # nobody has chosen yet, so the browser's own may be chosen
+        if not user.is_authenticated and not self.is_bound:  # not chosen yet: let the page pick the browser's zone
             self.fields["time_zone"].widget.attrs["data-zone"] = "choose"
         self.fields["username"].help_text = (
-            "It is part of the address of your public page, /people/&lt;username&gt;/. Others see your name at the"
-            " table, which is the username until you choose another in your account. Capitals become small letters."
+            "Part of the address of your public page, /people/&lt;username&gt;/. It is also the name that others see,"
+            " until you choose another in your account. Capitals become small letters."
         )
 
     def signup(self, request: HttpRequest, user: User) -> None:
-        """Called by allauth for the account just made; whoever does not choose keeps what a guest had chosen."""
+        """Set the chosen time zone. allauth calls this for the new account. Without a choice a guest's zone stays."""
         if zone := self.cleaned_data["time_zone"]:
             actions.choose_time_zone(user=user, zone=zone, now=timezone.now())
 
 
 def check_addresses(form: forms.Form) -> None:
-    """Let the field `email` of a form of allauth take the mail addresses that this site can send to and store.
+    """Let the field `email` of an allauth form accept only addresses that this site can send to and store.
 
-    The site's own check takes the place of Django's, which it makes too: of two sentences one would be wrong.
+    Our validator replaces Django's, which it calls too, so that a wrong address gets one error and not two.
     """
     email = form.fields["email"]
     email.validators = [validate_address if check is validate_email else check for check in email.validators]
@@ -77,13 +78,13 @@ def check_addresses(form: forms.Form) -> None:
 
 
 def limit_length(field: forms.Field, most: int) -> None:
-    """Refuse more than `most` characters in a field that a library has made without a limit."""
+    """Refuse more than `most` characters in a field that a library made without a limit."""
     field.validators.append(MaxLengthValidator(most))
     field.widget.attrs["maxlength"] = str(most)
 
 
 def _choose_from(form: forms.Form, stored: str) -> None:
-    """Let the zones that there are be chosen, and the `stored` one by whatever name."""
+    """Offer all time zones, and the `stored` one even if its name is outdated."""
     zone = form.fields["time_zone"]
     assert isinstance(zone, forms.ChoiceField)
     zone.choices = zone_choices(stored)
@@ -93,12 +94,12 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         label="Name of the token",
         max_length=ApiToken._meta.get_field("name").max_length,
-        help_text="So that you can tell them apart, like “my bot”.",
+        help_text="For example “my bot”.",
     )
 
 
 class RestForm(forms.Form):
-    """Quiet hours, and whether vacation is taken by itself; `actions.update_rest` has the last word."""
+    """Quiet hours and automatic vacation. `actions.update_rest` validates them."""
 
     quiet_from = forms.TimeField(label="From", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
     quiet_to = forms.TimeField(label="To", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))

@@ -108,8 +108,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         ),
         Kind(
             TOKEN_MADE,
-            "An API token was made",
-            "An API token was made for your account. A program that has it can play for you until you revoke it.",
+            "An API token was created",
+            "An API token was created for your account. A program that has it can play for you until you revoke it.",
         ),
         Kind(
             "mfa/email/totp_activated",
@@ -123,8 +123,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         ),
         Kind(
             "mfa/email/recovery_codes_generated",
-            "New recovery codes were made",
-            "New recovery codes were made for your account. The old ones no longer work.",
+            "New recovery codes were created",
+            "New recovery codes were created for your account. The old ones no longer work.",
         ),
     )
 }

@@ -1,4 +1,4 @@
-"""Names people go by: what is allowed, what is reserved, and the friendly ones that guests get."""
+"""Usernames and names at the table: what is allowed, reserved or alike, and the names that guests get."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ RESERVED_NAMES: Final = (
     "former player", "free seat", "gm", "guest", "host", "judge", "nobody", "no mercy", "none", "notice", "operator",
     "root", "server", "site", "somebody", "spectator", "superuser", "sysop", "umpire", "you",
 )  # fmt: skip
-"""Neither a name nor its part inside or outside brackets is one of these. Within a name they are fine."""
+"""No name is one of these, and neither is its part inside or outside brackets. As a part of a name they are fine."""
 
 _DIGITS_AS_LETTERS: Final = dict(zip("01345789", "oleastbg", strict=True))
 _SIGNS_AS_LETTERS: Final = _DIGITS_AS_LETTERS | {"@": "a", "$": "s", "!": "l"}
 _READINGS: Final = tuple(
     str.maketrans(one) for one in ({}, _DIGITS_AS_LETTERS, _SIGNS_AS_LETTERS, _SIGNS_AS_LETTERS | {"8": "at"})
 )
-"""What digits and signs may stand for in a name. `moder8or` says its 8."""
+"""Tables of the letters that digits and signs may stand for. In the last one 8 is read as in `moder8or`."""
 SHORTEST_RUN: Final = 5
 LONGEST_RUN: Final = 60
-"""More letters than any reserved word has."""
+"""Longer than any reserved word."""
 _BADGES: Final = re.compile("[\u00ae\u2117\u2611\u2705\u2713\u2714\U0001f150-\U0001f189\U0001f5f8\U0001f5f9]")
-"""Check marks, white letters on a disc or square, and signs of trade marks: a name with one looks verified."""
+"""Check marks, white letters on a disc or square, and trade mark signs. A name with one looks verified."""
 _BRACKETS: Final = re.compile(r"[()\[\]{}<>]")
 _ENDINGS: Final = (
     "com", "net", "org", "info", "biz", "name", "pro", "mobi", "edu", "gov", "mil", "int", "arpa", "example",
@@ -47,13 +47,13 @@ _ENDINGS: Final = (
     "shop", "site", "social", "space", "store", "support", "team", "tech", "tips", "today", "top", "video", "vip",
     "website", "wiki", "win", "work", "world", "xyz", "zone",
 )  # fmt: skip
-"""Top-level domains that people know. Every pair of letters and every word in another script counts as one too."""
+"""Well-known top-level domains. Any two letters and any word in another script count as one, too."""
 _ADDRESS: Final = re.compile(
     rf"://|\bwww\.|\w@\w|\w[.\u3002](?:{'|'.join(_ENDINGS)}|[^\W\d_]{{2}}|(?:(?![a-z])[^\W\d_])+)(?!\w)", re.IGNORECASE
 )
-"""Matches what a mail program may make a link of."""
+"""Matches what a mail program may turn into a link."""
 _DOTTED_TWICE: Final = re.compile("([lj][\u0300-\u036f]*?)\u0307")
-"""A dot above a letter that has one shows nothing. Here l stands for i."""
+"""A second dot above i or j does not show. In skeletons l stands for i."""
 _EMOJI_STYLE: Final = "\ufe0e\ufe0f"
 
 GUEST_ADJECTIVES = (
@@ -73,7 +73,7 @@ GUEST_ANIMALS = (
 
 
 def guest_display_name() -> str:
-    """Return a friendly name that is seldom taken, like `Quiet Otter 27`."""
+    """Return a random friendly name, like `Quiet Otter 27`. It may be taken."""
     return f"{secrets.choice(GUEST_ADJECTIVES)} {secrets.choice(GUEST_ANIMALS)} {secrets.randbelow(90) + 10}"
 
 
@@ -82,9 +82,9 @@ def guest_username() -> str:
 
 
 def clean_display_name(value: str) -> str:
-    """Return the one spelling of a name: composed characters, single spaces, and emoji without a choice of style."""
+    """Return the canonical spelling of a name: composed characters, single spaces, emoji without style characters."""
     text = unicodedata.normalize("NFKC", value)
-    # Phones put an invisible style after many emoji: without it the emoji is still the same.
+    # Phones put an invisible style character after many emoji. The emoji is the same without it.
     kept = (c for before, c in zip(f" {text}", text, strict=False) if c not in _EMOJI_STYLE or not _is_symbol(before))
     return " ".join("".join(kept).split())
 
@@ -94,19 +94,17 @@ def _is_symbol(char: str) -> bool:
 
 
 def validate_display_name(value: str) -> None:
-    """Refuse a name at the table that cannot be read, breaks a line or a mail header, or is reserved.
+    """Check a name at the table: it must be readable, on one line, no link, in one script a word, and not reserved.
 
-    :raises ValidationError:
+    :raises ValidationError: with a `code` that is a key of `queries.OBJECTIONS`.
     """
     if value != clean_display_name(value) or not value.isprintable() or not all(name_skeletons(value)):
-        raise ValidationError(
-            "A name has visible characters only, with single spaces between words.", code="unprintable"
-        )
+        raise ValidationError("Use only visible characters, with single spaces between words.", code="unprintable")
     if found := INVISIBLE.search(value):
-        raise ValidationError(f"A name has visible characters only: leave out {_called(found[0])}.", code="invisible")
+        raise ValidationError(f"Use only visible characters: leave out {_called(found[0])}.", code="invisible")
     if stacks_marks(value):
         raise ValidationError(
-            "A letter in a name can have at most two marks, and a mark needs a letter. Leave some out.", code="marks"
+            "A letter can have at most two marks, and a mark needs a letter. Leave some out.", code="marks"
         )
     if found := _BADGES.search(value):
         raise ValidationError(
@@ -114,9 +112,7 @@ def validate_display_name(value: str) -> None:
         )
     _validate_no_address(value, kind="name", remedy="Leave out the dot, or write a space after it.")
     if mixed := next(filter(mixes_scripts, words(value)), None):
-        raise ValidationError(
-            f"“{mixed}” has letters of different scripts: write one word in one script.", code="scripts"
-        )
+        raise ValidationError(f"“{mixed}” mixes scripts. Write each word in one script.", code="scripts")
     if is_reserved(value):
         raise ValidationError("This name is reserved. Choose another.", code="reserved")
 
@@ -124,7 +120,7 @@ def validate_display_name(value: str) -> None:
 def _validate_no_address(value: str, *, kind: str, remedy: str) -> None:
     if _ADDRESS.search(_without_marks(value)):
         raise ValidationError(
-            f"A {kind} cannot be a web or mail address, because mail programs would make a link of it. {remedy}",
+            f"A {kind} cannot be a web or mail address, because mail programs would turn it into a link. {remedy}",
             code="address",
         )
 
@@ -138,7 +134,7 @@ def _called(char: str) -> str:
 
 
 def validate_username(value: str) -> None:
-    """Refuse the usernames of guests and of the site itself, and addresses of sites.
+    """Check that a username is not reserved and does not look like a web address.
 
     :raises ValidationError:
     """
@@ -151,9 +147,8 @@ def validate_username(value: str) -> None:
 username_validators: list[Callable[[str], None]] = [
     RegexValidator(
         re.compile(r"^[a-z0-9][a-z0-9._-]{1,29}\Z", re.IGNORECASE),
-        "A username has 2 to 30 characters: letters from a to z, digits, dots, hyphens or underscores, starting with a"
-        " letter or digit. The name that others see at the table can have letters of any script: choose it in your"
-        " account.",
+        "A username has 2 to 30 characters: unaccented letters, digits, dots, hyphens or underscores, starting with a"
+        " letter or digit. The name that others see can have letters of any script: choose it in your account later.",
     ),
     validate_username,
 ]
@@ -165,25 +160,25 @@ def validate_time_zone(value: str) -> None:
 
 
 def name_skeletons(name: str) -> frozenset[str]:
-    """Return what a name is compared by: two names that share one of these may be taken for each other.
+    """Return the skeletons of a name. Two names that share one can be mistaken for each other.
 
-    Letters count as seen (capital I looks like small l), and as folded (Greek letters look like Latin ones in one case
-    only). What stands between words and around them does not count, so `AliceCooper` is `Alice Cooper`.
+    One skeleton is of the letters as written (capital I looks like small l), one of small letters (some Greek letters
+    look like Latin ones in one case only). Spaces and signs do not count: `AliceCooper` is `Alice Cooper`.
     """
     plain = plain_letters(name)
     return frozenset(_joined(words(case)) for case in (plain, plain.casefold()))
 
 
 def _joined(found: list[str]) -> str:
-    """Return the look of words as one word. Numbers stay apart: `player 1 11` is not `player 11 1`."""
+    """Return the words' skeletons as one word. Spaces between numbers stay: `player 1 11` is not `player 11 1`."""
     pairs = zip(["", *found], found, strict=False)
-    return "".join(" " * (before[-1:].isdigit() and word[0].isdigit()) + _look(word) for before, word in pairs)
+    return "".join(" " * (before[-1:].isdigit() and word[0].isdigit()) + _skeleton_of(word) for before, word in pairs)
 
 
-def _look(text: str) -> str:
-    while True:  # ends: tests go through all of Unicode
-        # I is the capital of i and looks like l, so these are one letter here. Folding comes after the look, for it
-        # would hide that I looks like l, and the look comes again after folding: M has no look-alike, m is rn.
+def _skeleton_of(text: str) -> str:
+    while True:  # ends: a test tries all of Unicode
+        # I is the capital of i and looks like l, so all three are one letter here. The skeleton comes before folding,
+        # which would hide that I looks like l, and again after it: M has no look-alike, but m looks like rn.
         folded = _DOTTED_TWICE.sub(r"\1", skeleton(text).casefold().replace("i", "l"))
         if folded == text:
             return text
@@ -191,11 +186,11 @@ def _look(text: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Return True if a name, or a word of it, belongs to staff, bots, guests or the site, also if it is disguised."""
-    if _look(plain_letters(name)).startswith(_look(GUEST_USERNAME_PREFIX)):
+    """Return True if a name or a word of it is reserved for staff, bots, guests or the site, even if disguised."""
+    if _skeleton_of(plain_letters(name)).startswith(_skeleton_of(GUEST_USERNAME_PREFIX)):
         return True
     in_words, whole_words, whole_names = _reserved()
-    # Some scripts have letters whose look depends on the case, so a name is read in both.
+    # In some scripts the look of a letter depends on its case, so both are tried.
     for reading in {case.translate(table) for table in _READINGS for case in (name, name.casefold())}:
         tokens = [words(token) for token in plain_letters(reading).split()]
         found = {word for token in tokens for word in (*token, "".join(token))}  # ad-min is read as admin
@@ -213,7 +208,7 @@ def is_reserved(name: str) -> bool:
 
 
 def _runs(found: list[str]) -> Iterator[str]:
-    """Yield what words that follow each other make together. Short ones are chance: `Bo T` is no bot."""
+    """Yield the joined runs of neighbouring words. Short runs are chance: `Bo T` is not a bot."""
     for start in range(len(found)):
         run = ""
         for word in found[start:]:
@@ -226,14 +221,14 @@ def _runs(found: list[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=10_000)
 def _plain(word: str) -> str:
-    """Return the look of a word without marks, and without digits around it."""
-    text = _look(re.sub(r"^\d+|\d+$", "", word))
+    """Return the skeleton of a word without marks and without digits around it."""
+    text = _skeleton_of(re.sub(r"^\d+|\d+$", "", word))
     return "".join(char for char in text if unicodedata.category(char)[0] in "LN")
 
 
 @cache
 def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
-    """Return the looks of what no word starts or ends with, of what no word is, and of what no name is."""
+    """Return the skeletons of reserved word parts, of reserved words, and of reserved names."""
     return (
         tuple(map(_plain, staff_words.PARTS)),
         frozenset(_plain(word) for listed in staff_words.WORDS.values() for word in listed.split()),
@@ -252,7 +247,7 @@ class Person(NamedTuple):
 
 
 class HeldName(NamedTuple):
-    """A skeleton that somebody's name has, and why staff should look at that name; empty if they need not."""
+    """A skeleton of a person's name, and the code of why staff should look at the name, or ""."""
 
     user_id: int
     skeleton: str
@@ -263,7 +258,7 @@ ALIKE: Final = "alike"
 
 
 def held_names(people: Iterable[Person]) -> Iterator[HeldName]:
-    """Yield the skeletons of these people's names, oldest account first, each with today's objection to the name."""
+    """Yield the skeletons of these people's names with today's objections. `people` are sorted by age, oldest first."""
     held: set[str] = set()
     for person in people:
         found: dict[str, str] = {}

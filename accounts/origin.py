@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as limits need to know it."""
+"""The network addresses that limits count requests by."""
 
 import hmac
 from collections.abc import Mapping, Sequence
@@ -9,31 +9,31 @@ from django.conf import settings
 from django.http import HttpRequest
 
 TIMES_FOR_48: Final = 8
-"""All addresses of one IPv6 /48 together may have this many times the limit of one address."""
+"""An IPv6 /48 as a whole has this many times the limit of one address."""
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the address that limits count for this request."""
+    """Return the address that this request counts for."""
     return _counted(request.headers.get("X-Forwarded-For", ""), request.META.get("REMOTE_ADDR", ""))
 
 
 def address_of_scope(scope: Mapping[str, Any]) -> str:
-    """Return the same for the ASGI scope of a request or a websocket, before there is a Django request."""
+    """Return the address that the request or websocket of this ASGI scope counts for."""
     forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
-    client = scope.get("client")  # none on a Unix socket
+    client = scope.get("client")  # None on a Unix socket
     return _counted(forwarded.decode("latin-1"), client[0] if client else "")
 
 
 def address_of_peer(peer: Sequence[Any] | None) -> str:
-    """Return the address that limits count for the other end of a connection, before it has sent anything."""
+    """Return the address that a connection counts for before it has sent anything. `peer` is as of `getpeername`."""
     return _counted("", peer[0] if peer else "")
 
 
 def _counted(forwarded: str, peer: str) -> str:
-    """Return the address before the last trusted proxy, an IPv6 address as its /64, which belongs to one customer.
+    """Return the address that connected to the outermost trusted proxy, or "unknown" if it is not an IP address.
 
-    `forwarded` is the `X-Forwarded-For` header, `peer` the other end of the connection. What is not an IP address
-    counts as "unknown".
+    `forwarded` is the `X-Forwarded-For` header, `peer` the other end of the connection. An IPv6 address is returned as
+    its /64, which belongs to one customer.
     """
     chain = [part.strip() for part in forwarded.split(",") if part.strip()]
     hops = settings.TRUSTED_PROXIES
@@ -48,10 +48,10 @@ def _counted(forwarded: str, peer: str) -> str:
 
 
 def networks_of(address: str) -> list[tuple[str, int]]:
-    """Return the networks that a request from this address counts for, each with its factor on the limit of an address.
+    """Return the networks that a request from this address counts for, each with a factor for its limit.
 
-    These are the address as `address_of` gives it, and for IPv6 also its /48, because providers give a customer
-    anything from a /64 to a /48, which has 65,536 /64s (docs/decisions/0107-an-ipv6-customer-may-have-a-48.md).
+    They are the address itself (as `address_of` returns it), and for IPv6 also its /48. A provider may give a customer
+    anything from a /64 to a /48, with 65,536 /64s (docs/decisions/0107-an-ipv6-customer-may-have-a-48.md).
     """
     counted = [(address, 1)]
     if ":" in address:
@@ -60,6 +60,6 @@ def networks_of(address: str) -> list[tuple[str, int]]:
 
 
 def hashed_identity(kind: str, who: str) -> str:
-    """What stands for somebody where requests are counted: nobody without the site's key finds out whom."""
+    """Return a hash that stands for `who` in counters, 32 hex digits. Only with `SECRET_KEY` can it be guessed."""
     digest = hmac.digest(settings.SECRET_KEY.encode(), f"{kind}:{who}".encode("utf-8", "surrogateescape"), "sha256")
     return digest.hex()[:32]

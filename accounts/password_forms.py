@@ -1,4 +1,4 @@
-"""The forms about passwords, as allauth's views use them (ACCOUNT_FORMS)."""
+"""The forms about passwords that replace allauth's (ACCOUNT_FORMS)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from accounts.tries import Key
 
 @transaction.atomic
 def replace_password(*, user: User, password: str) -> None:
-    """Set a password for somebody who has not shown the old one, and end every session and API token of the account."""
+    """Set a password without asking for the old one. End all sessions and revoke all API tokens of the account."""
     get_adapter().set_password(user, password)
     actions.revoke_tokens(user=user)
     log_ins.end_all(user_id=user.pk)
 
 
 class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
-    """Changes the password, logs out everywhere else, and asks whether to revoke the API tokens."""
+    """Changes the password, logs out all other browsers, and asks whether to revoke the API tokens."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -39,14 +39,14 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
             label="Revoke my API tokens",
             required=False,
             initial=True,
-            help_text="Keep this ticked if somebody else may know your password. Programs that play for you then need a"
-            " new token.",
+            help_text="Recommended if somebody else may know your password. Programs that play for you will need new"
+            " tokens.",
         )
 
     def clean_oldpassword(self) -> str:
-        """Check the password of now, and count a wrong one.
+        """Check the current password, and count a wrong one.
 
-        :raises TooManyTries:
+        :raises TooManyTries: too many wrong passwords.
         """
         keys = try_keys.password_again(context.request, self.user)
         checked: str = tries.check(keys, timezone.now(), super().clean_oldpassword)
@@ -61,14 +61,14 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
 
 
 class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types
-    """Asks for the mail that leads to a new password. Its work and its answer are the same for every address."""
+    """Requests the mail that leads to a new password. Takes the same time and answers the same for every address."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         check_addresses(self)
 
     def clean_email(self) -> str:
-        """Refuse a person who asks too often for their own address; how often others ask is not told."""
+        """Refuse a person who asks too often for their own address. How often others ask does not show."""
         address: str = get_adapter().clean_email(self.cleaned_data["email"])
         if owner := self._owner(address):
             try:
@@ -78,9 +78,9 @@ class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no
         return address
 
     def save(self, request: HttpRequest, **options: Any) -> str:
-        """Count the request, and queue the mail. Which accounts have the address is looked up when it is sent.
+        """Count the request and queue the mail. The accounts of the address are looked up when it is sent.
 
-        :raises TooManyTries:
+        :raises TooManyTries: too many requests from this network.
         """
         now, address = timezone.now(), str(self.cleaned_data["email"])
         tries.count(Key.of_address(address_of(request), RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR), now)
@@ -88,16 +88,16 @@ class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no
         return address
 
     def _owner(self, address: str) -> User | None:
-        """The person who is logged in, if the address is theirs."""
+        """Return the logged-in user if they have confirmed this address."""
         user: User | AnonymousUser = context.request.user
         return user if isinstance(user, User) and queries.has_confirmed(user, address) else None
 
 
 class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
-    """Sets a new password after a reset by mail, and ends every session and token of the account."""
+    """Sets a new password after a reset by mail. Ends all sessions and revokes all API tokens of the account."""
 
     @transaction.atomic
     def save(self) -> None:
-        if context.request.user == self.user:  # else the request could not store its session, which is deleted
+        if context.request.user == self.user:  # or saving the session, which is deleted here, would fail
             get_adapter().logout(context.request)
         replace_password(user=self.user, password=self.cleaned_data["password1"])

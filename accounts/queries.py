@@ -1,4 +1,4 @@
-"""Every read of people and tokens."""
+"""Reads of people, their sessions, addresses and API tokens."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from accounts.tokens import LONGEST, digest_of
 from common.fixed_sql import Columns, prepared_cursor
 
 NAME_TAKEN: Final = "Somebody else goes by this name."
-NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that cannot be taken for it."
+NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that is easier to tell apart."
 
 NAME_FREED: Final = (
-    "Somebody had this name, or one that looks like it, until recently. Nobody else can take such a name for"
+    "Somebody had this name, or one that looks like it, until recently. It stays reserved for"
     f" {FREED_NAMES_HELD.days} days: choose another."
 )
 
@@ -42,19 +42,19 @@ def read_user(pk: int) -> User | None:
 
 
 def token_row(token: str) -> ApiToken | None:
-    """The stored token of an active user, with the user."""
+    """Return the row of this token, with its user, or None if it is unknown or the user is not active."""
     if len(token) > LONGEST:
         return None
     return ApiToken.objects.select_related("user").filter(digest=digest_of(token), user__is_active=True).first()
 
 
 def tokens_of(user: User) -> QuerySet[ApiToken]:
-    """A user's tokens, newest first."""
+    """Return this user's API tokens, newest first."""
     return ApiToken.objects.filter(user=user)
 
 
 def name_clash(name: str, *, but: User) -> str:
-    """Return a refusal if somebody else has, or had recently, this name or one that looks like it; else ""."""
+    """Return a refusal if somebody except `but` has, or recently had, this name or one that looks like it; else ""."""
     others = User.objects.exclude(pk=but.pk)
     if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
         return NAME_TAKEN
@@ -78,17 +78,17 @@ OBJECTIONS: Final = {
     "scripts": "mixes scripts in one word",
     "unprintable": "has nothing to read, or characters that do not print",
 }
-"""What staff read about a name that would be refused today, by the code of the objection."""
+"""What staff read about a name, by the code of the `ValidationError` with which it would be refused today."""
 
 
 def objections_to(user: User) -> list[str]:
-    """Return the objections to the names of this person, in words that follow "a name"."""
+    """Return the objections to this person's names, as phrases that follow "a name"."""
     codes = NameSkeleton.objects.filter(user=user).exclude(objection="").values_list("objection", flat=True)
     return [OBJECTIONS[code] for code in sorted(set(codes))]
 
 
 def objected_to(*, alike: bool) -> QuerySet[NameSkeleton, int]:
-    """Return the numbers of the people whose name looks like an older account's, or would be refused today."""
+    """Return the ids of people with an objection: a name like an older account's if `alike`, else all other ones."""
     rows = (
         NameSkeleton.objects.filter(objection=ALIKE)
         if alike
@@ -98,7 +98,10 @@ def objected_to(*, alike: bool) -> QuerySet[NameSkeleton, int]:
 
 
 def reread_user(user_id: int) -> User:
-    """This user as stored now, apart from the one that a request holds."""
+    """Return this user as stored now, as a new instance.
+
+    :raises User.DoesNotExist:
+    """
     return User.objects.get(pk=user_id)
 
 
@@ -107,12 +110,12 @@ def person_named(username: str) -> User | None:
 
 
 def people_with_username(login: str) -> list[User]:
-    """Return the people whom this username may log in: Django takes it as it is, allauth in small letters."""
+    """Return the people who may log in by this username: Django takes it as given, allauth in small letters."""
     return list(User.objects.filter(username__in={login, login.lower()}))
 
 
 def name_of(number: int) -> str:
-    """The name of the person of this number; empty if there is none."""
+    """Return the name of the person with this id, or "" if there is none."""
     user = User.objects.filter(pk=number).first()
     return user.name if user is not None else ""
 
@@ -122,24 +125,25 @@ def guest_with_id(number: int) -> User | None:
 
 
 def vacation_year(user: User, now: datetime) -> int:
-    """The year whose days this person takes now: that of the calendar in their own time zone.
+    """Return the calendar year whose vacation days this person uses now, in their time zone.
 
-    Never one before the year whose days they took last: who flies west on New Year's Day has no old ones left.
+    It never goes back to an earlier year, for example after a flight to the west on New Year's Day.
     """
     return max(user.vacation_year, now.astimezone(ZoneInfo(user.time_zone)).year)
 
 
 def vacation_days_left(user: User, now: datetime) -> int:
-    """The days of vacation that this person can still take this year."""
+    """Return how many days of vacation this person has left this year."""
     used = user.vacation_used if user.vacation_year == vacation_year(user, now) else 0
     return max(0, int(settings.VACATION_DAYS) - used)
 
 
 def valid_sessions(owners: Mapping[str, int | None], now: datetime) -> set[str]:
-    """Those of these sessions that still are what they were when their sockets opened. Two queries.
+    """Return the keys of the sessions that are still valid. Runs two queries.
 
-    `owners` has the person whom each session was logged in as, or None. A session stands no more when it is gone or has
-    run out, when somebody else is logged in, or when that person has another password, was switched off or suspended.
+    `owners` maps the key of each session to the id of its user when its socket opened, or None for a visitor. A session
+    is no longer valid if it was deleted or has expired, if its user is another one, or if that user was suspended,
+    made inactive, or has a new password.
     """
     rows = Session.objects.filter(session_key__in=owners, expire_date__gt=now)
     found = {row.session_key: row.get_decoded() for row in rows}
@@ -148,6 +152,7 @@ def valid_sessions(owners: Mapping[str, int | None], now: datetime) -> set[str]:
 
 
 def session_is_valid(data: Mapping[str, str], user_id: int | None, users: Mapping[int, User], now: datetime) -> bool:
+    """Return True if a session with this data still belongs to this user (None for a visitor), who is not suspended."""
     if user_id is None:
         return SESSION_KEY not in data
     user = users.get(user_id)
@@ -163,7 +168,7 @@ def _is_logged_in(user: User, data: Mapping[str, str]) -> bool:
 
 
 def logged_in_by(session: SessionBase) -> User | None:
-    """Return the user of this session; None for a visitor or if the log-in is no longer valid. Runs two queries."""
+    """Return the user of this session, or None for a visitor or an invalid log-in. Runs one query."""
     number = str(session.get(SESSION_KEY, ""))
     user = User.objects.filter(pk=int(number)).first() if number.isdecimal() else None
     data = {name: str(session.get(name, "")) for name in (SESSION_KEY, HASH_SESSION_KEY)}
@@ -176,7 +181,7 @@ def totp_of(user: User) -> Authenticator | None:
 
 
 def holder_of(email: str) -> User | None:
-    """Return the user who has confirmed this mail address, or None. No more than one can."""
+    """Return the user who has confirmed this mail address, or None. Only one user can."""
     found = (
         EmailAddress.objects.filter(email__in=spellings(email.lower()), verified=True).select_related("user").first()
     )
@@ -201,22 +206,22 @@ def has_confirmed(user: User | None, email: str) -> bool:
 
 
 MOST_CLAIMS: Final = 5
-"""The number of accounts that an address counts for while nobody has confirmed it: those that were made first.
+"""An address that nobody has confirmed counts for this many accounts that name it, the oldest ones.
 
-A later account may name the address too, and nothing shows that it counts for nothing until it is confirmed.
+Newer accounts are not told that it does not count for them until they confirm it.
 """
 
 
 def claimants(email: str) -> list[User]:
-    """Return the active accounts that an address counts for, whether confirmed or not, at most `MOST_CLAIMS`."""
+    """Return the active accounts that name this address, confirmed or not: the oldest `MOST_CLAIMS`."""
     return list(_named(email)[:MOST_CLAIMS])
 
 
 def accounts_of(email: str) -> list[User]:
-    """Return the active accounts that a mail to this address can set a new password for.
+    """Return the active accounts whose password can be reset by a mail to this address.
 
-    That is the account that has confirmed it. If none has, it is the accounts that name it and have confirmed no other
-    address: a mistyped second address must not give an account away.
+    That is the account that has confirmed it. If none has, it is the accounts that name it and have not confirmed any
+    address, so that a mistyped second address does not give an account away.
     """
     holder = holder_of(email)
     if holder is not None:
@@ -226,14 +231,14 @@ def accounts_of(email: str) -> list[User]:
 
 
 def _named(email: str) -> QuerySet[User]:
-    """The active accounts that name this address, oldest first."""
+    """Return the active accounts that name this address, oldest first."""
     written = spellings(email.lower())
     by_address = EmailAddress.objects.filter(email__in=written).values("user")
     return User.objects.filter(Q(pk__in=by_address) | Q(email__in=written), is_active=True).order_by("pk")
 
 
 def claims_of(address: str, people: Sequence[int | None]) -> list[EmailAddress]:
-    """Return the unconfirmed claims of these people to this canonical address, in the order of `people`."""
+    """Return the unconfirmed rows of these people for this canonical address, in the order of `people` (user ids)."""
     claims = EmailAddress.objects.filter(user__in=people, user__is_active=True, verified=False).select_related("user")
     found = {claim.user_id: claim for claim in claims if canonical(claim.email) == address}
     return [found[pk] for pk in people if pk in found]
@@ -241,14 +246,14 @@ def claims_of(address: str, people: Sequence[int | None]) -> list[EmailAddress]:
 
 @dataclass(frozen=True, slots=True)
 class MailAddress:
-    """Where somebody gets mail."""
+    """The address that somebody gets mail at, and whether it is confirmed."""
 
     email: str
     verified: bool
 
 
 def mail_addresses(users: Collection[int]) -> dict[int, MailAddress]:
-    """The primary address of each of these people who has one. Two queries."""
+    """Return the primary address of each of these users (ids) who has one. Runs two queries."""
     found = {
         pk: MailAddress(email, verified=False)
         for pk, email in User.objects.filter(pk__in=users).exclude(email="").values_list("pk", "email")

@@ -1,6 +1,6 @@
-"""Ask for the password or second factor again before a change to what protects an account.
+"""Ask for the password or second factor again before a change to security settings.
 
-allauth raises `ReauthenticationRequired` where it is missing, and keeps in the session when it was shown.
+allauth stores in the session when it was last shown, and raises `ReauthenticationRequired` if that is too long ago.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ NOT_FOR_GUESTS: Final = frozenset({
     "mfa_reauthenticate",
     "mfa_view_recovery_codes",
 })  # fmt: skip
-"""The pages about what protects an account. A guest has only the session, so there is nothing to change."""
+"""The pages of security settings. A guest has only the session, and so nothing to change there."""
 
 
-class SendGuestsToSignUp:
-    """Sends guests from the pages about passwords, addresses and tokens to the sign-up page."""
+class RedirectGuestsToSignUp:
+    """Redirects guests from the pages about passwords, addresses and tokens to the sign-up page."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -50,15 +50,15 @@ class SendGuestsToSignUp:
         user, match = request.user, request.resolver_match
         if match is None or match.url_name not in NOT_FOR_GUESTS or not (user.is_authenticated and user.is_guest):
             return None
-        messages.info(request, "You are a guest, and a guest has no password to protect this with. Sign up first.")
+        messages.info(request, "Guests have no password to protect this with. Sign up first.")
         return redirect("account_signup")
 
 
-class AskToConfirm:
-    """Sends people to the page that asks for the password or second factor, and then back to where they were.
+class RedirectToReauthentication:
+    """Redirects to the page that asks for the password or second factor, which leads back to this page.
 
-    A form that was sent is dropped. allauth would keep it in the session and run it after the confirmation. A thief
-    with a copy of the cookie could leave a form there, and its owner would confirm it without seeing it.
+    A form that was sent is dropped. allauth would store it in the session and run it after the confirmation, so a thief
+    with a copy of the cookie could leave a form there for the owner to confirm without seeing it.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -71,7 +71,7 @@ class AskToConfirm:
         if not isinstance(error, ReauthenticationRequired):
             return None
         if request.method not in ("GET", "HEAD"):
-            messages.info(request, "Nothing is changed yet. Confirm that it is you, then send the form again.")
+            messages.info(request, "Nothing was changed yet. Confirm that it’s you, then send the form again.")
         methods = get_adapter().get_reauthentication_methods(request.user)
         page = methods[0]["url"] if methods else reverse("account_login")
         query = urlencode({REDIRECT_FIELD_NAME: request.get_full_path()})

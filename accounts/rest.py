@@ -1,4 +1,4 @@
-"""When somebody's clock does not run: vacation, and quiet hours in their own time zone."""
+"""When a person's clocks do not run: vacation, and quiet hours in their time zone."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 LONGEST_QUIET: Final = timedelta(hours=12)
-"""Quiet hours last no longer, and move the deadline of one turn by no more in all."""
+"""Quiet hours cannot be longer, and together cannot move the deadline of one turn further."""
 
 SET_BEFORE: Final = timedelta(days=1)
-"""So long before the deadline of a turn that runs quiet hours must be set to move it."""
+"""Quiet hours that are set during a turn move its deadline only if it is at least this far away."""
 
 
 def quiet_length(start: time, end: time) -> timedelta:
-    """How long the quiet hours from `start` to `end` last; equal ends are the whole day."""
+    """Return how long the quiet hours from `start` to `end` last. Equal times mean the whole day."""
     length = datetime.combine(date.min, end) - datetime.combine(date.min, start)
     return length if length > timedelta() else length + timedelta(days=1)
 
@@ -24,8 +24,8 @@ def quiet_length(start: time, end: time) -> timedelta:
 class Rest:
     """One person's vacation and quiet hours.
 
-    The vacation may lie in the past. With `auto_vacation` a day of vacation is taken instead of a miss. `quiet_since`
-    is when the quiet hours, or the zone that they are in, were changed last.
+    The vacation may be in the past. `auto_vacation` takes a day of vacation instead of missing a turn. `quiet_since` is
+    when the quiet hours or their time zone were last changed.
     """
 
     zone: str
@@ -37,17 +37,18 @@ class Rest:
     quiet_since: datetime | None = None
 
     def on_vacation(self, now: datetime) -> bool:
-        """Whether this person is on vacation."""
+        """Return True if this person is on vacation."""
         return self.vacation_until is not None and self.vacation_until > now
 
     def resumes_at(self, now: datetime) -> datetime:
-        """When this person's clocks run: now, or when the vacation ends."""
+        """Return when this person's clocks run again: now, or when the vacation ends."""
         return max(now, self.vacation_until) if self.vacation_until is not None else now
 
     def quiet_end(self, moment: datetime) -> datetime:
-        """The end of the quiet hours that `moment` falls in; the moment itself if it falls in none.
+        """Return the end of the quiet hours that `moment` is in, or `moment` itself if it is in none.
 
-        A time that the clocks skip in spring is read as an hour later, one that comes twice as its first.
+        When daylight saving time starts, a skipped time counts as an hour later. When it ends, the first of two equal
+        times counts.
         """
         if self.quiet_from is None or self.quiet_to is None:
             return moment
@@ -61,11 +62,11 @@ class Rest:
         return moment
 
     def out_of_quiet_hours(self, deadline: datetime, *, turn_since: datetime | None) -> datetime:
-        """The deadline of a turn that has run since `turn_since`, moved out of the quiet hours.
+        """Return the deadline of a turn that began at `turn_since`, moved to the end of the quiet hours it is in.
 
-        Hours that were changed during the turn move it only if it lies `SET_BEFORE` after the change, or more: they are
-        for sleeping, not for one more evening to think.
+        Hours that were changed during the turn move it only if it is at least `SET_BEFORE` after the change.
         """
+        # Otherwise people could set quiet hours just to get more time to think.
         changed = self.quiet_since
         if changed is None or (turn_since is not None and turn_since >= changed) or deadline >= changed + SET_BEFORE:
             return self.quiet_end(deadline)

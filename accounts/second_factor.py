@@ -1,6 +1,6 @@
-"""The second factor: how its secrets are stored, and forms that accept each code of an app only once.
+"""The second factor: encrypted secrets, and forms that accept each code of an app only once.
 
-The forms count wrong codes, and raise `TooManyTries` instead of checking more than `accounts.limits` allows.
+The forms count wrong codes and raise `TooManyTries` when a limit of `accounts.limits` is reached.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from accounts.models import User
 log = structlog.get_logger(__name__)
 
 UNREADABLE: Final = "a second factor cannot be decrypted: is an old SECRET_KEY missing in SECRET_KEY_FALLBACKS?"
-USED: Final = "This code has been used already. Wait until your app shows the next one."
+USED: Final = "This code was used already. Wait until your app shows the next one."
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -44,16 +44,16 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
         try:
             return encryption.decrypt(encrypted_text)
         except encryption.UnreadableSecret:
-            log.error(UNREADABLE)  # noqa: TRY400  # a traceback adds nothing
+            log.error(UNREADABLE)  # noqa: TRY400  # the traceback says nothing more
             raise
 
 
 class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no types
-    """Activates an app. Until the first code arrives, the secret is in the session, encrypted as well."""
+    """Sets up an app. Until the first code is accepted, the secret is in the session, encrypted."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.secret: str = decrypt(self.secret)  # for a form that was sent it comes from the session
+        self.secret: str = decrypt(self.secret)  # comes from the session if the form was sent
         context.request.session[PENDING_SECRET] = encrypt(self.secret)
 
     def clean_code(self) -> str:
@@ -68,14 +68,14 @@ class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no type
 
 
 class LogInByCode(AuthenticateForm):  # type: ignore[misc]  # allauth ships no types
-    """Asks for the second factor at the log-in."""
+    """Asks for a code to complete a log-in."""
 
     def clean_code(self) -> str:
         return _counted(self.user, partial(_clean_once, self, super().clean_code))
 
 
 class ConfirmByCode(ReauthenticateForm):  # type: ignore[misc]  # allauth ships no types
-    """Asks for the second factor before what protects an account is changed."""
+    """Asks for a code before a change to security settings."""
 
     def clean_code(self) -> str:
         return _counted(self.user, partial(_clean_once, self, super().clean_code))
@@ -86,15 +86,16 @@ def _counted(user: User, check: Callable[[], str]) -> str:
 
 
 def _clean_once(form: Any, clean: Callable[[], str]) -> str:
-    """Let allauth check the code of this form, but treat a code of the app that was used before as a wrong one.
+    """Check the code of this form by allauth's `clean`, and refuse a code of the app that was used before.
 
-    allauth marks used codes in the cache, and only for 30 of the 90 seconds in which it accepts a code.
+    :raises ValidationError: the code is wrong or was used.
     """
+    # allauth marks used codes only in the cache, and only for 30 of the 90 seconds in which it accepts one.
     app = queries.totp_of(form.user)
     step = None if app is None else step_of(decrypt(app.data["secret"]), form.cleaned_data["code"])
     used = step is not None and not actions.use_totp_step(user_id=form.user.pk, step=step)
     if used:
-        form.cleaned_data["code"] = ""  # no code: allauth refuses it
+        form.cleaned_data["code"] = ""  # allauth refuses an empty code
     try:
         return clean()
     except ValidationError as error:
@@ -104,7 +105,7 @@ def _clean_once(form: Any, clean: Callable[[], str]) -> str:
 
 
 def step_of(secret: str, code: str) -> int | None:
-    """Return the 30-second step that this code belongs to, if it is one that is accepted now, or None."""
+    """Return the 30-second step (a count since 1970) of this code, or None if the code is not accepted now."""
     for step in yield_hotp_counters_from_time():
         if compare_user_code(actual=code, expected=format_hotp_value(hotp_value(secret, step))):
             return int(step)

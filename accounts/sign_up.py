@@ -1,4 +1,4 @@
-"""Signing up, the addresses of an account, and the mail that asks to confirm one."""
+"""Views to sign up, to manage addresses, and to send a confirmation again."""
 
 from __future__ import annotations
 
@@ -23,20 +23,17 @@ from accounts.adapter import HELD
 from accounts.models import User
 
 JUST_TAKEN: Final = (
-    "Somebody has just taken this name, or one that looks like it. If that was you, in another tab or by clicking"
-    " twice, log in with it. If not, choose another."
+    "Somebody has just taken this name, or one that looks like it. If that was you, in another tab or by a double"
+    " click, log in with it. Otherwise choose another."
 )
 HAS_ACCOUNT: Final = (
-    "You have just made an account for this guest, in another tab or by clicking twice. Log in with the username and"
+    "You have just created an account for this guest, in another tab or by a double click. Log in with the username and"
     " the password you chose there."
 )
 
 
 class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
-    """Make an account.
-
-    Of several requests at once for one name, or from the browser of one guest, one succeeds. The form tells the others.
-    """
+    """Creates an account. Of simultaneous requests for one name or by one guest, only one succeeds."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         username = form.cleaned_data["username"]
@@ -55,10 +52,8 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
         return refused
 
     def _end_session_of_guest(self) -> None:
-        """Log out a guest who cannot log in before the address is confirmed.
-
-        The new password ends the guest's session in any case. Ended here, it leaves what `confirm_again` needs.
-        """
+        """Log out a guest who must confirm the address first, but keep in the session what `confirm_again` needs."""
+        # The new password would end the guest's session in any case, with all that is in it.
         pending = self.request.session.get(LOGIN_SESSION_KEY)
         if pending is not None and self.request.user.is_authenticated:
             held = self.request.session.get(HELD)
@@ -69,7 +64,7 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
 
 
 class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types
-    """The page where people manage their mail addresses. Changes sent at once are made one after the other."""
+    """The page where people manage their mail addresses. It locks the person, so changes are made one at a time."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         with transaction.atomic():
@@ -80,9 +75,9 @@ class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types
 
 @require_POST
 def confirm_again(request: HttpRequest) -> HttpResponse:
-    """Queue the mail that asks to confirm an address again, for the person logged in or the one who just signed up.
+    """Queue the confirmation mail again, for the person who is logged in or has just signed up in this session.
 
-    :raises TooManyTries:
+    :raises TooManyTries: this network or the person has asked for too many.
     """
     user = request.user if request.user.is_authenticated else _signing_up(request)
     address = get_address_for_user(user) if user is not None else None
@@ -94,7 +89,7 @@ def confirm_again(request: HttpRequest) -> HttpResponse:
 
 
 def _signing_up(request: HttpRequest) -> User | None:
-    """Return the person who has signed up in this session and cannot log in before confirming the address."""
+    """Return the person who has signed up in this session and must confirm the address to log in, or None."""
     stage = LoginStageController.enter(request, EmailVerificationStage.key)
     user: User | None = stage.login.user if stage is not None else None
     return user

@@ -1,6 +1,6 @@
-"""The words for staff in the languages that people here are likely to read.
+"""Words for staff in the languages that players are likely to read. Names cannot contain them.
 
-A name is compared with them by look, without marks (`accounts.names`), so `modératrice` needs no second spelling.
+They are compared by skeleton and without marks (`accounts.names`), so `modératrice` needs no second spelling.
 """
 
 from __future__ import annotations
@@ -24,4 +24,4 @@ WORDS: Final = {
     "Ukrainian": "адміністрація модерація офіційний підтримка техпідтримка",
     "Turkish": "yönetici yönetim destek görevli",
 }
-"""No word of a name is one of these, and no words of it one after the other, like `game master`."""
+"""No word of a name is one of these, and no neighbouring words together, like `game master`."""

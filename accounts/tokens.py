@@ -1,4 +1,4 @@
-"""API tokens as text: made of 256 random bits, known to the database by their SHA-256 alone."""
+"""API tokens: 256 random bits as text. The database stores only their SHA-256."""
 
 import hashlib
 import secrets
@@ -12,5 +12,5 @@ def new_token() -> str:
 
 
 def digest_of(token: str) -> str:
-    """What is stored. A plain hash is enough: nobody can guess 256 random bits."""
+    """Return the SHA-256 of a token as hex digits. It needs no salt: nobody can guess 256 random bits."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

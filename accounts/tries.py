@@ -1,10 +1,10 @@
-"""Count tries that are limited: wrong passwords and codes, sign-ups and requests for a new password.
+"""Count limited tries: wrong passwords and codes, sign-ups, and requests for a new password.
 
-The counts are rows in PostgreSQL, so no restart, no full cache and no missing Redis erases them (decision 84).
+The counts are rows in PostgreSQL, so that no restart, full cache or missing Redis erases them (decision 84).
 
 A limit of N tries in a window gives each key N slots. A try first takes a slot that is neither used in the window nor
 held by another try, and holds it by an advisory lock until its transaction ends. Only a try that counts writes its
-slot, so a right password writes nothing, and of many tries at once no more than N are ever checked.
+slot. So a right password writes nothing, and of many simultaneous tries at most N are checked.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from accounts.models import CountedTry
 from accounts.origin import hashed_identity, networks_of
 
 T = TypeVar("T")
-SLOT_BITS: Final = 24  # enough for the widest limit, of a /48 and with the highest RATE_LIMITS
-AT_ONCE: Final = 100  # slots of one key that are offered to a try; more than a process has threads
-HELD_SECONDS: Final = 1  # how soon to come back when every free slot is held by a try that is being checked
+SLOT_BITS: Final = 24  # enough for the widest limit: a /48 with the highest RATE_LIMITS
+AT_ONCE: Final = 100  # free slots of a key that a try chooses from; more than a process has threads
+HELD_SECONDS: Final = 1  # the wait if all free slots are held by tries in progress
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is counted by a limit: a network, a name, a person or a browser, as a keyed hash.
+    """What a limit counts: a network, a name, a person or a browser. `who` is its keyed hash.
 
-    It may have `times` as many tries as the limit says.
+    It has `times` as many tries as the limit says.
     """
 
     limit: TryLimit
@@ -48,13 +48,13 @@ class Key:
 
     @classmethod
     def of_address(cls, address: str, *limits: TryLimit) -> list[Key]:
-        """Return the keys, for each of these limits, of all networks that a try from this address counts for."""
+        """Return the keys of all networks that a try from this address counts for, under each of these limits."""
         networks = networks_of(address)
         return [cls(limit, hashed_identity(limit.name, name), times) for limit in limits for name, times in networks]
 
     @property
     def most(self) -> int | None:
-        """Return how many tries it may have in the window of the limit, or None for any number."""
+        """Return the number of tries in the window of the limit, or None for no limit."""
         return scaled(self.limit.most * self.times)
 
     @property
@@ -62,14 +62,14 @@ class Key:
         return f"{self.limit.name}:{self.who}"
 
     def lock(self, slot: int) -> int:
-        """Return the number of the advisory lock of a slot: a positive 63-bit integer."""
+        """Return the number of the advisory lock of a slot, a positive 63-bit integer."""
         digest = hashlib.sha256(self.text.encode()).digest()
         return (int.from_bytes(digest[:8]) >> (SLOT_BITS + 1) << SLOT_BITS) + slot
 
 
 @dataclass(slots=True)
-class Try:
-    """A try in progress. Call `count()` if it counts against its limits."""
+class Attempt:
+    """A try in progress. Call `count()` to count it against its limits."""
 
     counts: bool = field(default=False, init=False)
 
@@ -78,47 +78,47 @@ class Try:
 
 
 @contextmanager
-def attempt(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iterator[Try]:
-    """Hold a slot of each key during the block, and use them up if the block calls `count()`.
+def attempt(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iterator[Attempt]:
+    """Hold a slot of each key during the block, and use the slots up if the block calls `count()`.
 
-    The block runs in a transaction of its own, or with `durable=False` in one that runs already: then the count is
-    undone with the rest of it. If the block raises, nothing is counted.
+    The block runs in its own transaction, or with `durable=False` in the current one, with which the count is rolled
+    back. If the block raises, nothing is counted.
 
     :raises TooManyTries: a key has no slot left.
     """
     limited = [key for key in keys if key.most is not None]
-    one = Try()
+    current = Attempt()
     if not limited:
-        yield one
+        yield current
         return
     with transaction.atomic(durable=durable):
         slots = [(key, _take(key, now)) for key in limited]
-        yield one
-        if one.counts:
+        yield current
+        if current.counts:
             _use(slots, now)
 
 
 def check(keys: Iterable[Key], now: datetime, checked: Callable[[], T]) -> T:
-    """Return what `checked` returns. A ValidationError that it raises counts as a try, and is raised again.
+    """Return what `checked()` returns. A ValidationError that it raises is counted and raised again.
 
-    :raises TooManyTries: a key has no slot left, and `checked` was not called.
+    :raises TooManyTries: a key has no slot left; `checked` was not called.
     """
-    with attempt(keys, now) as one:
+    with attempt(keys, now) as current:
         try:
             return checked()
         except ValidationError as error:
             wrong = error
-            one.count()
+            current.count()
     raise wrong
 
 
 def count(keys: Iterable[Key], now: datetime) -> None:
     """Count one try of each key.
 
-    :raises TooManyTries: a key has no slot left, and nothing is counted.
+    :raises TooManyTries: a key has no slot left; nothing is counted.
     """
-    with attempt(keys, now) as one:
-        one.count()
+    with attempt(keys, now) as current:
+        current.count()
 
 
 def forgive(keys: Iterable[Key]) -> None:
@@ -127,8 +127,8 @@ def forgive(keys: Iterable[Key]) -> None:
 
 
 def forget_old(now: datetime) -> int:
-    """Delete the counts whose window is over, and return how many they were."""
-    # Skipping rows that a try is writing again keeps this from waiting for it, so the two cannot deadlock.
+    """Delete the counts whose window is over, and return their number."""
+    # Skips rows that a try is writing again, so that the two cannot deadlock.
     with transaction.atomic():
         old = CountedTry.objects.select_for_update(skip_locked=True).filter(until__lte=now).values_list("pk", flat=True)
         deleted, _ = CountedTry.objects.filter(pk__in=list(old)).delete()
@@ -136,7 +136,10 @@ def forget_old(now: datetime) -> int:
 
 
 def _take(key: Key, now: datetime) -> int:
-    """Lock a free slot of this key until the transaction ends, and return it."""
+    """Lock a free slot of this key until the transaction ends, and return it.
+
+    :raises TooManyTries: all slots are used or held.
+    """
     most = key.most or 0
     while True:
         used = _used(key, most, now)
@@ -146,19 +149,19 @@ def _take(key: Key, now: datetime) -> int:
         slot = _lock(key, free)
         if slot is None:
             raise TooManyTries(key.limit, HELD_SECONDS)
-        # Another try may have used the slot and let go of it after `used` was read.
+        # Another try may have used and released the slot after `used` was read.
         if slot not in _used(key, most, now):
             return slot
 
 
 def _used(key: Key, most: int, now: datetime) -> dict[int, datetime]:
-    """Return the slots of this key that are used up, and until when."""
+    """Return the used slots of this key, each with the end of its window."""
     rows = CountedTry.objects.filter(key=key.text, slot__lt=most, until__gt=now)
     return dict(rows.values_list("slot", "until"))
 
 
 def _lock(key: Key, slots: Sequence[int]) -> int | None:
-    """Lock the first of these slots that no other transaction holds, and return it; None if all are held."""
+    """Lock the first of these slots that no other transaction holds. Return it, or None if all are held."""
     locks = {key.lock(slot): slot for slot in slots}
     with connection.cursor() as cursor:
         # With LIMIT PostgreSQL stops at the first row that passes, so it takes no other lock.

@@ -1,7 +1,4 @@
-"""The tokens of the account page, and five of allauth's pages changed; the rest of /accounts/ is allauth's own.
-
-The account page itself belongs to `games`.
-"""
+"""URLs of API tokens, and of the allauth pages that this site changes. `games` has the account page itself."""
 
 from django.urls import path, re_path
 
@@ -11,7 +8,7 @@ urlpatterns = [
     path("me/tokens/", views.create_token, name="me-token-create"),
     path("me/tokens/<int:token_id>/revoke/", views.revoke_token, name="me-token-revoke"),
     path("email/again/", sign_up.confirm_again, name="confirm-again"),
-    # The same addresses as in allauth.account.urls, which come after these.
+    # The same URLs as in allauth.account.urls, which are tried after these.
     path("email/", sign_up.Addresses.as_view(), name="account_email"),
     path("signup/", sign_up.SignUp.as_view(), name="account_signup"),
     re_path(r"^confirm-email/(?P<key>[-:\w]+)/$", views.ConfirmAddress.as_view(), name="account_confirm_email"),

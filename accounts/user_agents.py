@@ -1,4 +1,4 @@
-"""Name a browser in words from our own list, so that nothing a browser sends about itself is stored or shown."""
+"""Name browsers in words of our own, so that nothing from a `User-Agent` header is stored or shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES: Final = (
     ("CriOS/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""What the browsers in use say of themselves, and their names. The order counts: most also claim to be a later one."""
+"""Parts of `User-Agent` headers and the browsers they mean. The order matters: most headers have a later part, too."""
 SYSTEMS: Final = (
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -28,7 +28,7 @@ SYSTEMS: Final = (
 
 
 def browser_of(user_agent: str) -> str:
-    """Return a browser and its system, as "Firefox, Windows", by the `User-Agent` header."""
+    """Return the browser and the system of a `User-Agent` header, for example "Firefox, Windows"."""
     name = next((name for sign, name in NAMES if sign in user_agent), UNKNOWN)
     system = next((name for sign, name in SYSTEMS if sign in user_agent), "")
     return f"{name}, {system}" if system else name

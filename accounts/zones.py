@@ -1,4 +1,4 @@
-"""Time zones as a list that people find theirs in: by region, the city in words, each zone once."""
+"""Time zones as choices of a form, grouped by region, each zone once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 
-UTC: Final = ("UTC", "UTC, the same everywhere")
+UTC: Final = ("UTC", "UTC")
 DATA: Final = files("tzdata.zoneinfo")
 
 Choice = tuple[str, str]
@@ -19,14 +19,14 @@ Choices = list[Choice | tuple[str, list[Choice]]]
 
 @cache
 def current_zones() -> frozenset[str]:
-    """The zones that people live in, under their names of today, as tzdata lists them by country (zone.tab)."""
+    """Return the current names of the zones that people live in, as tzdata lists them by country (zone.tab)."""
     rows = DATA.joinpath("zone.tab").read_text(encoding="utf-8").splitlines()
     return frozenset(row.split("\t")[2] for row in rows if not row.startswith("#")) & available_timezones()
 
 
 @cache
 def old_names() -> Mapping[str, tuple[str, ...]]:
-    """The names that a zone of `current_zones` has had besides: browsers still say Asia/Calcutta."""
+    """Return the former names of each of `current_zones`. Browsers still send some, like Asia/Calcutta."""
     found: dict[str, list[str]] = {}
     for row in DATA.joinpath("tzdata.zi").read_text(encoding="utf-8").splitlines():
         if row.startswith("L "):
@@ -55,7 +55,7 @@ def zone_choices(stored: str = "UTC") -> Choices:
 
 
 class ZoneSelect(forms.Select):
-    """A list of zones from which static/js/zone.js can pick the browser's own, by any name it has had."""
+    """A list of zones in which static/js/zone.js can find the browser's zone by any of its names."""
 
     def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         option: dict[str, Any] = super().create_option(name, value, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""What the log-in page says besides its form."""
+"""A template tag for the log-in page."""
 
 from typing import Any
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def was_unsent(context: dict[str, Any]) -> bool:
-    """Return True if this page answers a form of somebody who is not logged in."""
+    """Return True if this page answers a form that was sent without a log-in."""
     return bool(context["request"].COOKIES.get(UNSENT_COOKIE))

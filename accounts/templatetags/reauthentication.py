@@ -1,4 +1,4 @@
-"""Whether a page may offer what is done only by somebody who has just confirmed that it is them."""
+"""A template tag for pages with changes that need a recent confirmation."""
 
 from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from django import template
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def recently_confirmed(context: Context) -> bool:
-    """Return True if the password or second factor was shown again in the last minutes."""
+    """Return True if the user has confirmed their identity in the last few minutes."""
     return bool(did_recently_reauthenticate(context["request"]))

@@ -28,7 +28,7 @@ CLOSED: Final = "you looked at hands there as staff, or staff removed you from t
 OVER_LIMIT: Final = "you would have too many tables."
 
 
-def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
+def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Attempt]:
     """Allow a `with` block to create a guest for this visitor. The block calls `count()` once it has done so.
 
     The block runs in a transaction. If it raises, nothing is counted.

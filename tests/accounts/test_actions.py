@@ -159,7 +159,7 @@ def test_the_command_prints_the_token_as_its_last_word(alice: User) -> None:
 
 
 def test_the_command_makes_the_person_only_when_told(db: None) -> None:
-    with pytest.raises(CommandError, match="There is no user tess; --create makes one"):
+    with pytest.raises(CommandError, match=r"There is no user tess\. Use --create"):
         create_token("tess")
     user = actions.use_token(token=create_token("tess", "--create").split()[-1], now=NOW)
 

@@ -187,7 +187,7 @@ def test_the_owner_of_the_address_is_told_how_to_get_in_and_confirms_nothing(
     assert letter.to == [CONFIRMED]
     text = str(letter.body)
     assert "your email address, alice@example.org" in text
-    assert "its username is alice" in text
+    assert "Its username is alice" in text
     assert "/accounts/login/" in text
     assert "/accounts/password/reset/" in text
     assert "confirm-email" not in text

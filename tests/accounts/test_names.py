@@ -104,7 +104,7 @@ def test_a_name_that_cannot_be_seen_or_misleads_is_refused(code: str, name: str)
 def test_a_refusal_says_what_to_leave_out() -> None:
     with pytest.raises(ValidationError, match=r"leave out combining grapheme joiner \(U\+034F\)"):
         validate_display_name("a\u034flice")
-    with pytest.raises(ValidationError, match="“b\u043eb” has letters of different scripts"):
+    with pytest.raises(ValidationError, match="“b\u043eb” mixes scripts"):
         validate_display_name("Zo\u00eb b\u043eb")
 
 
@@ -156,15 +156,15 @@ def test_a_username_that_only_begins_like_one_of_the_site_is_fine(name: str) -> 
 
 @pytest.mark.parametrize("name", ["evil.com", "www.evil", "bob.evil.com", "a.b.io"])
 def test_a_username_is_no_address_of_a_site(name: str) -> None:
-    with pytest.raises(ValidationError, match=r"make a link of it\. Leave out the dot, or use a hyphen\."):
+    with pytest.raises(ValidationError, match=r"turn it into a link\. Leave out the dot, or use a hyphen\."):
         check_username(name)
 
 
 @pytest.mark.parametrize("name", ["Модератор", "محمد", "山田"])
 def test_a_username_in_another_script_is_told_which_letters_it_can_have(name: str) -> None:
-    with pytest.raises(ValidationError, match="letters from a to z") as refused:
+    with pytest.raises(ValidationError, match="unaccented letters") as refused:
         check_username(name)
-    assert "The name that others see at the table can have letters of any script" in str(refused.value)
+    assert "The name that others see can have letters of any script" in str(refused.value)
 
 
 def check_username(name: str) -> None:

@@ -79,9 +79,9 @@ def test_what_the_username_is_for_is_said_where_names_are_chosen(client: Client,
     field = re.search(r'id="id_username_helptext">(.*?)</div>', client.get("/accounts/signup/").content.decode())
     assert field is not None
     assert "address of your public page, /people/&lt;username&gt;/." in field[1]
-    assert "Others see your name at the table" in field[1]
+    assert "It is also the name that others see" in field[1]
     account = as_alice.get("/accounts/me/").content.decode()
-    assert "public page’s address, /people/alice/." in account
+    assert "address of your public page, /people/alice/." in account
 
 
 def test_a_refused_form_leads_to_each_fault(alice: User) -> None:
@@ -288,7 +288,7 @@ def test_the_account_page_changes_name_and_time_zone(alice: User, as_alice: Clie
     ("name", "zone", "sentence"),
     [
         ("bob", "UTC", "Somebody else goes by this name."),
-        ("...", "UTC", "visible characters only"),
+        ("...", "UTC", "only visible characters"),
         ("fine", "Mars/Olympus", "Mars/Olympus is not one of the available choices"),
     ],
 )

@@ -113,7 +113,7 @@ def test_a_used_code_is_answered_with_wait_for_the_next_one(alice: User) -> None
     TOTP.activate(alice, SECRET)
     assert log_in(totp(SECRET))
     page = logged_in(alice).post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)}).content.decode()
-    assert "This code has been used already. Wait until your app shows the next one." in page
+    assert "This code was used already. Wait until your app shows the next one." in page
 
 
 def test_a_used_code_counts_as_a_wrong_one(alice: User, settings: Settings) -> None:
@@ -216,7 +216,7 @@ def test_another_key_is_an_error_for_people_and_in_the_log(alice: User, settings
     with capture_logs() as lines:
         answer = browser.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
     assert answer.status_code == 200
-    assert "Your second factor cannot be checked" in answer.content.decode()
+    assert "We can’t check your second factor" in answer.content.decode()
     assert not get_user(browser).is_authenticated
     errors = [line["event"] for line in lines if line["log_level"] == "error"]
     assert errors == ["a second factor cannot be decrypted: is an old SECRET_KEY missing in SECRET_KEY_FALLBACKS?"]
@@ -232,7 +232,7 @@ def test_so_it_is_on_the_pages_that_show_recovery_codes(alice: User, settings: S
     browser.post("/accounts/reauthenticate/", {"password": "alice"})
     answer = browser.get(f"/accounts/2fa/{page}")
     assert answer.status_code == 503
-    assert "Your second factor cannot be checked" in answer.content.decode()
+    assert "We can’t check your second factor" in answer.content.decode()
 
 
 # Changing the key

@@ -172,7 +172,7 @@ def test_the_addresses_can_be_read_and_confirmed_again_without_it(
 ) -> None:
     page = as_alice.get(EMAIL).content.decode()
     assert "third@example.org" in page
-    assert "Send the verification again" in page
+    assert "Send the confirmation again" in page
     for offered in ("action_add", "action_remove", "action_primary"):
         assert offered not in page
         assert offered in confirmed_browser(alice).get(EMAIL).content.decode()
@@ -196,7 +196,7 @@ def test_a_guest_who_has_no_password_signs_up_first(db: None, page: str) -> None
     form = {"email": "thief@example.org", "action_add": "", "name": "mine", "password1": NEW, "password2": NEW}
     for answer in (browser.get(page), browser.post(page, form)):
         assert answer.headers["Location"] == "/accounts/signup/"
-    assert "a guest has no password" in browser.get("/accounts/signup/").content.decode()
+    assert "Guests have no password" in browser.get("/accounts/signup/").content.decode()
     assert kept(guest)[0] == kept(guest)[3] == []  # type: ignore[index]  # rows
     guest.refresh_from_db()
     assert not guest.has_usable_password()
@@ -279,7 +279,7 @@ def test_a_reset_revokes_every_token_and_ends_every_session(alice: User, bob: Us
     assert not Session.objects.filter(user=alice).exists()
     page = browser.get("/accounts/password/reset/key/done/").content.decode()
     assert "You are logged out everywhere, and all API tokens of the account are revoked." in page
-    assert "Your password is changed." in page
+    assert "Your password was changed." in page
     alice.refresh_from_db()
     assert alice.check_password(NEW)
 

@@ -96,7 +96,7 @@ def test_another_address_is_the_primary_one(alice: User) -> None:
 
 def test_an_api_token_is_made(alice: User) -> None:
     confirmed_browser(alice).post("/accounts/me/tokens/", {"name": "see https://evil.example"})
-    assert told() == {"An API token was made": BOTH}
+    assert told() == {"An API token was created": BOTH}
     assert "evil" not in text()
 
 
@@ -138,7 +138,7 @@ def test_an_app_is_set_up_and_given_up_and_codes_are_made(alice: User) -> None:
     browser.post("/accounts/2fa/totp/deactivate/")
     assert told() == {
         "An authenticator app was set up": BOTH,
-        "New recovery codes were made": BOTH,
+        "New recovery codes were created": BOTH,
         "Your authenticator app was removed": BOTH,
     }
     assert not [message for message in mail.outbox if secret in str(message.body)]

@@ -152,7 +152,7 @@ def _confirmed(url: str) -> Callable[[Page, Cast], object]:
 def _made_token(page: Page, cast: Cast) -> None:
     _confirmed("/accounts/me/tokens/")(page, cast)
     page.get_by_label("Name of the token").fill("my bot")
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create the token").click()
     page.get_by_label("Your new token").wait_for()
 
 

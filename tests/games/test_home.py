@@ -293,7 +293,7 @@ def test_a_guest_who_logs_in_is_asked_whether_the_games_come_along(guest: User, 
     browser = logged_in(guest)
     assert log_in(browser, "alice").headers["Location"] == "/move-seats/"
     asked = browser.get("/move-seats/")
-    assert f"as the guest {guest.name}, who sits in 1 game" in text_of(asked)
+    assert f"as the guest {guest.name}, in 1 game. You can move it to your account" in text_of(asked)
     answer = browser.post("/move-seats/", {"answer": "move"}, follow=True)
     assert f"1 game of {guest.name} moved to your account." in text_of(answer)
     assert Seat.objects.get(game=game, index=0).user == alice

@@ -91,7 +91,7 @@ def test_a_corrected_name_touches_no_other_column(ann: User, alice: User) -> Non
         ("staff", "", "reserved"),
         ("alice", "moderator", "reserved"),
         ("alice", "x" * 31, "30"),
-        ("alice", "\u202eevE", "visible characters only"),
+        ("alice", "\u202eevE", "only visible characters"),
     ],
 )
 def test_a_name_that_is_none_is_refused(

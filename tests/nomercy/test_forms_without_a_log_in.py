@@ -11,7 +11,7 @@ from accounts.models import User
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
-SAID = "You are not logged in, so what you sent was not done."
+SAID = "You are not logged in, so nothing was done."
 
 
 @pytest.mark.parametrize("path", ["/accounts/me/", "/notices/settings/", "/accounts/me/rest/"])

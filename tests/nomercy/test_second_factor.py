@@ -56,7 +56,7 @@ def test_staff_without_a_second_factor_are_led_to_set_one_up_and_then_get_in(mo:
     assert done.redirect_chain[-1][0] == "/accounts/2fa/recovery-codes/"
     for shown in (done, browser.get("/accounts/2fa/")):
         assert 'href="/admin/">To the staff pages</a>' in shown.content.decode()
-    assert "each of these codes lets you in once" in done.content.decode()
+    assert "you can log in once with each of these codes" in done.content.decode()
     assert browser.get("/admin/").status_code == 200
     assert Authenticator.objects.filter(user=mo).count() == 2  # and recovery codes
 

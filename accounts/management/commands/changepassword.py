@@ -1,4 +1,4 @@
-"""`manage.py changepassword USERNAME`: set a password, and end every session and API token of the account."""
+"""`manage.py changepassword USERNAME`: set a password, end all sessions and revoke all API tokens of the account."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ TRIES: Final = 3
 
 
 class Command(BaseCommand):
-    """Replaces Django's command, which keeps API tokens and saves the whole row as it was before the prompt."""
+    """Replaces Django's command, which keeps API tokens and writes back the whole row as it was before the prompt."""
 
-    help = "Set a password, and end every session and API token of the account."
+    help = "Set a password, end all sessions and revoke all API tokens of the account."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("username", nargs="?", help="whose; by default the name you have on this machine")
+        parser.add_argument("username", nargs="?", help="the account; by default your name on this machine")
 
     def handle(self, *args: Any, **options: Any) -> str:
         user = queries.person_named(options["username"] or getpass.getuser())
         if user is None or user.is_guest:
-            raise CommandError("No account has this username. Give the username of a person who is not a guest.")
+            raise CommandError("No account has this username. Guests have no password.")
         self.stdout.write(f"Changing the password of {user.username}.")
         password = self._typed_password(user)
         with transaction.atomic():
             password_forms.replace_password(user=user, password=password)
             mails.notify(kind=mails.PASSWORD_CHANGED, user=user, now=timezone.now())
-        return f"{user.username} has a new password. All sessions and API tokens of the account have ended."
+        return f"{user.username} has a new password. All sessions have ended and all API tokens are revoked."
 
     def _typed_password(self, user: User) -> str:
         for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""`manage.py create_token USERNAME`: an API token for a person, printed as the last word."""
+"""`manage.py create_token USERNAME`: create an API token, and print it as the last word."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,12 +11,12 @@ from accounts import actions, queries
 
 
 class Command(BaseCommand):
-    help = "Make an API token; it is printed once, as the last word, and stored hashed."
+    help = "Create an API token. It is printed once, as the last word; only its hash is stored."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--create", action="store_true", help="make the person too, if there is none of this name")
-        parser.add_argument("--name", default="made by manage.py", help="what the account page calls the token")
+        parser.add_argument("--create", action="store_true", help="create the person if nobody has this name")
+        parser.add_argument("--name", default="made by manage.py", help="the name of the token on the account page")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = queries.person_named(options["username"])
@@ -26,7 +26,7 @@ class Command(BaseCommand):
             except ValidationError as error:
                 raise CommandError(" ".join(error.messages)) from None
         if user is None:
-            raise CommandError(f"There is no user {options['username']}; --create makes one.")
+            raise CommandError(f"There is no user {options['username']}. Use --create to create one.")
         try:
             token = actions.create_token(user=user, name=options["name"], now=timezone.now())
         except actions.TooManyTokens:

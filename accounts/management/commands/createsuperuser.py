@@ -1,4 +1,4 @@
-"""`manage.py createsuperuser`: Django's, for people who are known by one name and log in by a confirmed address."""
+"""`manage.py createsuperuser`: Django's command with this site's rules for names and addresses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from accounts.names import username_validators
 
 
 class Command(createsuperuser.Command):
-    """Whoever has the shell vouches for the address: mail may not even go out yet."""
+    """Marks the address as confirmed, because mail may not work yet when a site is set up."""
 
     username = ""
 
@@ -29,14 +29,14 @@ class Command(createsuperuser.Command):
         if address is not None and (refusal := _refusal_of_address(address)):
             raise CommandError(refusal)
         with transaction.atomic(), connection.cursor() as cursor:
-            # Nobody need type in haste: until the end this transaction only reads.
+            # No time limit for typing: until the end this transaction only reads.
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             super().handle(*args, **options)
             if self.username:
                 actions.mark_address_verified(username=self.username)
 
     def get_input_data(self, field: Field[Any, Any], message: str, default: str | None = None) -> str | None:
-        """What was typed, or None to be asked again."""
+        """Return what was typed, or None to ask again."""
         value = super().get_input_data(field, message, default)
         if field.name == "email" and value is not None and (refusal := _refusal_of_address(value)):
             self.stderr.write(f"Error: {refusal}")
@@ -44,10 +44,10 @@ class Command(createsuperuser.Command):
         return value
 
     def _validate_username(self, username: str, verbose_field_name: str, database: str) -> str | None:
-        """What is wrong with a username, of those that are asked for and those that are given; None if nothing is."""
+        """Return what is wrong with a username, or None. Django calls it for typed names and for given ones."""
         self.username = username
         if username != username.lower():
-            return f"Error: Usernames are written in small letters here: {username.lower()}"
+            return f"Error: Usernames are in small letters: {username.lower()}"
         refusal: str | None = super()._validate_username(username, verbose_field_name, database)  # type: ignore[misc]
         if refusal is None and (reason := _refusal_of_username(username)):
             refusal = f"Error: {reason}"
@@ -55,7 +55,7 @@ class Command(createsuperuser.Command):
 
 
 def _refusal_of_username(username: str) -> str:
-    """Return why this username cannot be taken, or an empty text. Reserved names are fine: superusers are staff."""
+    """Return why this username cannot be used, or "". Reserved names are fine, because superusers are staff."""
     for validate in username_validators:
         try:
             validate(username)
@@ -66,12 +66,12 @@ def _refusal_of_username(username: str) -> str:
 
 
 def _refusal_of_address(address: str) -> str:
-    """Why a superuser could not log in with this address, which may be empty; empty if that is no reason."""
+    """Return why a superuser could not log in with this address, or "". The address may be empty."""
     if not address:
         mandatory = app_settings.EMAIL_VERIFICATION == app_settings.EmailVerificationMethod.MANDATORY
-        return "Give an address: EMAIL_VERIFICATION=mandatory lets nobody in without." if mandatory else ""
+        return "Give an address: with EMAIL_VERIFICATION=mandatory nobody can log in without one." if mandatory else ""
     if queries.holder_of(address) is not None:
-        return "Another account has confirmed this address: give one of your own."
+        return "Another account has confirmed this address. Give another one."
     try:
         validate_address(address)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""`manage.py reencrypt_factors`: encrypt with the current `SECRET_KEY`, so that the old one can be thrown away."""
+"""`manage.py reencrypt_factors`: encrypt second factors with the current `SECRET_KEY`, so that old keys can go."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -10,15 +10,15 @@ from accounts import actions
 
 class Command(BaseCommand):
     help = (
-        "Encrypt every second factor with SECRET_KEY; keys in SECRET_KEY_FALLBACKS decrypt what they encrypted."
-        " Ends with status 1 if no key decrypts some of them, and says whose they are."
+        "Encrypt every second factor with SECRET_KEY. Keys in SECRET_KEY_FALLBACKS are used to decrypt."
+        " If no key decrypts some of them, it names their owners and exits with status 1."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--drop-unreadable",
             action="store_true",
-            help="delete factors that no key decrypts; their owners log in by password alone until they set up another",
+            help="delete factors that no key decrypts; their owners can then log in by password alone",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
