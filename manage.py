@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's commands. Without `DATABASE_URL` they use the running embedded PostgreSQL, or start it for the command."""
+"""Django's commands. Without `DATABASE_URL` they use the embedded PostgreSQL, and start it if it is not running."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ WITHOUT_DATABASE = {
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
     for timeout in ("STATEMENT_TIMEOUT_MS", "IDLE_TRANSACTION_TIMEOUT_MS"):
-        os.environ.setdefault(timeout, "0")  # they are for requests; commands may take their time
+        os.environ.setdefault(timeout, "0")  # for requests only: commands may take long
     wants_help = bool({"--help", "-h", "--version"} & set(sys.argv))
     if wants_help or len(sys.argv) < 2 or sys.argv[1] in WITHOUT_DATABASE:
         execute_from_command_line(sys.argv)
@@ -35,7 +35,7 @@ def main() -> None:
         require_reachable()
         execute_from_command_line(sys.argv)
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leave the server behind in good order
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # releases the server
     try:
         with running():
             execute_from_command_line(sys.argv)

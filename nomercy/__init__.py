@@ -1,4 +1,4 @@
-"""Wiring: settings, the doors of the processes, and the embedded stack."""
+"""The Django project: settings, middleware, the HTTP server, and the launchers of `script/run` and `script/stack`."""
 
 from nomercy.celery import app as celery_app
 

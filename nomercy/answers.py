@@ -1,4 +1,4 @@
-"""Answers that pages, the API and the server itself have in common."""
+"""Responses that pages, the API and the HTTP server share."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from games.refusals import Denied
 
 API: Final = "/api/"
-"""How the paths of the API begin, where a refusal is an error object and not a page."""
+"""The prefix of the API's paths. A refusal there is an error object, not a page."""
 
 
 def error_object(denied: Denied) -> HttpResponse:
@@ -17,6 +17,6 @@ def error_object(denied: Denied) -> HttpResponse:
 
 
 def too_large() -> Denied:
-    """Return the refusal of a body that is longer than the site parses, wherever that is found."""
+    """Return the refusal of a body longer than `DATA_UPLOAD_MAX_MEMORY_SIZE`."""
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     return Denied("too_large", f"The body is longer than {most:,} bytes: send less. Nothing was done.")

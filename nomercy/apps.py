@@ -1,4 +1,4 @@
-"""The wiring as Django apps: the admin has our own site behind it."""
+"""The app configurations of the project, of the admin with our own site, and of second factors."""
 
 from allauth.mfa.apps import MFAConfig
 from django.apps import AppConfig
@@ -14,6 +14,6 @@ class StaffConfig(AdminConfig):
 
 
 class SecondFactorConfig(MFAConfig):  # type: ignore[misc]  # allauth has no types
-    """Under a name that the staff pages can show."""
+    """allauth's app under a name for the staff pages."""
 
     verbose_name = "Second factors"

@@ -1,8 +1,8 @@
-"""Pages and the API as plain synchronous code in threads, and websockets."""
+"""The ASGI application: pages and the API as synchronous code in threads, and websockets."""
 
 import gc
 
-from nomercy.wsgi import application as wsgi_application  # sets Django up before consumers import models
+from nomercy.wsgi import application as wsgi_application  # sets up Django, before consumers import models
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # isort: skip
 from games.live.handshake import HandshakeChecks  # isort: skip
@@ -20,6 +20,6 @@ application = ProtocolTypeRouter(
     }
 )
 
-# What is loaded now stays, and checking it again would stop everything for a tenth of a second at each collection.
+# What is loaded now is never freed. Checking it at each garbage collection would stop the process for 0.1 s.
 gc.collect()
 gc.freeze()

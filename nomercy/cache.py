@@ -1,7 +1,6 @@
-"""The shared cache only counts and remembers: when Redis is away, the site goes on without it.
+"""The cache, in Redis or in memory. Nothing depends on it: when Redis is away, the site goes on without it.
 
-Values are kept as JSON. Django's own serializer uses pickle, with which anybody who can write to Redis could run code
-as the site.
+Values are stored as JSON. With Django's own serializer, pickle, anybody who can write to Redis could run code here.
 """
 
 import json
@@ -18,7 +17,7 @@ from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 log = structlog.get_logger(__name__)
 PAUSE_SECONDS: Final = 5.0
 
-# What each operation answers when Redis cannot: nothing is cached, nothing was stored, a count starts again.
+# What each operation returns when Redis is away, as if nothing was stored and counts start again.
 FAILED: Final[dict[str, Callable[..., Any]]] = {
     "add": lambda key, value, timeout: True,
     "get": lambda key, default: default,
@@ -35,18 +34,24 @@ FAILED: Final[dict[str, Callable[..., Any]]] = {
 
 
 class NotJson(Exception):
-    """A value in the cache was not written by this serializer."""
+    """A value in the cache is not JSON, so this site did not write it."""
 
 
 class JsonSerializer:
-    """Writes values to Redis: whole numbers as they are, because Redis increments them, everything else as JSON."""
+    """Serializes values as JSON, except integers, which Redis increments itself."""
 
     def dumps(self, value: object) -> int | bytes:
-        """:raises TypeError: JSON has no form for this value."""
+        """Return the value as Redis stores it.
+
+        :raises TypeError: the value cannot be written as JSON.
+        """
         return value if type(value) is int else json.dumps(value).encode()
 
     def loads(self, data: bytes | int) -> Any:
-        """:raises NotJson: the value is of another release, or of somebody else who writes there."""
+        """Return a stored value.
+
+        :raises NotJson: another release or another program has written it.
+        """
         try:
             return json.loads(data) if isinstance(data, bytes) else data
         except ValueError as error:
@@ -54,10 +59,9 @@ class JsonSerializer:
 
 
 class MemoryCache(LocMemCache):
-    """The cache in this process's memory, which keeps exactly what Redis would.
+    """The cache in this process's memory, with the same JSON values as in Redis.
 
-    Django pickles what it keeps there. That is safe, because nobody else can write it. The values are still
-    JSON, so that tests find what would come back changed from Redis.
+    So tests find values that would change in Redis. Django pickles them once more, which is safe in memory.
     """
 
     _serializer = JsonSerializer()
@@ -74,7 +78,7 @@ class MemoryCache(LocMemCache):
 
 
 class FailOpenClient:
-    """Django's Redis client; after a failure Redis is left alone for a moment, so that nobody else waits for it."""
+    """Django's Redis client. After a failure it skips Redis for `PAUSE_SECONDS`, so that requests do not wait."""
 
     def __init__(self, servers: list[str], **options: Any) -> None:
         self._client = RedisCacheClient(servers, **options)

@@ -1,4 +1,4 @@
-"""The Celery app, the whole beat schedule, and which worker does what."""
+"""The Celery app and the beat schedule."""
 
 import os
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from games import HOUSEKEEPING_SECONDS
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
 
 SWEEP: Final = "games.tasks.sweep"
-# task name -> seconds between two runs. A run that waited longer than that is dropped: the next one does its work.
+# Task name -> seconds between two runs. A run that waits longer than that is dropped, because the next does its work.
 BEAT: Final = {
     SWEEP: 2.0,
     "games.tasks.notices": 5.0,
@@ -27,7 +27,7 @@ LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def new_app(**options: Any) -> Celery:
-    """An app of the site's tasks. A process needs one for each worker in it: an app knows one set of queues."""
+    """Return a new app with the site's tasks. Each worker of a process needs its own: an app has one set of queues."""
     made = Celery("nomercy", **options)
     made.config_from_object("django.conf:settings", namespace="CELERY")
     made.autodiscover_tasks()
@@ -40,10 +40,8 @@ app.set_default()  # web threads send by name through `current_app`
 
 @app.on_after_configure.connect
 def schedule(sender: Celery, **_: object) -> None:
-    """Set the schedule once the settings are there: they are still being read when this module is imported.
-
-    Everything runs once when the beat starts: a site that is up for an hour a day would never clean up otherwise.
-    """
+    """Set the beat schedule. Runs when the settings are loaded, which they are not yet when this module is imported."""
+    # LONG_AGO makes each task run once at the start, so that a site that runs an hour a day cleans up, too.
     beat = BEAT | {SWEEP: float(settings.SWEEP_SECONDS)}
     sender.conf.beat_schedule = {
         task: {"task": task, "schedule": seconds, "options": {"expires": seconds}, "last_run_at": LONG_AGO}
@@ -52,12 +50,12 @@ def schedule(sender: Celery, **_: object) -> None:
 
 
 @task_prerun.connect
-def name_log_lines(task: Task[..., object], task_id: str, **_: object) -> None:
-    """What a task logs says which run of which task it was."""
+def add_log_names(task: Task[..., object], task_id: str, **_: object) -> None:
+    """Add the task and its id to the log lines of a task."""
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(task=task.name, task_id=task_id)
 
 
 @task_postrun.connect
-def forget_names(**_: object) -> None:
+def clear_log_names(**_: object) -> None:
     structlog.contextvars.clear_contextvars()

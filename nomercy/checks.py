@@ -1,7 +1,7 @@
-"""Reading the environment, and refusing to start on a wrong setting with one clear sentence.
+"""Read the environment variables, and refuse to start on a wrong one with one clear sentence.
 
-A refusal is a SystemExit: the sentence on standard error, exit status 1, no traceback, in whatever process reads the
-settings. Values that may hold a password are never repeated.
+A refusal is a SystemExit with status 1: the sentence goes to standard error, without a traceback. It never repeats a
+value that may contain a password. All methods of `Environment` and all `check_*` functions raise it.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,15 @@ MAIL_SCHEMES = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
 def refuse(sentence: str) -> NoReturn:
-    """Stop the start."""
+    """Stop the start with this sentence.
+
+    :raises SystemExit: always.
+    """
     raise SystemExit(f"No Mercy does not start: {sentence}")
 
 
 class Environment:
-    """The environment variables, each asked for by name and kind; `names` lists all that were asked for."""
+    """The environment variables by name and type. `names` lists all that were read."""
 
     def __init__(self) -> None:
         self._env = Env()
@@ -52,7 +55,7 @@ class Environment:
         return value
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """One of `choices`; the first is the default."""
+        """Return one of `choices`. The first is the default."""
         value = self.text(name, choices[0])
         if value not in choices:
             refuse(f"{name} must be one of {', '.join(choices)}.")
@@ -62,11 +65,11 @@ class Environment:
         return [word.strip() for word in self.text(name).split(",") if word.strip()]
 
     def database(self, name: str) -> dict[str, Any]:
-        """Django's database settings from a PostgreSQL URL; empty if it is not set."""
+        """Return Django's database settings for a PostgreSQL URL. Empty if it is not set."""
         if not self.text(name):
             return {}
         if _split(self.text(name), name).scheme not in ("postgres", "postgresql"):
-            refuse(f"{name} must look like postgres://user:password@host:5432/name; No Mercy runs on PostgreSQL alone.")
+            refuse(f"{name} must look like postgres://user:password@host:5432/name. No Mercy needs PostgreSQL.")
         try:
             settings = dict(self._env.dj_db_url(name))
         except (EnvError, ValueError):
@@ -76,9 +79,9 @@ class Environment:
         return settings
 
     def redis(self, name: str) -> str:
-        """Return the address as redis-py reads it, and so Channels and the cache; see `broker_url` for Celery.
+        """Return the URL of Redis as redis-py reads it, or "". `broker_url` converts it for Celery.
 
-        A Unix socket may be written in either's form.
+        A Unix socket may be given in the form of redis-py or of Celery.
         """
         value = self.text(name)
         if not value:
@@ -94,14 +97,14 @@ class Environment:
         return f"unix://{parts.netloc}{parts.path}?db={database}"
 
     def site(self, name: str, default: str) -> SplitResult:
-        """The site's address: scheme and host, nothing behind."""
+        """Return the URL of the site, which has a scheme and a host and no path."""
         parts = _split(self.text(name, default), name)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
-            refuse(f"{name} must be the site's address, like https://cards.example.org, with no path.")
+            refuse(f"{name} must be the URL of the site without a path, like https://cards.example.org.")
         return parts
 
     def mail(self, name: str) -> dict[str, Any]:
-        """Django's mail settings from an SMTP URL; empty if it is not set."""
+        """Return Django's mail settings for an SMTP URL. Empty if it is not set."""
         value = self.text(name)
         if not value:
             return {}
@@ -125,7 +128,7 @@ class Environment:
 
 
 def broker_url(redis_url: str) -> str:
-    """Return the address of Redis as Celery's transport reads it, which has a form of its own for a Unix socket."""
+    """Return the URL of Redis as Celery reads it. Its form differs for a Unix socket."""
     parts = urlsplit(redis_url)
     if parts.scheme != "unix":
         return redis_url
@@ -133,15 +136,15 @@ def broker_url(redis_url: str) -> str:
 
 
 def check_secret_key(value: str, *, embedded: bool) -> None:
-    """The embedded stack makes its own key; everybody else gives one."""
+    """Check the length of `SECRET_KEY`. Only with the embedded PostgreSQL may it be missing: then one is created."""
     if value and len(value) < SHORTEST_SECRET_KEY:
         refuse(f"SECRET_KEY must be at least {SHORTEST_SECRET_KEY} characters long.")
     if not value and not embedded:
-        refuse("SECRET_KEY must be set when DATABASE_URL is: a long random text that stays the same.")
+        refuse("SECRET_KEY must be set when DATABASE_URL is. Use a long random text, and keep it.")
 
 
 def check_secret_key_fallbacks(values: Sequence[str]) -> None:
-    """Refuse a fallback that cannot have been a `SECRET_KEY`."""
+    """Check that each fallback can have been a `SECRET_KEY`."""
     if any(len(value) < SHORTEST_SECRET_KEY for value in values):
         refuse(
             f"SECRET_KEY_FALLBACKS must be former keys, separated by commas, each at least {SHORTEST_SECRET_KEY}"
@@ -150,21 +153,21 @@ def check_secret_key_fallbacks(values: Sequence[str]) -> None:
 
 
 def host_of(site: SplitResult) -> str:
-    """The host as a `Host` header has it: lower case, IPv6 in brackets."""
+    """Return the host as in a `Host` header: in lower case, IPv6 in brackets."""
     host = site.hostname or ""
     return f"[{host}]" if ":" in host else host
 
 
 def check_debug(*, debug: bool, site: SplitResult) -> None:
-    """Debug pages show everything, so they stay on this machine."""
+    """Allow `DEBUG` only on this machine, because debug pages show secrets."""
     if debug and host_of(site) not in LOCAL_HOSTS:
-        refuse("DEBUG shows secrets on error pages and is only for a SITE_URL on this machine.")
+        refuse("DEBUG shows secrets on error pages. Use it only with a SITE_URL on this machine.")
 
 
 def _split(value: str, name: str) -> SplitResult:
     try:
         parts = urlsplit(value)
-        parts.port  # noqa: B018  # read for its refusal of a port that is no number
+        parts.port  # noqa: B018  # raises ValueError if the port is not a number
     except ValueError:
-        refuse(f"{name} is not a valid address.")
+        refuse(f"{name} is not a valid URL.")
     return parts

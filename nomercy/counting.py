@@ -1,9 +1,9 @@
-"""Count requests by key, in slices of a window: mostly in the process, now and then in the cache that all share.
+"""Count requests by key in slices of a sliding window: mostly in this process, sometimes in the shared cache.
 
-A request is refused while the slices that reach into the window hold as many as allowed, so no window of that length
-ever takes more, except what other processes have not told yet: each tells the cache after every 32nd part of a limit,
-which costs most requests nothing. The cache counts requests one after another, and what it has counted to is a
-request's place in that order. While Redis is away nobody is refused (`nomercy.cache` logs that).
+A request is refused while the slices in the window together have reached the limit. The count is exact except for
+requests that other processes have not reported yet. A process reports to the cache after each 32nd part of a limit, so
+most requests cost no cache access. The cache increments one counter, whose value is a request's place in the order of
+all processes. While Redis is away nobody is refused (`nomercy.cache` logs that).
 """
 
 import threading
@@ -16,23 +16,26 @@ from typing import Final
 from django.core.cache import caches
 from django.utils.connection import ConnectionProxy
 
-cache = ConnectionProxy(caches, "limits")  # its own cache, so that counts and other values do not push each other out
+cache = ConnectionProxy(caches, "limits")  # separate, so that counts and other values do not evict each other
 SLICES: Final = 6
-UNTOLD: Final = 32
-"""A process keeps at most this part of a limit to itself."""
+UNREPORTED: Final = 32
+"""A process reports after each such part of a limit: one 32nd."""
 FRESH: Final = 1.0
-"""Seconds for which a process believes that a key is over its limit before it asks the cache again."""
+"""Seconds for which a process trusts that a key is over its limit before it asks the cache again."""
 KEPT: Final = 20_000
-"""Counters that a process keeps. A new one replaces the one that was not used for longest, which has told the cache
-of all requests except the last 32nd part of its limit."""
+"""How many counters a process keeps. A new one replaces the least recently used one, so at most the unreported 32nd
+part of its limit is lost."""
 
 
 class Counter:
-    """What this process has seen of one key in the slice of now, and what it knew of the window when it last asked.
+    """The requests with one key in the current slice, as far as this process knows.
 
-    `asking` is held while a request asks the cache about this key. Other requests with the key wait for it if they need
-    the answer. It goes on to the counter of the next slice, which tells what is `past`. `oldest` and
-    `refused` say, once a request was over the limit, which slice leaves the window first and when that was read.
+    `untold` is the number that this process has not reported yet. `known` is the count in the whole window when the
+    cache was last asked; None before. `past` is the counter of the previous slice, if it has unreported requests.
+
+    `asking` is held while a request asks the cache about this key. Other requests wait for it if they need the answer.
+    The counter of the next slice takes it over. After a request was over the limit, `oldest` is the first slice that
+    leaves the window, and `refused` the time when that was read.
     """
 
     __slots__ = ("asking", "known", "oldest", "past", "refused", "slice", "untold")
@@ -46,14 +49,14 @@ class Counter:
         self.asking: threading.Lock = threading.Lock() if past is None else past.asking
 
     def passes(self, most: int) -> bool:
-        """Count one and return True if it is within the limit by what is known here, without asking the cache."""
-        if self.known is None or (self.untold + 1) * UNTOLD >= most or self.known + self.untold >= most:
+        """Count one and return True if that needs no report and is within the limit, as far as this process knows."""
+        if self.known is None or (self.untold + 1) * UNREPORTED >= most or self.known + self.untold >= most:
             return False
         self.untold += 1
         return True
 
     def full(self, most: int, now: float) -> int | None:
-        """`oldest`, if one more is over the limit by what was read a moment ago, or is being read again right now."""
+        """Return `oldest` if one more is over the limit by a fresh answer, or by one being renewed now; else None."""
         if self.known is None or self.known + self.untold < most:
             return None
         return self.oldest if self.fresh(now) or self.asking.locked() else None
@@ -64,15 +67,18 @@ class Counter:
 
 
 class Limiter:
-    """Counts by key; one a process. No lock but the key's own is held while the cache is asked."""
+    """Counts requests by key. There is one in each process. While the cache is asked, only the key's lock is held."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._counters: OrderedDict[str, Counter] = OrderedDict()  # the one that was not used for longest comes first
+        self._counters: OrderedDict[str, Counter] = OrderedDict()  # least recently used first
 
     def wait(self, key: str, most: int, seconds: int) -> int:
-        """Count one; return 0 if it is within the limit, else the seconds to wait, and it is not counted."""
+        """Count one and return 0 if it is within the limit. Otherwise count nothing and return the seconds to wait.
+
+        The limit is `most` in any window of `seconds`.
+        """
         length, now = seconds / SLICES, self._clock()
         with self._lock:
             counter = self._counter(key, int(now / length))
@@ -85,7 +91,7 @@ class Limiter:
         return 0 if oldest is None else self._left(oldest, length)
 
     def refusing(self, key: str, most: int, seconds: int) -> int:
-        """Return the seconds to wait if `wait` refuses this key by what it has read last, else 0. Counts nothing."""
+        """Return the seconds to wait if the last answer of the cache says so, else 0. Counts nothing."""
         length, now = seconds / SLICES, self._clock()
         with self._lock:
             counter = self._counters.get(key)
@@ -94,7 +100,7 @@ class Limiter:
         return 0 if oldest is None else self._left(oldest, length)
 
     def counts(self, key: str) -> bool:
-        """Return True if this process has counted something of this key lately."""
+        """Return True if this process has counted requests with this key recently."""
         with self._lock:
             return key in self._counters
 
@@ -112,15 +118,14 @@ class Limiter:
         return counter
 
     def _ask(self, key: str, counter: Counter, most: int, seconds: int) -> int | None:
-        """Tell the cache of one more, and of those that have passed here since. The caller holds `counter.asking`.
+        """Report one more request and all unreported ones to the cache. The caller holds `counter.asking`.
 
         Return None if the request is within the limit. Otherwise take it back, and return the slice that leaves the
-        window first. Requests that wait for the lock are told when it is their turn: the first process to reach the
-        cache gets the lowest place, and is never refused because of later requests.
+        window first. Each request gets its place when it is reported, so no request is refused because of later ones.
         """
         with self._lock:
-            if self._counters.get(key) is counter:  # else this slice is over, and what passes now would not be told
-                if counter.passes(most):  # the one before has asked for all
+            if self._counters.get(key) is counter:  # or this slice is over, and would report no more
+                if counter.passes(most):  # the request before has just asked
                     return None
                 now = self._clock()
                 oldest = counter.full(most, now) if counter.fresh(now) else None
@@ -131,8 +136,8 @@ class Limiter:
             if past is not None:
                 late, past.untold = past.untold, 0
         if past is not None and late:
-            _tell(key, past.slice, late, seconds)
-        place = _tell(key, counter.slice, passed + 1, seconds)
+            _report(key, past.slice, late, seconds)
+        place = _report(key, counter.slice, passed + 1, seconds)
         window = _earlier(key, counter.slice)
         with self._lock:
             counter.untold -= passed
@@ -144,12 +149,12 @@ class Limiter:
             counter.oldest = min((number for number, count in window.items() if count > 0), default=counter.slice)
             counter.refused = self._clock()
             oldest = counter.oldest
-        _tell(key, counter.slice, -1, seconds)
+        _report(key, counter.slice, -1, seconds)
         return oldest
 
 
-def _tell(key: str, number: int, count: int, seconds: int) -> int:
-    """Count so many more in this slice. Return how many it holds then."""
+def _report(key: str, number: int, count: int, seconds: int) -> int:
+    """Add `count` to this slice in the cache, and return its new value."""
     name = f"{key}:{number}"
     cache.add(name, 0, timeout=2 * seconds)
     try:
@@ -161,7 +166,7 @@ def _tell(key: str, number: int, count: int, seconds: int) -> int:
 
 
 def _earlier(key: str, number: int) -> dict[int, int]:
-    """Return what all have told of each earlier slice that reaches into the window."""
+    """Return the reported counts of the earlier slices in the window."""
     slices = range(number - SLICES, number)
     found = cache.get_many([f"{key}:{n}" for n in slices])
     return {n: found.get(f"{key}:{n}", 0) for n in slices}

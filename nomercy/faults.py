@@ -1,6 +1,6 @@
-"""Log temporary faults of the database as one line without a traceback, in tasks as in requests.
+"""A log filter: temporary faults of the database are one line without a traceback.
 
-The handler of the logs names this filter by its path: it needs Django, which the settings must not import.
+`logs.py` names it by its path, because it needs Django models, which the settings must not import.
 """
 
 import logging
@@ -10,7 +10,7 @@ from games import refusals
 
 
 def without_traceback(record: logging.LogRecord) -> bool:
-    """Remove the traceback of such a fault from this record. Drops no record."""
+    """Remove the traceback if the record is about a temporary fault of the database. Always return True."""
     event = record.msg if isinstance(record.msg, dict) else None
     error = sys.exc_info()[1] if event and event.get("exc_info") is True else (record.exc_info or (None, None))[1]
     if error is not None and refusals.passes(error):
@@ -21,5 +21,5 @@ def without_traceback(record: logging.LogRecord) -> bool:
 
 
 def filter_of_passing_faults() -> object:
-    """Make the filter, for the settings of the logs."""
+    """Return the filter, for the LOGGING setting."""
     return without_traceback

@@ -1,4 +1,4 @@
-"""`/healthz`: whether this process can serve. `/readyz`: whether the whole site works."""
+"""`/healthz` says whether this process can serve, `/readyz` whether the whole site works."""
 
 from collections.abc import Callable
 
@@ -15,8 +15,8 @@ from games import alarm
 
 OK = "ok"
 DISK_FULL = "53100"
-# 200 kB, more than the `work_mem` of this transaction: they go to a temporary file, which is gone when it ends. A small
-# change of a row would not do, because pages and the log have room for it long after the disk is full.
+# 200 kB are more than the `work_mem` of this transaction, so PostgreSQL writes a temporary file. Changing a row would
+# not show a full disk, because data pages and the write-ahead log have room for long.
 LITTLE_MEMORY = "SET LOCAL work_mem = '64kB'"
 WRITE_A_LITTLE = (
     "WITH little AS MATERIALIZED (SELECT repeat('x', 1000) FROM generate_series(1, 200)) SELECT count(*) FROM little"
@@ -27,7 +27,7 @@ _known_to_be_migrated: list[bool] = []
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 when the database answers and every migration is applied, else 503; the version either way."""
+    """Answer 200 if the database answers and all migrations are applied, else 503. Both name the version."""
     status = database()
     if status == OK:
         status = migrations()
@@ -37,7 +37,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when every part of the site works, else 503; how each part does either way."""
+    """Answer 200 if every part of the site works, else 503. Both list the state of each part."""
     parts = readiness()
     ready = all(status == OK for status in parts.values())
     body = {"ready": ready, "version": nomercy.__version__, "parts": parts}
@@ -45,7 +45,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def readiness() -> dict[str, str]:
-    """Each part and how it does: `ok`, or what is wrong with it. No part's address is told."""
+    """Return the state of each part: `ok`, or what is wrong. It names no addresses."""
     parts = {"database": database()}
     if parts["database"] == OK:
         parts["database"] = writing()
@@ -66,7 +66,7 @@ def database() -> str:
 
 
 def writing() -> str:
-    """Return whether the database can write to its disk."""
+    """Return `ok` if the database can write to its disk, else the problem."""
     try:
         with transaction.atomic(), connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute(LITTLE_MEMORY)
@@ -81,12 +81,12 @@ def migrations() -> str:
 
 
 def sweep() -> str:
-    """How the worker and the beat do, by what is in the database: when their sweep ran, and what it left undone."""
+    """Return the state of workers and beat, by when the sweep last ran and what is overdue in the database."""
     return _unless_it_fails(lambda: alarm.check() or OK)
 
 
 def redis_server() -> str:
-    """A connection of its own: the cache's goes on without Redis, and would tell nothing."""
+    """Return `ok` if Redis answers on a new connection. The cache would hide a failure."""
     wait = settings.PUBLISH_SECONDS
     try:
         with redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=wait, socket_timeout=wait) as client:

@@ -1,4 +1,4 @@
-"""The channel layer in production: Redis pub/sub, for groups alone."""
+"""The channel layer in production: Redis pub/sub, for groups only."""
 
 import asyncio
 
@@ -6,13 +6,13 @@ from channels_redis.pubsub import RedisPubSubChannelLayer, RedisPubSubLoopLayer
 
 
 class GroupsOnly(RedisPubSubLoopLayer):  # type: ignore[misc]  # channels_redis has no types
-    """A socket's own channel stays in this process: nothing here sends to one, and it opens while Redis is away."""
+    """Keeps the channel of a single socket in this process: nobody sends to it, and sockets open without Redis."""
 
     async def _subscribe_to_channel(self, channel: str) -> None:
         self.channels[channel] = asyncio.Queue()
 
     def forget(self, channel: str) -> None:
-        """Drop the channel of a socket that is gone, with what is still in it."""
+        """Delete the channel of a closed socket with its unread messages."""
         self.channels.pop(channel, None)
 
 

@@ -1,8 +1,8 @@
-"""How often requests are allowed: by person or token, and by network address; far above what playing needs.
+"""Limits on requests by person or token, and by network address. They are far above what playing needs.
 
-Every request counts by address first (docs/decisions/0097-addresses-count-first.md).
-Persons, tokens and addresses are counted under a keyed hash, and forgotten with their window. Wrong passwords, codes,
-sign-ups and resets have limits of their own, which survive a restart: accounts/limits.py.
+Every request counts for its address first (docs/decisions/0097-addresses-count-first.md). Persons, tokens and addresses
+are counted by a keyed hash. Limits on wrong passwords, codes, sign-ups and resets survive a restart, and are in
+accounts/limits.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -31,11 +31,11 @@ limiter = Limiter()
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many requests in a window of so many seconds, of one person and of one address; None: any number.
+    """How many requests are allowed in a window of `seconds`. None means any number.
 
-    `API_CALLS` counts each token by itself, all others count for the owner of a token. `visitors` is for what visitors
-    send: so many from one address. A limit `by_session` counts each session of a person by itself, so that somebody
-    with a stolen session cannot keep its owner from ending it.
+    `person` is the limit of one person, `address` that of one address, and `visitors` that of all visitors from one
+    address. `API_CALLS` counts each token separately; other limits count a token for its owner. A limit `by_session`
+    counts each session of a person separately, so that a thief with a stolen session cannot block its owner.
     """
 
     name: str
@@ -51,11 +51,11 @@ HEALTH_CHECKS: Final = Limit("health", None, 3_000)
 API_CALLS: Final = Limit("api", 18_000, 36_000)
 UNKNOWN_TOKENS: Final = Limit("unknown-tokens", None, 60)
 REFUSED: Final = Limit("refused", None, 12_000)
-"""Forms that are over the limit of a person. They count for no other limit, but reading the session costs a query."""
+"""Forms over the limit of a person. They count for no other limit, but reading their session costs a query."""
 RECORDS: Final = Limit("records", 300, 600, visitors=300)
 MOVES: Final = Limit("moves", 6_000, 120_000, visitors=480)
 TABLES: Final = Limit("tables", 1_200, 4_800, seconds=HOUR, visitors=120)
-"""By the hour, because tables that a person has left count for no limit of `games/actions/table_limits.py`."""
+"""By the hour: tables that a person has left do not count for the limits of `games/actions/table_limits.py`."""
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
 API_SEATS: Final = Limit("api-seats", 600, 2_400)
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
@@ -98,18 +98,18 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "api-v1:resume_game": API_SEATS,
     "api-v1:take_back_seat": API_SEATS,
 }
-"""The limit on a POST, by the name of its URL pattern. Others count as `OTHERS`, except for the API."""
+"""The limit on a POST by the name of its URL pattern. All others are `OTHERS`, or have no limit in the API."""
 READ_LIMITS: Final[Mapping[str, Limit]] = {"record": RECORDS, "api-v1:get_record": RECORDS}
-"""What is counted besides `READS` or `API_CALLS` when something is read that costs far more than a page."""
+"""Limits on reads that cost far more than a page, besides `READS` or `API_CALLS`."""
 NETWORKS: Final = frozenset({"address", "visitor"})
 """The kinds of keys that are network addresses."""
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 HEALTH: Final = frozenset({"/healthz", "/readyz"})
-"""What monitors and proxies read. A separate limit, so that others at their address do not use it up."""
+"""The pages for monitors and proxies. Their limit is separate, so that others at the address do not use it up."""
 
 
 def _usual(request: HttpRequest, view_name: str) -> Limit | None:
-    """Return what this request counts as by its address alone. `view_name` is empty if no view matches."""
+    """Return the limit by address alone for this request, or None. `view_name` is "" if no view matches."""
     if request.path.startswith(API):
         return API_CALLS
     if request.method in READING:
@@ -118,7 +118,7 @@ def _usual(request: HttpRequest, view_name: str) -> Limit | None:
 
 
 def _special(request: HttpRequest, view_name: str) -> Limit | None:
-    """Return what this request counts as by its view: for a person, or for a visitor, and then for the address."""
+    """Return the limit of this request's view, or None. It counts for the person or visitor, then for the address."""
     if request.method in READING:
         return READ_LIMITS.get(view_name)
     if request.method != "POST" or not view_name:
@@ -135,7 +135,7 @@ def _key(name: str, kind: str, who: str) -> str:
 
 
 def _counted(limit: Limit, most: int | None, kind: str, who: str) -> Iterator[tuple[str, int]]:
-    """Yield the keys under which a request counts, with what each is allowed. Yields nothing if there is no limit."""
+    """Yield the keys that a request counts for, each with its limit. Yield nothing if there is no limit."""
     for name, times in networks_of(who) if kind in NETWORKS else [(who, 1)]:
         allowed = None if most is None else scaled(most * times)
         if allowed is not None:
@@ -143,23 +143,20 @@ def _counted(limit: Limit, most: int | None, kind: str, who: str) -> Iterator[tu
 
 
 def _over(limit: Limit, most: int | None, kind: str, who: str) -> int:
-    """Count one request; return the seconds to wait if it is over this limit, else 0."""
+    """Count one request. Return the seconds to wait if it is over this limit, else 0."""
     waits = (limiter.wait(key, allowed, limit.seconds) for key, allowed in _counted(limit, most, kind, who))
     return next(filter(None, waits), 0)
 
 
 def _reached(limit: Limit, most: int | None, kind: str, who: str) -> int:
-    """Return the seconds to wait if this limit was found reached a moment ago, else 0. Counts nothing."""
+    """Return the seconds to wait if this limit was reached a moment ago, else 0. Counts nothing."""
     waits = (limiter.refusing(key, allowed, limit.seconds) for key, allowed in _counted(limit, most, kind, who))
     return next(filter(None, waits), 0)
 
 
 def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:
-    """Return whether nobody owns this token, and the seconds to wait if its address has sent too many of these.
-
-    While an address is over that limit the database is not asked about the tokens that it sends, unless this process
-    has counted calls of the token lately.
-    """
+    """Return True if nobody owns this token, and the seconds to wait if its address has sent too many unknown ones."""
+    # While an address is over that limit, its tokens are not looked up unless this process has counted one recently.
     address = address_of(request)
     if not limiter.counts(_key(API_CALLS.name, "token", token)):
         wait = _reached(UNKNOWN_TOKENS, UNKNOWN_TOKENS.address, "address", address)
@@ -171,7 +168,7 @@ def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:
 
 
 def _name_of(path: str) -> str:
-    """Return the name of the view at this path, or an empty string if none matches."""
+    """Return the name of the view at this path, or "" if none matches."""
     try:
         return resolve(path).view_name
     except Resolver404:
@@ -179,11 +176,11 @@ def _name_of(path: str) -> str:
 
 
 class Limits:
-    """Answers 429 with `Retry-After` to requests that come too often.
+    """Middleware that answers 429 with `Retry-After` to requests over a limit.
 
-    Stands before the session and the CSRF token. Every request counts here by its address, or is refused here while
-    the address is over the limit of the view. Who asks is only known when the view is about to be called: what counts
-    for persons, tokens and visitors counts then, still before the CSRF token is checked.
+    It comes before sessions and CSRF. Each request first counts for its address, or is refused if the address is over
+    the limit of the view. The user is only known in `process_view`, so requests count for persons, tokens and visitors
+    there, still before the CSRF check.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -252,7 +249,7 @@ class Limits:
 
 
 def too_many(request: HttpRequest, name: str, wait: int, *, what: str = "requests in a short time") -> HttpResponse:
-    """Refuse a request that is over the limit of this name. The answer asks the database nothing."""
+    """Return the refusal of a request over the limit `name`. Runs no query. `wait` is in seconds."""
     structlog.contextvars.bind_contextvars(limit=name)  # for `RequestLog`
     sentence = refusal(what, wait)
     if request.path.startswith(API):

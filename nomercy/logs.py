@@ -1,6 +1,6 @@
-"""Logs: one line an event through structlog, ours and the libraries' alike, with the request's id.
+"""Logging: one line for each event, ours and the libraries', with the id of the request.
 
-Nothing that could be a card, a seed or a token is ever put into an event: requests are logged by route, not by address.
+No event contains a card, a seed or a token. Requests are logged by route, because paths can hold tokens.
 """
 
 import logging
@@ -11,7 +11,7 @@ import structlog
 from nomercy.storms import SECURITY
 
 QUIET = {
-    # Refusals are ordinary, and its messages repeat addresses that may hold reset keys; errors keep their traceback.
+    # Refusals are ordinary, and their messages repeat paths that may hold reset keys. Errors keep their traceback.
     "django.request": "ERROR",
     "django.security": "ERROR",
     "celery": "WARNING",
@@ -20,26 +20,24 @@ QUIET = {
     "asyncio": "WARNING",
     "channels_redis.pubsub": "CRITICAL",  # a traceback a second while Redis is away; the watch of the sockets says so
     "uvicorn": "WARNING",
-    "uvicorn.error": "WARNING",  # below that it repeats addresses
+    "uvicorn.error": "WARNING",  # lower levels repeat paths
     "uvicorn.access": "WARNING",
 }
 LONGEST_VALUE: Final = 1_000
-"""The most characters of a value that are logged."""
+"""How many characters of a value are logged."""
 LONGEST_TRACEBACK: Final = 20_000
-"""The most characters of a traceback that are logged."""
+"""How many characters of a traceback are logged."""
 LONGEST_REFUSAL: Final = 150
-"""The most characters of what Django says about a suspicious request, which repeats its Host header, for example."""
+"""How many characters of Django's message about a suspicious request are logged. It can repeat the Host header."""
 FILTERS = ["refusals", "faults", "storms"]
 NO_HANDSHAKE = "ASGI callable returned without completing handshake."
 SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
 def as_a_refusal(record: logging.LogRecord) -> bool:
-    """Log what any client can cause as a warning, like other refusals. A filter of the handler; drops nothing.
-
-    Django logs what it calls suspicious, such as a forged Host, with a traceback and the whole Host. uvicorn logs
-    an error for each websocket that is answered with a page; where the fault is ours, it has logged the exception.
-    """
+    """Log errors that any client can cause as warnings. A filter of the handler that drops nothing."""
+    # Django logs suspicious requests, such as a forged Host, with a traceback and the whole Host. uvicorn logs an error
+    # for each websocket that is answered with a page; if the fault is ours, it has already logged the exception.
     if record.name == "uvicorn.error" and record.msg == NO_HANDSHAKE:
         record.msg = "A websocket was refused."
     elif record.name.startswith(SECURITY):
@@ -51,7 +49,7 @@ def as_a_refusal(record: logging.LogRecord) -> bool:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text that is too long without its middle."""
+    """Return the text, without its middle if it is longer than `most` characters."""
     if len(text) <= most:
         return text
     half = most // 2
@@ -59,7 +57,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def shorten_values(log: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """Shorten what is too long, whoever logs it, so that no client can fill the disk. A processor of structlog."""
+    """Shorten values that are too long, so that no client can fill the disk. A structlog processor."""
     for name, value in event.items():
         most = LONGEST_TRACEBACK if name in {"exception", "stack"} else LONGEST_VALUE
         text = value if isinstance(value, str) else repr(value)
@@ -69,8 +67,8 @@ def shorten_values(log: object, method: str, event: structlog.typing.EventDict) 
 
 
 def final_processors(form: str) -> list[structlog.typing.Processor]:
-    """Return the steps that make a line of an event, ours or a library's: `json` for machines, else `console`."""
-    # A traceback becomes text here, and plain text: a rich one prints the local variables of every frame.
+    """Return the structlog processors that render an event. `form` is `json` or `console`."""
+    # Plain tracebacks: rich ones print the local variables of every frame.
     steps: list[structlog.typing.Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
@@ -83,7 +81,7 @@ def final_processors(form: str) -> list[structlog.typing.Processor]:
 
 
 def logging_settings(*, form: str, level: str) -> dict[str, Any]:
-    """Set structlog up, and answer Django's LOGGING so that the standard library's loggers end in the same lines."""
+    """Configure structlog, and return the LOGGING setting with which all other loggers write the same lines."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -115,7 +113,7 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"level": quiet} for name, quiet in QUIET.items()},
-            # The servers come with handlers of their own: these go, and their lines end where all the others do.
+            # Without the servers' own handlers, so that their lines are like all others.
             **{name: {"level": QUIET.get(name, level), "handlers": [], "propagate": True} for name in SERVERS},
         },
     }

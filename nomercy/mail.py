@@ -1,4 +1,4 @@
-"""Mail of the embedded stack: kept in `var/mail/` and shown in the console."""
+"""The mail backend without a mail server: mails go to `var/mail/` and to the console."""
 
 import os
 import uuid
@@ -12,7 +12,7 @@ from django.core.mail.backends.console import EmailBackend
 
 
 class FolderAndConsole(EmailBackend):
-    """Each message is a file of its own, readable by its owner alone, and is printed as the console backend does."""
+    """Writes each mail to a new file that only the owner can read, and prints it."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         folder = Path(settings.EMAIL_FILE_PATH)

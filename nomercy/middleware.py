@@ -1,4 +1,4 @@
-"""What every request passes through: a log line with an id, no shared copies of private pages, patience."""
+"""Middleware and error handlers: request log, caching of private pages, sessions, bad requests and database faults."""
 
 import re
 import sys
@@ -33,7 +33,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 SAFE = ("GET", "HEAD")
 METHODS = frozenset(HTTPMethod)
 CODE = re.compile(r"[a-z0-9]{10}")
-OF_A_GAME = ("games/<slug:code>/", "api/v1/games/")
+GAME_ROUTES = ("games/<slug:code>/", "api/v1/games/")
 NUL = "\0"
 QUOTED_NUL = "%00"
 log = structlog.get_logger("nomercy.request")
@@ -44,10 +44,10 @@ class NullCharacter(SuspiciousOperation):
 
 
 class RequestLog:
-    """Names all log lines of a request by its id, answers that in `X-Request-ID`, and logs how the request ended.
+    """Logs each request, and adds its id to all of its log lines and to the response (`X-Request-ID`).
 
-    Requests that are over a limit are one line a minute for each limit, with the number of the others.
-    From the view on the lines also say who asks and about which game, by numbers and codes that open nothing.
+    Refusals of one limit are logged once a minute, with the number of the others. From the view on, lines also name the
+    user and the game, by an id and a code that give no access.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -75,16 +75,16 @@ class RequestLog:
         return response
 
     def process_view(self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]) -> None:
-        if request.user.is_authenticated:  # a middleware has asked before: this is no query
+        if request.user.is_authenticated:  # already loaded: no query
             structlog.contextvars.bind_contextvars(user=request.user.pk)
-        if request.resolver_match and request.resolver_match.route.startswith(OF_A_GAME):
+        if request.resolver_match and request.resolver_match.route.startswith(GAME_ROUTES):
             code = str(kwargs.get("code"))
-            if CODE.fullmatch(code):  # else it is anything that somebody chose to write into an address
+            if CODE.fullmatch(code):  # otherwise it is any text from a URL
                 structlog.contextvars.bind_contextvars(game=code)
 
 
 def private_pages(get_response: Handler) -> Handler:
-    """Keep every answer that may depend on who asks out of caches. Stands outside the session's own middleware."""
+    """Keep each response that may depend on the user out of caches. Must come before the session middleware."""
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -97,11 +97,9 @@ def private_pages(get_response: Handler) -> Handler:
 
 
 def background_fetches(get_response: Handler) -> Handler:
-    """Let no fetch of an open page take the session's cookie away. Stands outside the session's own middleware.
-
-    Such a fetch may still carry the session of before a log-in, which is gone by the time it is answered; deleting the
-    cookie then would throw away the new session that the browser got meanwhile.
-    """
+    """Keep responses to HTMX from deleting the session cookie. Must come before the session middleware."""
+    # A fetch may still carry the session from before a log-in, which is gone when it is answered. Deleting the cookie
+    # would delete the new session that the browser has got meanwhile.
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -114,10 +112,10 @@ def background_fetches(get_response: Handler) -> Handler:
 
 
 class Sessions(SessionMiddleware):
-    """Ask people to log in where Django answers 400 because a session ended before its request did.
+    """Redirects to the log-in page if the session ended during the request. Django would answer 400.
 
-    Logging out elsewhere can end it. What the request did is done by then, and only its session could not be saved.
-    After the log-in the person comes back to the page that was read, or to the one that a form leads to.
+    A log-out elsewhere can end it. What the request did is done; only its session could not be saved. After the log-in
+    the person returns to the page that was read, or to the one that the form led to.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -144,7 +142,7 @@ def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 
 
 def last_seen(get_response: Handler) -> Handler:
-    """Store when the session of a logged-in person was last used. A move is a POST, and never writes it."""
+    """Store when the session of a logged-in person was last used. Skips POST, so that a move does not write it."""
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if request.method in SAFE and request.user.is_authenticated:
@@ -155,10 +153,8 @@ def last_seen(get_response: Handler) -> Handler:
 
 
 def short_bodies(get_response: Handler) -> Handler:
-    """Refuse a body that is longer than any form or call needs, before it is parsed.
-
-    The server has read it whole, and refuses what is longer than `LIMITS.body_bytes` by itself.
-    """
+    """Refuse a body longer than `DATA_UPLOAD_MAX_MEMORY_SIZE` before it is parsed."""
+    # The server has already refused bodies longer than `LIMITS.body_bytes`.
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
@@ -169,10 +165,10 @@ def short_bodies(get_response: Handler) -> Handler:
 
 
 def no_null_characters(get_response: Handler) -> Handler:
-    """Refuse a URL with a NUL character. PostgreSQL accepts none, so looking one up would fail.
+    """Refuse a URL with a NUL character, because PostgreSQL accepts none.
 
-    In the path it is 404, because no page has such a path; in the query it is 400. Forms and the API's JSON are checked
-    where they are read, so that the refusal can say which field is wrong.
+    A NUL in the path gets 404, in the query 400. Forms and the API's JSON are checked where they are read, so that the
+    refusal can name the field.
     """
 
     def handle(request: HttpRequest) -> HttpResponseBase:
@@ -188,16 +184,13 @@ def no_null_characters(get_response: Handler) -> Handler:
 
 
 def readable_forms(get_response: Handler) -> Handler:
-    """Refuse a form that cannot be read, or that brings a file, before any page looks at it.
-
-    Django reads a form when somebody asks for a field. That can be its page for an unknown address, and what is wrong
-    with the form would then be an error of the site. The API refuses what it cannot read by itself.
-    """
+    """Refuse a form that cannot be parsed or has a file, before any view runs. The API does so itself."""
+    # Django parses a form at the first access. If that is on an error page, a bad form would become a server error.
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if request.method == "POST" and not request.path.startswith(API):
             try:
-                request.POST  # noqa: B018  # read here for its errors
+                request.POST  # noqa: B018  # parse it now, for its errors
             except (MultiPartParserError, SuspiciousOperation) as error:
                 return bad_request(request, error)
         return get_response(request)
@@ -206,7 +199,7 @@ def readable_forms(get_response: Handler) -> Handler:
 
 
 class DatabaseUnavailable:
-    """Answer 503 where a view met a fault of the database that passes: see `refusals.passing`."""
+    """Answers 503 if a view raises a temporary fault of the database (`refusals.passing`)."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -219,8 +212,8 @@ class DatabaseUnavailable:
         return None if denied is None else try_again(request, denied)
 
 
-def broken(request: HttpRequest) -> HttpResponse:
-    """The site's `handler500`: what goes wrong outside a view, as where a session is loaded or saved, ends here."""
+def server_error_page(request: HttpRequest) -> HttpResponse:
+    """Return the response to an unhandled error (`handler500`), also one outside a view, such as loading a session."""
     error = sys.exc_info()[1]
     denied = None if error is None else passing(error)
     if denied is not None:
@@ -231,7 +224,7 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer what Django itself refuses, such as an unknown host. The site's `handler400`."""
+    """Return the response to a request that Django refuses, such as one with an unknown host (`handler400`)."""
     denied = Denied("malformed", "The site does not accept this request. Check its Host header and its body.")
     if isinstance(exception, RequestDataTooBig):
         denied = too_large()
@@ -245,16 +238,16 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def try_again(request: HttpRequest, denied: Denied) -> HttpResponse:
-    """The answer that asks to try again soon. It asks the database nothing, so the page knows nobody."""
+    """Return the response to a temporary fault, which asks to try again. Runs no query, so the page names no user."""
     if request.path.startswith(API):
         response = error_object(denied)
     else:
-        # What was sent may have been kept before the fault: only a move has a token by which it counts once.
+        # The change may have been saved before the fault. Only a move has a token, so that repeating it is safe.
         match = request.resolver_match
         move = match is not None and match.view_name == "move"
-        said = {"sentence": denied.message, "sent": request.method not in SAFE, "move": move}
-        page = loader.get_template("503.html").render(said)
+        context = {"sentence": denied.message, "sent": request.method not in SAFE, "move": move}
+        page = loader.get_template("503.html").render(context)
         response = HttpResponse(page, status=denied.status)
     response["Retry-After"] = str(RETRY_SECONDS)
-    response._has_been_logged = True  # type: ignore[attr-defined]  # Django would log the address, and see `request_log`
+    response._has_been_logged = True  # type: ignore[attr-defined]  # or Django logs the path; `RequestLog` logs the request
     return response

@@ -1,4 +1,4 @@
-"""Sessions in the database, for pages and websockets alike."""
+"""The session store, for pages and websockets: rows with the user and the last use."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from common.fixed_sql import Columns, prepared_cursor
 
 KEY: Final = re.compile(r"[a-z0-9]{8,40}")
 SEEN_GRAIN: Final = timedelta(minutes=10)
-"""How often the last use of a session is stored, so that most requests write nothing."""
+"""How often the last use of a session is stored at most, so that most requests write nothing."""
 KEY_GRACE: Final = timedelta(seconds=10)
-"""How long the old key of a session works after it was given a new one, for the second click of a double click."""
+"""How long the old key of a session still works after a new one, for the second click of a double click."""
 SESSION: Final = Columns({Session: "s"})
 SESSION_SQL: Final = f"SELECT {SESSION} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
 
 
 class SessionStore(DatabaseStore):
-    """Stores the user and the last use of a session in columns, and ignores a cookie that cannot be a key."""
+    """Stores the user and the last use in columns, and ignores a cookie that cannot be a key."""
 
     seen_at: datetime | None = None
-    """When the session was last used, as stored. None if it was not read from the database."""
+    """When the session was last used, as stored. None if the session was not read from the database."""
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
@@ -40,13 +40,13 @@ class SessionStore(DatabaseStore):
         return row
 
     def note_use(self, now: datetime) -> None:
-        """Store that the session is used now, at most every ten minutes."""
+        """Store `now` as the last use, at most every `SEEN_GRAIN`."""
         if self.seen_at is not None and now - self.seen_at >= SEEN_GRAIN:
             Session.objects.filter(session_key=self.session_key).update(seen_at=now)
             self.seen_at = now
 
     def renew_key(self) -> None:
-        """Continue under a new key. The old key works for a moment more, without what this request has changed."""
+        """Continue under a new key. The old key works for `KEY_GRACE`, without the changes of this request."""
         old, data = self.session_key, dict(self.items())
         self.create()
         self._session_cache = data
@@ -56,7 +56,7 @@ class SessionStore(DatabaseStore):
         return isinstance(key, str) and KEY.fullmatch(key) is not None  # PostgreSQL refuses text with a NUL
 
     def _get_session_from_db(self) -> Any:
-        """The row of this key, by a fixed statement; as Django's own, forget a key that has none."""
+        """Return the row of this key by a fixed statement. Like Django's, forget the key if there is none."""
         with prepared_cursor() as cursor:
             cursor.execute(SESSION_SQL, [self.session_key, timezone.now()])
             row = SESSION.fetch_one(cursor)

@@ -1,4 +1,4 @@
-"""Every setting, from the environment. docs/operations.md lists the variables; nomercy/checks.py refuses bad ones."""
+"""Django's settings, from environment variables. docs/operations.md lists them; nomercy/checks.py refuses bad ones."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ ASGI_APPLICATION = "nomercy.asgi.application"
 PLACE = place_for()
 given_database = environment.database("DATABASE_URL")
 EMBEDDED = not given_database
-wanted_source(environment)  # which programs run is decided when they start: here a wrong value is refused
+wanted_source(environment)  # only refuses a wrong value; the programs are chosen at the start
 LOCK_TIMEOUT_MS = 2000
 STATEMENT_TIMEOUT_MS = environment.number("STATEMENT_TIMEOUT_MS", 5000, highest=86_400_000)
 IDLE_TRANSACTION_TIMEOUT_MS = environment.number("IDLE_TRANSACTION_TIMEOUT_MS", 60_000, highest=86_400_000)
@@ -58,14 +58,14 @@ DATABASES: dict[str, dict[str, Any]] = {
         "HOST": str(PLACE.sockets),
         "PORT": SOCKET_PORT,
         **given_database,
-        # Kept open by the threads that serve pages; Channels' own thread closes and checks its one the same way.
+        # For the threads that serve pages. Channels' thread closes and checks its connection in the same way.
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
     }
 }
 DATABASES["default"]["ENGINE"] = "nomercy.database"
 database_options = DATABASES["default"].setdefault("OPTIONS", {})
-database_options.setdefault("prepare_threshold", 5)  # uses of a fixed statement before it is kept: common/fixed_sql.py
+database_options.setdefault("prepare_threshold", 5)  # see common/fixed_sql.py
 database_options.setdefault("connect_timeout", 5)
 database_options["options"] = (
     f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
@@ -88,7 +88,7 @@ REDIS_URL = environment.redis("REDIS_URL")
 PUBLISH_SECONDS = 0.2
 publish_timeouts = {"socket_connect_timeout": PUBLISH_SECONDS, "socket_timeout": PUBLISH_SECONDS}
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "nomercy.launcher.embedded.ServerLoopLayer"}}
-# Django's own 300 entries are fewer than a busy site needs. The counts of limits are apart from everything else.
+# Django's default of 300 entries is too few. The counts of limits have a cache of their own.
 CACHES: dict[str, dict[str, Any]] = {
     name: {
         "BACKEND": "nomercy.cache.MemoryCache",
@@ -110,16 +110,16 @@ if REDIS_URL:
         "OPTIONS": {**publish_timeouts, "serializer": "nomercy.cache.JsonSerializer"},
     }
     CELERY_BROKER_URL = broker_url(REDIS_URL)
-    # By default a publisher would sleep for 2 s and try again, in the middle of a move.
+    # By default a publisher would sleep for 2 s and retry, in the middle of a move.
     publish_once = {"max_retries": 0}
     CELERY_BROKER_TRANSPORT_OPTIONS = {**publish_timeouts, **publish_once, "retry_on_timeout": False}
 CELERY_BROKER_CONNECTION_TIMEOUT = PUBLISH_SECONDS
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # it comes back some time
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # retry until Redis is back
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
-CELERY_ACCEPT_CONTENT = ["json"]  # as is Celery's default: a task that was pickled could run anything
+CELERY_ACCEPT_CONTENT = ["json"]  # Celery's default, too: a pickled task could run anything
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: each task runs once when it starts (nomercy/celery.py)
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 CELERY_TASK_DEFAULT_QUEUE = WORK
@@ -198,7 +198,7 @@ TEMPLATES = [
 ]
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
-# Static files: from the sources, or hashed and compressed from where `collectstatic` put them
+# Static files: from the sources, or hashed and compressed from STATIC_ROOT
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [CHECKOUT / "static"]
 STATIC_ROOT = environment.folder("STATIC_ROOT")
@@ -238,8 +238,8 @@ LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # a guest is logged in, and signs up to keep the games
 mail = environment.mail("EMAIL_URL")
-# The first is the default: where mail leaves this machine, people are asked to confirm their address, for only then do
-# they get notices there.
+# The first is the default. With a mail server people are asked to confirm their address, because notices go only to
+# confirmed ones.
 verifications = ("optional", "none", "mandatory") if mail else ("none", "optional", "mandatory")
 ACCOUNT_EMAIL_VERIFICATION = environment.choice("EMAIL_VERIFICATION", verifications)
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
@@ -258,15 +258,15 @@ ACCOUNT_FORMS = {
     "change_password": "accounts.password_forms.ChangePassword",
     "reset_password_from_key": "accounts.password_forms.ResetPassword",
 }
-# allauth counts in the cache, which can be emptied: accounts/limits.py and nomercy/limits.py have these limits instead.
+# allauth would count in the cache, which can be lost. accounts/limits.py and nomercy/limits.py have these limits.
 ACCOUNT_RATE_LIMITS = False
-ACCOUNT_PREVENT_ENUMERATION = "strict"  # an address that somebody has confirmed can be claimed, and not confirmed again
+ACCOUNT_PREVENT_ENUMERATION = "strict"  # a confirmed address can be claimed by others, but not confirmed
 ACCOUNT_USERNAME_VALIDATORS = "accounts.names.username_validators"
 ACCOUNT_USERNAME_MIN_LENGTH = 2
 ACCOUNT_PRESERVE_USERNAME_CASING = False
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_SESSION_REMEMBER = True
-# No link in a mail logs anybody in: docs/decisions/0072-who-logs-somebody-in.md
+# No link in a mail logs in: docs/decisions/0072-who-logs-somebody-in.md
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # an address that no account claims gets no mail
 ACCOUNT_EMAIL_NOTIFICATIONS = True
@@ -280,8 +280,8 @@ MFA_FORMS = {
     "reauthenticate": "accounts.second_factor.ConfirmByCode",
 }
 MFA_TOTP_ISSUER = "No Mercy"
-MFA_TOTP_TOLERANCE = 1  # RFC 6238, 5.2: the code of one step before or after, for slow hands and clocks a little off
-MFA_ALLOW_UNVERIFIED_EMAIL = True  # an address opens nothing before it is confirmed; else staff could not change theirs
+MFA_TOTP_TOLERANCE = 1  # also accept the codes of one step before and after (RFC 6238, 5.2)
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # or staff could not change an address; unconfirmed ones give no access
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = SITE.scheme
 
 # Mail
@@ -294,7 +294,7 @@ EMAIL_HOST_PASSWORD = mail.get("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = mail.get("EMAIL_USE_TLS", False)
 EMAIL_USE_SSL = mail.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10
-MAIL_NEEDS_VERIFIED = bool(mail)  # what leaves this machine goes only where somebody has confirmed to be
+MAIL_NEEDS_VERIFIED = bool(mail)  # send only to confirmed addresses
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("EMAIL_FROM", f"No Mercy <no-reply@{SITE.hostname}>")
 
 # Security
@@ -311,7 +311,7 @@ CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True  # no script of the site reads it: forms have the token
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
-HIGHEST_RATE_LIMITS = 1_000_000  # accounts/tries.py has slots for so many
+HIGHEST_RATE_LIMITS = 1_000_000  # accounts/tries.py has slots for this many
 RATE_LIMITS = environment.number("RATE_LIMITS", 100, highest=HIGHEST_RATE_LIMITS)  # per cent: accounts/limits.py
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {

@@ -1,4 +1,4 @@
-"""The admin's own door: the site's log-in with its limits, and a second factor, before any of its pages."""
+"""The admin site: behind the site's own log-in with its limits, and a second factor."""
 
 import time
 from typing import Any, Final
@@ -16,14 +16,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
-FACTOR_LASTS: Final = 12 * 60 * 60
-"""Seconds after which the staff pages ask for a code again. A session lasts for weeks, and its cookie can be stolen."""
-BROUGHT_ALONG: Final = {"allauth.mfa.admin", "allauth.account.admin", "django.contrib.auth.admin"}
+FACTOR_SECONDS: Final = 12 * 60 * 60
+"""Seconds after which the staff pages ask for a code again, because the cookie of a session can be stolen."""
+OTHER_PACKAGES: Final = {"allauth.mfa.admin", "allauth.account.admin", "django.contrib.auth.admin"}
 
 
 def used_second_factor(request: HttpRequest) -> bool:
     """Return True if this session has shown a second factor in the last 12 hours, and its user still has it."""
-    earliest = time.time() - FACTOR_LASTS
+    earliest = time.time() - FACTOR_SECONDS
     records = get_authentication_records(request, request.user)
     shown = [
         record["id"]
@@ -43,12 +43,12 @@ class StaffSite(AdminSite):
         return super().has_permission(request) and used_second_factor(request)
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Not the pages that other packages bring: they change rows without a reason, or show secrets."""
-        if getattr(admin_class, "__module__", "") not in BROUGHT_ALONG:
+        """Register a page, except those of other packages: they change rows without a reason, or show secrets."""
+        if getattr(admin_class, "__module__", "") not in OTHER_PACKAGES:
             super().register(model_or_iterable, admin_class, **options)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Never Django's own form, which stands outside allauth's limits: the site's, or what is still missing."""
+        """Redirect to the site's log-in or to the second factor. Django's own form would have no limits."""
         answer: HttpResponse = secure_admin_login(self._next_step)(request)
         return answer
 
@@ -67,11 +67,11 @@ class StaffSite(AdminSite):
         return redirect("mfa_activate_totp")
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
-        """No form here has a field to complete, so nobody needs what this could tell."""
+        """Refuse: no form here needs it, and it would list names."""
         raise PermissionDenied
 
     def password_change(  # type: ignore[override]  # any response will do
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The site's page: it has limits on trying, too."""
+        """Redirect to the site's page, which limits wrong passwords."""
         return redirect("account_change_password")

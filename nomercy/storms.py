@@ -1,6 +1,6 @@
-"""Limit how often the log repeats what any client can cause thousands of times a minute.
+"""Limit how often the log repeats events that any client can cause thousands of times a minute.
 
-Of similar records one a minute is logged, with the number of those that were left out since the last one.
+Of similar records one a minute is logged, with the number of records left out since the last one.
 """
 
 import logging
@@ -11,15 +11,15 @@ from typing import Any, Final
 
 SECONDS: Final = 60.0
 KINDS: Final = 1_000
-"""Kinds of records that are remembered; after that all are forgotten."""
+"""How many kinds of records are remembered. When there are more, all are forgotten."""
 LOGGERS: Final = ("asyncio", "uvicorn.error")
 """The loggers of libraries whose records come from connections."""
 SECURITY: Final = "django.security."
-"""How the names of Django's loggers of suspicious requests begin. Each kind of refusal has its own."""
+"""The prefix of Django's loggers of suspicious requests. Each kind of refusal has its own logger."""
 
 
 class OnceAMinute:
-    """Says which records are logged."""
+    """Decides which records are logged. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -41,7 +41,7 @@ class OnceAMinute:
 
 
 class StormFilter(logging.Filter):
-    """Leaves records of `LOGGERS` and of suspicious requests out of the log. A filter of its handler."""
+    """A log filter that limits records of `LOGGERS` and of suspicious requests to one a minute of each kind."""
 
     def __init__(self, once: OnceAMinute | None = None) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class StormFilter(logging.Filter):
 
 
 def kind_of(record: logging.LogRecord) -> Hashable:
-    """Return what makes records alike: the message without its details, and where an exception was raised."""
+    """Return what similar records share: the message without details, and where its exception was raised."""
     if record.name.startswith(SECURITY):  # the message repeats what the client sent
         return record.name
     error = record.exc_info[1] if record.exc_info else None
@@ -66,7 +66,7 @@ def kind_of(record: logging.LogRecord) -> Hashable:
     while trace and trace.tb_next:
         trace = trace.tb_next
     where = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace else None
-    # The further lines of a message of asyncio name the connection.
+    # Only the first line: the others of an asyncio message name the connection.
     return record.name, str(record.msg).partition("\n")[0], type(error), where
 
 

@@ -1,4 +1,4 @@
-"""Every address of the site."""
+"""All URLs of the site."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
@@ -7,7 +7,7 @@ from games.api import addresses, unknown
 from nomercy.health import healthz, readyz
 
 handler400 = "nomercy.middleware.bad_request"
-handler500 = "nomercy.middleware.broken"
+handler500 = "nomercy.middleware.server_error_page"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),

@@ -1,4 +1,4 @@
-"""Pages and the API, as `nomercy.server.bridge` runs them."""
+"""The WSGI application: pages and the API. `nomercy.server.bridge` runs it."""
 
 import os
 from importlib import import_module
@@ -11,7 +11,7 @@ from nomercy.celery import app as celery_app
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
 application = get_wsgi_application()
 
-# What every process loads once is loaded before the first visitor: the addresses, and the way to the broker.
+# Load the URLs and the connection to the broker now, and not in the first request.
 import_module(settings.ROOT_URLCONF)
 celery_app.finalize(auto=True)
 celery_app.amqp.producer_pool.acquire(block=False).release()

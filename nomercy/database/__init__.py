@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend, as this site keeps its connections."""
+"""Django's PostgreSQL backend with a cheaper check of kept connections."""

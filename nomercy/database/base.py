@@ -1,4 +1,4 @@
-"""A kept connection is looked at before it is used again, without asking PostgreSQL anything."""
+"""The database backend. It checks a kept connection without a query."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ READY = (TransactionStatus.IDLE, TransactionStatus.INTRANS)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Saves the round trip of `SELECT 1` that Django makes once a request (`CONN_HEALTH_CHECKS`)."""
+    """Saves the `SELECT 1` that Django sends once a request (`CONN_HEALTH_CHECKS`)."""
 
     def is_usable(self) -> bool:
-        """Whether the connection stands. A server that has gone has left its last words to read, or the end."""
+        """Return True if the connection still works."""
         if self.connection is None or self.connection.info.transaction_status not in READY:
             return False
+        # A server that has gone has sent an error or the end of the connection, so there is something to read.
         line = select.poll()
         line.register(self.connection.fileno(), select.POLLIN)
         return not line.poll(0) or super().is_usable()

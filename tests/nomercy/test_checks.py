@@ -21,21 +21,21 @@ from nomercy.launcher.place import CHECKOUT
         ("BEHIND_PROXY", "nginx", "BEHIND_PROXY must be a whole number from 0 to 5."),
         ("EMAIL_VERIFICATION", "always", "EMAIL_VERIFICATION must be one of none, optional, mandatory."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT must be one of console, json."),
-        ("DATABASE_URL", "sqlite:///hidden.db", "No Mercy runs on PostgreSQL alone."),
+        ("DATABASE_URL", "sqlite:///hidden.db", "No Mercy needs PostgreSQL."),
         (
             "DATABASE_URL",
             "postgres://u:hidden@host/",
             "DATABASE_URL must look like postgres://user:password@host:5432/name.",
         ),
-        ("DATABASE_URL", "postgres://u:hidden@host:port/name", "DATABASE_URL is not a valid address."),
+        ("DATABASE_URL", "postgres://u:hidden@host:port/name", "DATABASE_URL is not a valid URL."),
         ("REDIS_URL", "127.0.0.1:6379", "REDIS_URL must look like redis://host:6379/0 or unix:///path/redis.sock."),
         (
             "REDIS_URL",
             "http://u:hidden@host",
             "REDIS_URL must look like redis://host:6379/0 or unix:///path/redis.sock.",
         ),
-        ("SITE_URL", "cards.example.org", "SITE_URL must be the site's address"),
-        ("SITE_URL", "https://cards.example.org/games", "with no path."),
+        ("SITE_URL", "cards.example.org", "SITE_URL must be the URL of the site"),
+        ("SITE_URL", "https://cards.example.org/games", "without a path, like https://cards.example.org."),
         ("EMAIL_URL", "mail://u:hidden@host", "EMAIL_URL must look like smtp+tls://user:password@host:587"),
         ("STATIC_ROOT", "static", "STATIC_ROOT must be an absolute path."),
         ("STATEMENT_TIMEOUT_MS", "-1", "STATEMENT_TIMEOUT_MS must be a whole number from 0"),
@@ -69,7 +69,7 @@ def test_postgresql_ends_what_waits_or_hangs_too_long() -> None:
 def test_debug_pages_stay_on_this_machine() -> None:
     site = Environment().site("NO_SUCH_VARIABLE", "https://cards.example.org")
 
-    with pytest.raises(SystemExit, match="only for a SITE_URL on this machine"):
+    with pytest.raises(SystemExit, match="only with a SITE_URL on this machine"):
         check_debug(debug=True, site=site)
     check_debug(debug=False, site=site)
     check_debug(debug=True, site=Environment().site("NO_SUCH_VARIABLE", "http://[::1]:8000"))

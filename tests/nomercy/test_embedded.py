@@ -344,7 +344,7 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("SITE_URL", "cards", "SITE_URL must be the site's address"),
+        ("SITE_URL", "cards", "SITE_URL must be the URL of the site"),
         ("POSTGRES", "mysql", "POSTGRES must be one of auto, wheel, system.\n"),
     ],
 )

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import User
 from games.models import Warned
 from games.staff.accounts import drop_factor
-from nomercy.staff import FACTOR_LASTS
+from nomercy.staff import FACTOR_SECONDS
 from tests.conftest import logged_in, person
 from tests.support.codes import show_factor, staff_browser, totp
 
@@ -93,10 +93,10 @@ def test_an_old_session_shows_its_second_factor_before_the_staff_pages_open(mo: 
 def test_staff_show_their_second_factor_again_after_twelve_hours(mo: User, alice: User) -> None:
     TOTP.activate(mo, SECRET)
     browser = logged_in(mo)
-    show_factor(browser.session, mo, ago=FACTOR_LASTS - 60)
+    show_factor(browser.session, mo, ago=FACTOR_SECONDS - 60)
     page = f"/admin/accounts/user/{alice.pk}/act/warn/"
     assert browser.get(page).status_code == 200
-    show_factor(browser.session, mo, ago=FACTOR_LASTS)
+    show_factor(browser.session, mo, ago=FACTOR_SECONDS)
     answer = browser.post(page, {"reason": "Abuse", "text": "Stop"}, follow=True)
     assert answer.redirect_chain[-1][0] == f"/accounts/2fa/reauthenticate/?{urlencode({'next': page}, safe='')}"
     assert "If you have just sent a form, send it again." in answer.content.decode()

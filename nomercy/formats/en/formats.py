@@ -1,4 +1,4 @@
-"""The same in every list and on every page."""
+"""Formats of dates and times on all pages."""
 
 DATETIME_FORMAT = "Y-m-d H:i"
 DATE_FORMAT = "Y-m-d"
