@@ -60,5 +60,5 @@ def tidy() -> None:
         old_notices=lambda: preferences.forget_old(now=timezone.now()),
         old_account_mails=lambda: mails.forget_old(now=timezone.now()),
         marks=lambda: auto_reports.forget_marks(now=timezone.now()),
-        cases=lambda: auto_reports.watch(now=timezone.now()),
+        cases=lambda: auto_reports.report_signs(now=timezone.now()),
     )

@@ -1,6 +1,6 @@
-"""The staff pages: rows to read and search, and the acts of `games.staff` behind a page each.
+"""The staff pages: lists to read and search, and a page for each act of `games.staff`.
 
-Nothing here writes: rows are shown read-only, without a card, and every change is an act with a reason.
+Nothing is written here. Rows are read-only and show no hidden card; every change is an act with a reason.
 """
 
 from games.admin import cases, games, people, rows

@@ -1,4 +1,4 @@
-"""One page for every act: it says what will happen, asks for the reason, and does it once that is given."""
+"""The page of a staff act: it says what will happen, asks for a reason, and performs the act."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from accounts.models import User
 from games.refusals import Denied
 from games.staff.acts import StaffAct
 
-IN_THE_LOG: Final = "The log at the table says that staff did this, and when, but not why."
+IN_THE_LOG: Final = "The table’s log shows that staff did this, and when, but not why."
 
 
 def may(user: object, act: StaffAct[Any]) -> bool:
-    """Return True if this person's role has the right to an act, whatever stands in its way at one table."""
+    """Return True if this person's role has the permission for this act."""
     return isinstance(user, User) and user.has_perm(act.permission)
 
 
 def refusal_of(check: Callable[..., None], *subjects: Any, by: object) -> str:
-    """Return the message with which a check would refuse this member of staff; empty if it would not."""
+    """Return the message with which `check` refuses this staff member, or "" if it does not."""
     try:
         check(*subjects, by=by)
     except Denied as denied:
@@ -34,7 +34,7 @@ def refusal_of(check: Callable[..., None], *subjects: Any, by: object) -> str:
 
 
 def buttons(request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, subject: int) -> list[dict[str, Any]]:
-    """Return those of these acts that this member of staff may do, with their addresses."""
+    """Return the buttons of the acts that this staff member has permission for."""
     return [
         {
             "label": act.title,
@@ -59,19 +59,22 @@ def act_page(
     form_options: Mapping[str, Any] | None = None,
     show: Callable[[Any], HttpResponse] | None = None,
 ) -> HttpResponse:
-    """Show the page of an act, or do the act and go back.
+    """Show the page of an act, or perform the act and redirect to `back`.
 
-    perform: The function that does it. It takes the `subject`, who does it, when, and what the form asks for.
-    within: The list that holds the subject, as its title and the name of its page.
-    also: Sentences about this subject besides the consequences of the act.
-    show: Makes the answer from what `perform` returned, instead of going back.
+    :param perform: the function of the act. Called with `subject`, `by`, `now` and the arguments of the form.
+    :param subject: keyword arguments that name the subject, like `{"game_id": 5}`.
+    :param about: the name of the subject on the page.
+    :param within: the title and the URL name of the list that the subject belongs to.
+    :param also: more sentences under "What will happen".
+    :param form_options: keyword arguments of the form.
+    :param show: makes the response from the result of `perform`, instead of the redirect.
     """
     if not may(request.user, act):
         raise PermissionDenied
     form = act.form(request.POST if request.method == "POST" else None, **(form_options or {}))
     form.fields["reason"].required = act.reason_required
     if act.reason_is_shown:
-        form.fields["reason"].help_text = "The person reads this, word for word. Kept in the audit log for good."
+        form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
     status = 200
     if form.is_valid():
         by = cast("User", request.user)

@@ -1,4 +1,4 @@
-"""The queue: cases by what stands behind them and how long they wait, and appeals."""
+"""Lists and pages of cases and appeals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from games.staff.audit import check_person
 
 
 class State(admin.SimpleListFilter):
-    """Open ones, unless asked for others."""
+    """Filter by state. Shows open rows by default."""
 
     title = "state"
     parameter_name = "state"
@@ -45,8 +45,6 @@ class State(admin.SimpleListFilter):
 
 
 class Held(admin.SimpleListFilter):
-    """Cases by who works on them."""
-
     title = "who works on it"
     parameter_name = "held"
 
@@ -67,12 +65,12 @@ class CaseAdmin(ReadOnlyAdmin):
     list_display = ("whom", "kind", "weight", "said", "age", "holder", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = ("person__username", "person__display_name", "=reports__game__code")
-    search_help_text = "The username or the name of whom it is about, or all of a game’s code."
+    search_help_text = "The username or name of the person it is about, or a complete game code."
     list_select_related = ("person", "holder")
     ordering = ("opened_at",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Case]:
-        """Nobody reads who said what about themselves."""
+        """Leave out cases about the reader."""
         return conduct.with_weight(
             super().get_queryset(request).exclude(person_id=request.user.pk), reader=request.user.pk
         )
@@ -137,7 +135,7 @@ class AppealAdmin(ReadOnlyAdmin):
     list_display = ("person", "when", "decision", "decided_at")
     list_filter = (State,)
     search_fields = ("suspension__person__username",)
-    search_help_text = "The username of whoever appeals."
+    search_help_text = "The username of the person who appeals."
     list_select_related = ("suspension__person",)
     ordering = ("at",)
 
@@ -178,6 +176,6 @@ class AppealAdmin(ReadOnlyAdmin):
             "appeal": appeal,
             "refusal": refusal_of(check_person, appeal.suspension.person, by=request.user) if open_ else "",
             "acts": buttons(request, APPEAL_ACTS.values(), "games_appeal_act", appeal.pk) if open_ else [],
-            "notes": ["Only an admin decides appeals."] if open_ and not may(request.user, DECIDE_APPEAL) else [],
+            "notes": ["Only an admin can decide appeals."] if open_ and not may(request.user, DECIDE_APPEAL) else [],
         }
         return render(request, "admin/staff/appeal.html", context)

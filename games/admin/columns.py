@@ -1,4 +1,4 @@
-"""Columns in the words of the staff: seats counted from 1, and the move after which something was."""
+"""Columns and filters of the staff's lists. Seats are counted from 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils.formats import localize
 
 
 def seat_number(field: str, label: str) -> Callable[[Any], str]:
-    """A column that tells a seat as people count them, from 1."""
+    """Return a column that shows a seat's index, counted from 1."""
 
     @admin.display(description=label, ordering=field)
     def number(row: Any) -> str:
@@ -24,20 +24,20 @@ def seat_number(field: str, label: str) -> Callable[[Any], str]:
 
 
 def named(field: str, label: str) -> Callable[[Any], str]:
-    """A column under a name of its own."""
+    """Return a column that shows a field under another label."""
 
     @admin.display(description=label, ordering=field)
     def value(row: Any) -> str:
-        told = getattr(row, field)
-        if isinstance(told, datetime):
-            return localize(timezone.localtime(told))
-        return "–" if told in ("", None) else str(told)
+        content = getattr(row, field)
+        if isinstance(content, datetime):
+            return localize(timezone.localtime(content))
+        return "–" if content in ("", None) else str(content)
 
     return value
 
 
 class ByDate(admin.DateFieldListFilter):
-    """The filter of a field that is called `at`, under a heading that reads as English."""
+    """A filter of the field `at` with the title "date"."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -45,7 +45,7 @@ class ByDate(admin.DateFieldListFilter):
 
 
 def titled(field: str, title_of: Callable[[str], str]) -> Callable[[Any], str]:
-    """Return a column that shows a stored name by its title."""
+    """Return a column that shows the title of a stored name."""
 
     @admin.display(description=field, ordering=field)
     def value(row: Any) -> str:
@@ -55,7 +55,7 @@ def titled(field: str, title_of: Callable[[str], str]) -> Callable[[Any], str]:
 
 
 def by_title(titles: Mapping[str, str]) -> type[admin.ChoicesFieldListFilter]:
-    """Return Django's filter by choices, for a column of names without choices: it offers these titles by name."""
+    """Return a filter like Django's for choices, for a field without choices. `titles` maps stored names to titles."""
 
     class ByTitle(admin.ChoicesFieldListFilter):
         def choices(self, changelist: ChangeList) -> Iterator[Any]:

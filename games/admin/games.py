@@ -1,4 +1,4 @@
-"""Games: found by code, name or problem; shown as everybody sees them, with what staff can do."""
+"""The list of games, and the page of a game with the acts that staff can do there."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Problem(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
-            ("overdue", "Overdue: a deadline has passed, and the clock has not acted"),
-            ("stuck", "Stuck: nobody’s clock runs, and no bot comes"),
-            ("reported", "Reported: in a case that is open"),
+            ("overdue", "Overdue: a deadline has passed but the clock has not acted"),
+            ("stuck", "Stuck: no clock is running and no bot is due"),
+            ("reported", "Reported: part of an open case"),
             ("paused", "Paused"),
         ]
 
@@ -51,20 +51,20 @@ class Public(admin.SimpleListFilter):
     parameter_name = "public"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("yes", "Anybody"), ("no", "Whoever has the link")]
+        return [("yes", "Anyone"), ("no", "People with the link")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Game]) -> QuerySet[Game]:
         return queryset if self.value() is None else queryset.filter(is_public=self.value() == "yes")
 
 
 def _offered(table: Table, by: User) -> list[StaffAct[Table]]:
-    """Return the acts that can do something at this table as it is now."""
+    """Return the acts that are possible at this table now."""
     now = timezone.now()
     return [act for act in TABLE_ACTS.values() if table.game.status in act.statuses and act.offered(table, by, now)]
 
 
 def _top(view: GameView) -> str:
-    """The top card and the colour in force, in words; empty before the first deal."""
+    """Return the top card and the current colour in words, or "" before the first deal."""
     if view.view is None:
         return ""
     return card_name(view.view.top) + (f", {color_name(view.view.color).lower()}" if view.view.color else "")
@@ -75,7 +75,7 @@ class GameAdmin(ReadOnlyAdmin):
     list_display = ("code", "people", "state", "moves", "pace", "deadline", "created_at")
     list_filter = (Problem, "status", "pace", Public)
     search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")
-    search_help_text = "All of a game’s code, or the username or the name of somebody at the table."
+    search_help_text = "A complete game code, or the username or name of a person at the table."
     ordering = ("-pk",)
     show_full_result_count = False
 
@@ -100,18 +100,20 @@ class GameAdmin(ReadOnlyAdmin):
         return [act, *super().get_urls()]
 
     def act(self, request: HttpRequest, game_id: int, act: str) -> HttpResponse:
-        """The page of an act; looking at hands answers with the hands themselves, in no address of their own."""
+        """Answer with the page of an act. Looking at hands shows them in the response, without a URL of their own."""
         found, table = TABLE_ACTS.get(act), queries.find(game_id)
         if found is None or table is None:
             raise Http404
         game = table.game
         back = reverse("admin:games_game_change", args=[game_id])
         if may(request.user, found) and game.status not in found.statuses:
-            messages.error(request, f"{found.title}: not at a table that is {game.get_status_display().lower()}.")
+            messages.error(
+                request, f"“{found.title}” is not possible at a table that is {game.get_status_display().lower()}."
+            )
             return redirect(back)
 
-        def hands(looked: tuple[AuditEntry, list[tuple[str, ...]]]) -> HttpResponse:
-            entry, cards = looked
+        def hands(result: tuple[AuditEntry, list[tuple[str, ...]]]) -> HttpResponse:
+            entry, cards = result
             held = [
                 (name, [(card, card_name(card)) for card in hand])
                 for name, hand in zip(table.names, cards, strict=True)
@@ -134,7 +136,7 @@ class GameAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The table as a spectator sees it; a member of staff who sits there sees no more on this page than others."""
+        """Show the table as a spectator sees it, also to a staff member who sits there."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         found = self.get_object(request, object_id)
@@ -143,7 +145,7 @@ class GameAdmin(ReadOnlyAdmin):
             raise Http404
         game, now = table.game, timezone.now()
         offered = _offered(table, cast("User", request.user))
-        plays = LOOK in offered and refusal_of(tables.check_look, table, by=request.user)
+        plays = LOOK in offered and refusal_of(tables.check_view_hands, table, by=request.user)
         if plays:
             offered.remove(LOOK)
         view, lines = queries.view_of(table, None), queries.log_of(table, None, last=LOG_LINES)

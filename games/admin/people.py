@@ -1,4 +1,4 @@
-"""People: found by name, read by staff, and acted on with a reason."""
+"""The list of people, and the page of a person with the acts that staff can do."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Account(admin.SimpleListFilter):
 
 
 class Name(admin.SimpleListFilter):
-    """Names from before today's rules, which their owners may keep."""
+    """Filter by names that are older than today's rules. Their owners may keep them."""
 
     title = "name"
     parameter_name = "name"
@@ -68,12 +68,12 @@ class Name(admin.SimpleListFilter):
 
 @admin.register(User)
 class PersonAdmin(ReadOnlyAdmin):
-    """A person, to read. Whatever changes is an act; an address and a password are the person's own to change."""
+    """People are read-only. Staff change them by acts; addresses and passwords are changed by the people themselves."""
 
     list_display = ("username", "goes_by", "account", "since")
     list_filter = (Account, Name)
     search_fields = ("username", "display_name", "=email")
-    search_help_text = "The username, the name at the table, or all of an email address."
+    search_help_text = "The username, the name at the table, or a complete email address."
     ordering = ("username",)
 
     @admin.display(description="name at the table", ordering="display_name")
@@ -88,7 +88,7 @@ class PersonAdmin(ReadOnlyAdmin):
             return "suspended"
         return "staff" if person.is_staff else "guest" if person.is_guest else "open"
 
-    @admin.display(description="here since", ordering="date_joined")
+    @admin.display(description="joined", ordering="date_joined")
     def since(self, person: User) -> date:
         return timezone.localdate(person.date_joined)
 
@@ -112,14 +112,14 @@ class PersonAdmin(ReadOnlyAdmin):
             about=person.name,
             within=("People", "admin:accounts_user_changelist"),
             back=back,
-            also=["They have no name at the table now: what changes is that they cannot choose one."] * nameless,
+            also=["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
             form_options={"initial": initial},
         )
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Who this is and how they behaved, with what staff can do; nothing is changed here."""
+        """Show the person, their conduct and what staff can do. Read-only."""
         if request.method == "POST" or not self.has_view_permission(request):
             raise PermissionDenied
         person, now = self.get_object(request, object_id), timezone.now()

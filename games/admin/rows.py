@@ -1,4 +1,4 @@
-"""Rows to read: no column of any of these pages holds a card that is not public."""
+"""Read-only lists of other rows. No column shows a card that is not public."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from games.staff import acts
 
 
 class RowsOfGames(ReadOnlyAdmin):
-    """Rows of games, found by the game or by the people at its table."""
+    """Rows that belong to a game, searched by the game's code or the people at its table."""
 
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
-    search_help_text = "All of a game’s code, a name at the table, or all of a username."
+    search_help_text = "A complete game code, a name at the table, or a complete username."
     show_full_result_count = False
 
     def get_search_results(
@@ -52,14 +52,14 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ("when", "act_title", "by", "about", "table", "after", "seat_number", "reason")
     list_filter = (("act", by_title({act.name: act.title for act in acts.ACTS.values()})), ("at", ByDate))
     search_fields = ("=game_code", "person_name", "actor_name", "reason")
-    search_help_text = "All of a game’s code, or words of the reason, or of the name of whom it is about or who did it."
+    search_help_text = "A complete game code, or part of the reason, the person’s name or the staff member’s name."
     fields = ("when", "act_title", "by", "reason", "about", "table", "after", "seat_number", "details")
     readonly_fields = ("when", "act_title", "by", "about", "table", "after", "seat_number")
     date_hierarchy = "at"
     ordering = ("-pk",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
-        """Nobody reads what colleagues wrote about them."""
+        """Leave out entries about the reader."""
         return conduct.not_about(super().get_queryset(request), request.user.pk)
 
 
@@ -87,7 +87,7 @@ class RoundAdmin(RowsOfGames):
 
 @admin.register(Move)
 class MoveAdmin(RowsOfGames):
-    """The log as everybody reads it: what a move did may tell of cards drawn, and is not here."""
+    """The log as everyone reads it. Leaves out the moves' events, because they can name drawn cards."""
 
     move, seat_number, when = map(staticmethod, (MOVE, SEAT, WHEN))
     list_display = ("game", "move", "round_number", "seat_number", "text", "when")
@@ -103,9 +103,9 @@ class MoveAdmin(RowsOfGames):
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
-    """Who was told what, how and when, or why not; what was said is between the site and the person.
+    """Which notices people got, when and how, or why not. Leaves out their texts.
 
-    Some kinds are left out, see `NoticeKind.to_staff`.
+    Leaves out some kinds, see `NoticeKind.to_staff`.
     """
 
     kind_title = staticmethod(titled("kind", title_of))
@@ -117,7 +117,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         ("kind", by_title({kind.name: kind.title for kind in KINDS.values() if kind.to_staff})),
     )
     search_fields = ("=game__code", "user__username", "user__display_name")
-    search_help_text = "All of a game’s code, or the username or the name of whoever is told."
+    search_help_text = "A complete game code, or the username or name of the person."
     list_select_related = ("user", "game")
     fields = (
         "user", "kind_title", "channel_title", "game", "version", "state", "why",
@@ -127,7 +127,7 @@ class NoticeAdmin(ReadOnlyAdmin):
     ordering = ("-pk",)
     show_full_result_count = False
 
-    @admin.display(description="why, as they read it", ordering="reason")
+    @admin.display(description="reason, as the person reads it", ordering="reason")
     def why(self, notice: Notice) -> str:
         return sentence_of(notice.reason) or "–"
 
@@ -142,14 +142,14 @@ class ReportAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("when", "case", "reporter", "sign", "game")
     search_fields = ("=game__code", "reporter__username", "case__person__username")
-    search_help_text = "All of a game’s code, or the username of who reported or of whom it is about."
+    search_help_text = "A complete game code, or the username of the reporter or of the person it is about."
     list_select_related = ("case__person", "reporter", "game")
     fields = ("case", "reporter", "sign", "game", "when", "text", "seen_at")
     readonly_fields = ("when",)
     ordering = ("-pk",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
-        """Nobody reads who said what about themselves."""
+        """Leave out reports about the reader."""
         reports: QuerySet[Report] = super().get_queryset(request).exclude(case__person_id=request.user.pk)
         return reports
 
@@ -159,7 +159,7 @@ class SuspensionAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("person", "when", "until", "lifted_at", "reason")
     search_fields = ("person__username", "person__display_name")
-    search_help_text = "The username or the name of the person."
+    search_help_text = "The username or name of the person."
     list_select_related = ("person",)
     fields = ("person", "when", "until", "lifted_at", "reason")
     readonly_fields = ("when",)
@@ -171,7 +171,7 @@ class WarnedAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("person", "when", "acknowledged_at", "text")
     search_fields = ("person__username", "person__display_name")
-    search_help_text = "The username or the name of the person."
+    search_help_text = "The username or name of the person."
     list_select_related = ("person",)
     fields = ("person", "when", "text", "acknowledged_at")
     readonly_fields = ("when",)

@@ -25,7 +25,7 @@ REMOVE: Final = "remove"
 MOVE_SEAT: Final = "move_seat"
 LOOK: Final = "look"
 """The acts that queries ask for. `games/staff/acts.py` has all acts."""
-GONE: Final = "a guest who is gone"
+GONE: Final = "a deleted guest"
 """Who was forgotten: nobody else's row is ever deleted."""
 
 

@@ -185,7 +185,7 @@ def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) 
 
 def closed_unstarted(table: Table, *, time: str, now: datetime) -> None:
     """Notify the people at a table that closed after waiting for `time`, like "7 days". The caller holds the lock."""
-    closed(table, f"Your table was closed because it found too few players in {time}.", now=now)
+    closed(table, f"Your table was closed because not enough players joined within {time}.", now=now)
 
 
 def closed(table: Table, text: str, *, now: datetime) -> None:

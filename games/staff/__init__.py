@@ -1,8 +1,9 @@
-"""What staff can do. Every act asks for a reason and writes its audit entry in the same transaction.
+"""Acts of staff, reports and cases. Every act writes an audit entry in its own transaction.
 
-`acts` is the table of all acts, and `forms` has what they ask for. Four modules perform them: `tables`; `people` (warn,
-mute, suspend); `accounts` (names, roles, closing); and `cases` (reports and appeals, from both sides).
+`acts` is the table of all acts, and `forms` has their forms. Four modules perform them: `tables`, `people` (warn, mute,
+suspend), `accounts` (names, roles, closing) and `cases` (reports and appeals).
 
-`audit` checks who may act and writes the entry. `roles` gives the groups their rights, `log` has what players
-read between the moves, `queue` what waits for staff, and `auto_reports` opens cases for what the site itself saw.
+`audit` checks permissions and writes the entries. `roles` gives the groups their permissions. `log` makes the notes
+between the moves in a table's log. `queue` counts what waits for staff. `auto_reports` reports conduct that the site
+detects itself.
 """

@@ -1,4 +1,4 @@
-"""What staff do to an account: correct its name, close and reopen it, give it a role, take its lost factor away."""
+"""Staff acts on accounts: correct names, close and reopen, change roles, remove a lost second factor."""
 
 from __future__ import annotations
 
@@ -21,43 +21,44 @@ from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct, may_change_account
 from games.staff.audit import check, check_person, record
-from games.staff.people import forget_name, locked
+from games.staff.people import erase_old_name, lock_or_deny
 from games.staff.roles import ROLES
 
 
 def check_account(person: User, *, by: User) -> None:
-    """Like `check_person`, and only superusers touch the accounts of staff.
+    """Check that this staff member may change this account: as `check_person`, and only superusers may change staff's.
 
     :raises Denied: `forbidden`.
     """
     check_person(person, by=by)
     if not may_change_account(person, by):
-        raise Denied("forbidden", "Only a superuser changes the account of a member of staff.")
+        raise Denied("forbidden", "Only a superuser can change the account of a staff member.")
 
 
 def rename(*, person_id: int, by: User, username: str, display_name: str, reason: str, now: datetime) -> AuditEntry:
-    """Give this person another username, another name at the table (or none: then it is the username), or both.
+    """Give this person another username, another name at the table, or both.
 
-    :raises Denied: `forbidden`, `not_found`; `malformed` also for a name that is not one, is taken, or is the same.
+    :param display_name: the name at the table, or "" to be shown by username.
+    :raises Denied: `forbidden`, `not_found`; `malformed` also if a name is invalid or taken, or none has changed.
     """
     with transaction.atomic():
         reason = check(acts.RENAME, by=by, reason=reason, now=now)
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         check_account(person, by=by)
         before = {"username": person.username, "display_name": person.display_name}
         after = {"username": username.strip(), "display_name": clean_display_name(display_name)}
         if before == after:
-            raise Denied("malformed", "These are the names that they go by already: change one.")
+            raise Denied("malformed", "These are their current names. Change at least one.")
         entry = record(acts.RENAME, by=by, reason=reason, now=now, person=person, before=before, after=after)
         for field, name in after.items():
             if name != before[field]:
                 _set_name(person, field, name)
         try:
             with transaction.atomic():
-                forget_name(person)
+                erase_old_name(person)
                 person.save(update_fields=["username", "display_name"])
         except IntegrityError:
-            raise Denied("malformed", "Somebody else goes by this name.") from None
+            raise Denied("malformed", accounts.NAME_TAKEN) from None
         return entry
 
 
@@ -74,17 +75,17 @@ def _set_name(person: User, field: str, name: str) -> None:
 
 
 def close_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Nobody can log in to this account, or use its tokens, until it is opened again; nothing of it is deleted.
+    """Disable log-ins and API tokens of this account until it is reopened. Deletes nothing.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it is closed.
+    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it is already closed.
     """
     return _set_open(acts.CLOSE_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
 
 
 def reopen_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Let this person in again.
+    """Reopen a closed account.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the account is open.
+    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the account is already open.
     """
     return _set_open(acts.REOPEN_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
 
@@ -92,11 +93,11 @@ def reopen_account(*, person_id: int, by: User, reason: str, now: datetime) -> A
 def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     with transaction.atomic():
         reason = check(act, by=by, reason=reason, now=now)
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         check_account(person, by=by)
         open_ = act is acts.REOPEN_ACCOUNT
         if person.is_active == open_:
-            raise Denied("over", f"This account is {'open' if open_ else 'closed'} already.")
+            raise Denied("over", f"This account is already {'open' if open_ else 'closed'}.")
         person.is_active = open_
         person.save(update_fields=["is_active"])
         if not open_:
@@ -105,24 +106,24 @@ def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now
 
 
 def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime) -> AuditEntry:
-    """Make this person a moderator or an admin, or, with an empty `role`, a player like any other.
+    """Give this person the role `moderator` or `admin`, or, with an empty `role`, none.
 
-    :raises Denied: `forbidden`, also for a guest or a superuser; `not_found`; `malformed` also for a role that is none,
-        or theirs.
+    :raises Denied: `forbidden`, also for a guest or a superuser; `not_found`; `malformed` also for an unknown role or
+        the one that they have.
     """
     with transaction.atomic():
         reason = check(acts.SET_ROLE, by=by, reason=reason, now=now)
         if role and role not in ROLES:
-            raise Denied("malformed", f"The role is one of {', '.join(ROLES)}, or none.")
-        person = locked(person_id)
+            raise Denied("malformed", f"The role must be one of: {', '.join(ROLES)}, or empty.")
+        person = lock_or_deny(person_id)
         check_person(person, by=by)
         if person.is_superuser:
-            raise Denied("forbidden", "A superuser may do everything, and has no role to give or take.")
+            raise Denied("forbidden", "A superuser has every permission and needs no role.")
         if person.is_guest:
-            raise Denied("forbidden", "A guest has no password: they sign up first.")
+            raise Denied("forbidden", "Guests have no password. They must sign up first.")
         before = sorted(person.groups.values_list("name", flat=True)) if person.is_staff else []
         if before == ([role] if role else []) and person.is_staff == bool(role):
-            raise Denied("malformed", "That is their role already.")
+            raise Denied("malformed", "They already have this role.")
         person.is_staff = bool(role)
         person.save(update_fields=["is_staff"])
         person.groups.set(Group.objects.filter(name=role))
@@ -130,15 +131,13 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
 
 
 def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Take the authenticator app and the recovery codes of somebody who lost them away, so that they can set up others.
+    """Remove the authenticator app and the recovery codes of a person who lost them, and notify the person.
 
-    They are told: it may be somebody else who asked for it.
-
-    :raises Denied: `forbidden`, `malformed`, `not_found`, also without such a factor.
+    :raises Denied: `forbidden`, `malformed`; `not_found` also if the person has no second factor.
     """
     with transaction.atomic():
         reason = check(acts.DROP_FACTOR, by=by, reason=reason, now=now)
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         check_person(person, by=by)
         dropped, _ = Authenticator.objects.filter(user=person).delete()
         if not dropped:
@@ -155,4 +154,4 @@ PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
     acts.SET_ROLE: set_role,
     acts.DROP_FACTOR: drop_factor,
 }
-"""The function of each act, which takes what the act's form asks for."""
+"""The function of each act. It takes what the act's form asks for."""

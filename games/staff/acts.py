@@ -1,8 +1,8 @@
-"""All acts of staff. One row holds everything the site knows about an act, except what it does.
+"""All acts of staff. One row holds everything the site knows about an act, except the function that performs it.
 
 To add an act, write its row here and its function in the module of its subject (`tables`, `people`, `accounts` or
-`cases`), and list the function in that module's `PERFORM`. A migration that calls `roles.set_roles` then gives the
-right to the groups. The pages, the audit log, the log at the table and the permissions read this table.
+`cases`), and list the function in that module's `PERFORM`. Then add a migration that calls `roles.set_roles`, which
+gives the permission to the groups. The pages, the audit log, the table's log and the permissions read this table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Role = Literal["moderator", "admin", "superuser"]
 SUPERUSER: Final = "superuser"
 STAFF: Final = "staff"
-"""The reason of a pause that staff have set."""
+"""The reason of a pause by staff, as stored in `Game.paused_reasons`."""
 PLAYING: Final = frozenset({Game.Status.PLAYING})
 OPEN: Final = frozenset({Game.Status.OPEN})
 
@@ -44,21 +44,21 @@ def _always(subject: Any, by: User, now: datetime) -> bool:
 class StaffAct(Generic[Subject]):
     """One act of staff on a `Subject`: a table, a person, a case or an appeal.
 
-    name: What is stored, and stands in addresses and in the name of the permission. It never changes.
+    name: The stored value, which is also part of URLs and of the permission's name. It never changes.
     title: The name on buttons and pages, in the audit log and, after "Can", of the permission.
-    role: The least role that may do it.
-    consequences: What the page says will happen.
-    done: What the next page says. `{about}` is the subject. It does not begin with a name, because Django writes the
-        first letter of a message as a capital.
-    form: What it asks, besides a reason.
-    statuses: For acts at a table, the statuses of games that they are for.
-    offered: Return True if a page offers it to this member of staff now.
-    reason_is_shown: The person reads the reason.
-    reason_required: It cannot be done without a reason.
-    one_click: Its button does it, without a page that asks.
-    log_sentence: What the log at the table says, in the past. Without one the log does not show the act.
-    after_the_end: The log shows it only when the game is over.
-    ends_round: It ended the round in which it was done.
+    role: The lowest role that may do it.
+    consequences: The sentences under "What will happen" on the act's page.
+    done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because Django
+        capitalizes the first letter of a message.
+    form: The form of the act. Every form asks for a reason.
+    statuses: For acts at a table, the statuses of games where it is possible.
+    offered: Return True if a page offers it to this staff member now.
+    reason_is_shown: Whether the person concerned reads the reason.
+    reason_required: Whether it needs a reason.
+    one_click: Whether its button performs it, without a page in between.
+    log_sentence: Return the sentence in the table's log, in the past tense. If None, the log does not show the act.
+    after_the_end: Whether the log shows it only when the game is over.
+    ends_round: Whether it ends the current round.
     """
 
     name: str
@@ -106,26 +106,26 @@ def _text(sentence: str) -> Callable[[DoneAct], str]:
 
 def _resumed(done: DoneAct) -> str:
     if done.details.get("pause") == Game.PAUSED_BY_CONSENT:
-        return "Staff ended the pause that the players had agreed on."
-    return "Staff let the game go on."
+        return "Staff ended the agreed pause."
+    return "Staff resumed the game."
 
 
 def _extended(done: DoneAct) -> str:
-    return f"Staff gave {_who(done.person)} {counted(done.details['minutes'], 'minute')} more for the turn."
+    return f"Staff gave {_who(done.person)} {counted(done.details['minutes'], 'more minute')} for the turn."
 
 
 def _forgiven(done: DoneAct) -> str:
     misses: int = done.details["misses"]
-    return f"Staff took {counted(misses, 'missed turn')} off {_whose(done.person)} count."
+    return f"Staff removed {counted(misses, 'missed turn')} from {_whose(done.person)} count."
 
 
 def _voided(done: DoneAct) -> str:
-    return f"Staff made round {done.details['round']} void, and it was dealt again."
+    return f"Staff voided round {done.details['round']}, and it was dealt again."
 
 
 def _removed(done: DoneAct) -> str:
-    then = ": a bot has the seat from then on" if done.details.get("bot") else ""
-    return f"Staff took {_who(done.person)} off the table{then}."
+    then = ", and a bot took over the seat" if done.details.get("bot") else ""
+    return f"Staff removed {_who(done.person)} from the table{then}."
 
 
 def _moved(done: DoneAct) -> str:
@@ -161,7 +161,7 @@ def _is_in_a_round(table: Table, by: User, now: datetime) -> bool:
 
 
 def may_change_account(person: User, by: User) -> bool:
-    """Return True unless this is an account of staff: only superusers change those."""
+    """Return True if `by` may change this account: accounts of staff are for superusers only."""
     return by.is_superuser or not person.is_staff
 
 
@@ -169,7 +169,7 @@ PAUSE: Final[StaffAct[Table]] = StaffAct(
     "pause",
     "Pause the game",
     MODERATOR,
-    ("The clock stops, bots wait, and moves are refused until staff resume.",),
+    ("The clock stops, bots wait, and moves are refused until staff resume the game.",),
     "The game is paused.",
     statuses=PLAYING,
     offered=_is_not_paused_by_staff,
@@ -180,10 +180,10 @@ RESUME: Final[StaffAct[Table]] = StaffAct(
     "Resume the game",
     MODERATOR,
     (
-        "The clock runs on where it stood.",
+        "The clock continues with the time that was left.",
         "A pause that the players agreed on ends only if staff have not paused the game as well.",
     ),
-    "Staff let the game go on.",
+    "The game has resumed.",
     statuses=PLAYING,
     offered=_is_paused,
     log_sentence=_resumed,
@@ -203,7 +203,7 @@ FORGIVE: Final[StaffAct[Table]] = StaffAct(
     "forgive",
     "Forgive missed turns",
     MODERATOR,
-    ("The missed turns no longer count against the seat, and it has its first thinking time again.",),
+    ("The missed turns no longer count against the seat, and its time bank is refilled.",),
     "The missed turns no longer count.",
     form=forms.SeatForm,
     statuses=PLAYING,
@@ -216,7 +216,7 @@ REMOVE: Final[StaffAct[Table]] = StaffAct(
     MODERATOR,
     (
         "The person leaves this game for good and cannot take the seat back.",
-        "A bot plays on under their name; or the hand is set aside and they are out, as if they had resigned.",
+        "Either a bot continues under their name, or their hand is set aside as if they had resigned.",
         "At a table that has not started, the seat becomes free.",
     ),
     "The player has been removed.",
@@ -227,11 +227,11 @@ REMOVE: Final[StaffAct[Table]] = StaffAct(
 )
 MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
     stored.MOVE_SEAT,
-    "Give a seat to somebody else",
+    "Give a seat to someone else",
     ADMIN,
     (
         "The new person gets the seat with its hand and score, and sees that hand.",
-        "If it is the seat’s turn, the turn starts again. Both people are told.",
+        "If it is the seat’s turn, its time starts again. Both people are notified.",
     ),
     "The seat has a new owner.",
     form=forms.MoveSeatForm,
@@ -244,8 +244,8 @@ VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
     "Void the round",
     MODERATOR,
     (
-        "The round counts for nothing, and its hands and shuffle are shown to everybody.",
-        "The same round is dealt again, by the same dealer. Scores stay, and players who left stay out.",
+        "The round does not count, and its hands and shuffle are shown to everyone.",
+        "A new round is dealt by the same dealer. Scores stay, and players who left stay out.",
     ),
     "The round is void and has been dealt again.",
     statuses=PLAYING,
@@ -257,7 +257,7 @@ VOID_GAME: Final[StaffAct[Table]] = StaffAct(
     "void_game",
     "Void the game",
     ADMIN,
-    ("The game ends at once, without a winner. It cannot be taken back.",),
+    ("The game ends immediately, without a winner. This cannot be undone.",),
     "The game has ended without a winner.",
     statuses=PLAYING,
     log_sentence=_text("Staff ended the game without a winner."),
@@ -266,19 +266,19 @@ CLOSE: Final[StaffAct[Table]] = StaffAct(
     stored.CLOSE,
     "Close the table",
     MODERATOR,
-    ("The table closes before it starts, and everybody there is told.",),
+    ("The table is closed before the game starts, and everyone there is notified.",),
     "The table is closed.",
     statuses=OPEN,
-    log_sentence=_text("Staff closed the table before it started."),
+    log_sentence=_text("Staff closed the table before the game started."),
 )
 LOOK: Final[StaffAct[Table]] = StaffAct(
     stored.LOOK,
     "Look at hands",
     MODERATOR,
     (
-        "Every hand of the round is shown on one page. Loading it again is another look, with its own entry.",
-        "The players are told that staff looked, and when, as soon as the game is over.",
-        "It is refused if you play anywhere with somebody of this table.",
+        "Every hand of the round is shown on one page. Reloading it is another look, with its own audit entry.",
+        "When the game is over, the players are told that staff looked, and when.",
+        "You cannot do this while you play at any table with someone from this table.",
     ),
     "You have looked at the hands.",
     statuses=PLAYING,
@@ -291,8 +291,8 @@ WARN: Final[StaffAct[User]] = StaffAct(
     "Warn",
     MODERATOR,
     (
-        "The reason is shown to this person, word for word.",
-        "A line on every page leads there until they say that they have read it.",
+        "The reason is shown to this person word for word.",
+        "Every page links to it until they confirm that they have read it.",
     ),
     "You have warned {about}.",
     reason_is_shown=True,
@@ -302,8 +302,8 @@ MUTE: Final[StaffAct[User]] = StaffAct(
     "Mute",
     MODERATOR,
     (
-        "Their name at the table is taken away: they go by their username.",
-        "They cannot choose another until the mute ends.",
+        "Their name at the table is removed: they are shown by their username.",
+        "They cannot choose another name until the mute ends.",
     ),
     "You have muted {about}.",
     form=forms.DaysForm,
@@ -312,20 +312,20 @@ UNMUTE: Final[StaffAct[User]] = StaffAct(
     "unmute",
     "End the mute",
     MODERATOR,
-    ("They may choose a name at the table again.",),
+    ("They can choose a name at the table again.",),
     "The mute of {about} has ended.",
     offered=lambda person, by, now: person.muted(now),
 )
-_SHUT_OUT: Final = "They can log in to one page only: it shows the reason, word for word, and takes an appeal."
-_CLOCKS_RUN_ON: Final = "The clocks of their games run on; remove them from a game if others should not wait."
+_ONE_PAGE: Final = "They can log in to one page only. It shows the reason word for word and lets them appeal."
+_CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
 SUSPEND: Final[StaffAct[User]] = StaffAct(
     "suspend",
     "Suspend",
     MODERATOR,
     (
-        _SHUT_OUT,
-        "Pages, the API and open sockets are shut to them at once. The suspension ends by itself.",
-        _CLOCKS_RUN_ON,
+        _ONE_PAGE,
+        "They lose access to pages, the API and open sockets immediately. The suspension ends by itself.",
+        _CLOCKS_RUN,
     ),
     "You have suspended {about}.",
     form=forms.DaysForm,
@@ -336,9 +336,9 @@ SUSPEND_FOR_GOOD: Final[StaffAct[User]] = StaffAct(
     "Suspend for good",
     ADMIN,
     (
-        _SHUT_OUT,
-        "Pages, the API and open sockets are shut to them at once, and stay so until somebody lifts the suspension.",
-        _CLOCKS_RUN_ON,
+        _ONE_PAGE,
+        "They lose access to pages, the API and open sockets immediately, until someone lifts the suspension.",
+        _CLOCKS_RUN,
     ),
     "You have suspended {about} for good.",
     reason_is_shown=True,
@@ -347,7 +347,7 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     "lift",
     "Lift the suspension",
     ADMIN,
-    ("They can use everything again at once.",),
+    ("They can use everything again immediately.",),
     "The suspension of {about} has ended.",
     offered=lambda person, by, now: person.suspended(now),
 )
@@ -356,8 +356,8 @@ RENAME: Final[StaffAct[User]] = StaffAct(
     "Correct the name",
     ADMIN,
     (
-        "They go by these names from now on, at every table and in every log.",
-        "They log in by the new username, or by their email address: tell them.",
+        "They are shown by these names from now on, at every table and in every log.",
+        "They log in with the new username or their email address, so let them know.",
     ),
     "The name is corrected.",
     form=forms.NamesForm,
@@ -368,43 +368,43 @@ CLOSE_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     "Close the account",
     ADMIN,
     (
-        "Nobody can log in to it or use its tokens, and no page says why: to let them read a reason, suspend.",
-        "Nothing is deleted. The clocks of their games run on; remove them where others should not wait.",
+        "Nobody can log in to it or use its tokens, and no page says why. To show them a reason, suspend them instead.",
+        f"Nothing is deleted. {_CLOCKS_RUN}",
     ),
     "The account is closed.",
     offered=lambda person, by, now: person.is_active and may_change_account(person, by),
 )
 REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     "reopen_account",
-    "Open the account again",
+    "Reopen the account",
     ADMIN,
-    ("They can log in again, and find everything as it is.",),
+    ("They can log in again and find everything unchanged.",),
     "The account is open again.",
     offered=lambda person, by, now: not person.is_active and may_change_account(person, by),
 )
 SET_ROLE: Final[StaffAct[User]] = StaffAct(
     "set_role",
-    "Give or take a role",
+    "Change the role",
     SUPERUSER,
     (
-        "With a role, they can do what it allows as soon as they have shown a second factor.",
-        "Without one, they are a player like any other at once.",
-        "A superuser is made by the people who run the site, in a shell, not here.",
+        "With a role, they can use the staff pages as soon as they have logged in with a second factor.",
+        "Without a role, they immediately become a player like any other.",
+        "Superusers are not made here: the site’s operators make them in a shell.",
     ),
-    "The role of {about} is settled.",
+    "The role of {about} has been changed.",
     form=forms.RoleForm,
     offered=lambda person, by, now: not person.is_superuser and not person.is_guest,
 )
 DROP_FACTOR: Final[StaffAct[User]] = StaffAct(
     "drop_factor",
-    "Take the lost second factor away",
+    "Remove the lost second factor",
     SUPERUSER,
     (
-        "Their authenticator app and recovery codes are removed: their password alone lets them in.",
-        "Make sure that it is really they who ask: they are told.",
-        "The staff pages stay shut to them until they have set up another.",
+        "Their authenticator app and recovery codes are removed, so they log in with their password alone.",
+        "Make sure that the request really comes from them. They are notified.",
+        "They cannot use the staff pages until they have set up another second factor.",
     ),
-    "The second factor of {about} is gone: the password alone lets them in.",
+    "The second factor of {about} has been removed.",
     offered=lambda person, by, now: is_mfa_enabled(person),
 )
 
@@ -412,8 +412,8 @@ HOLD: Final[StaffAct[Case]] = StaffAct(
     "hold",
     "Take the case",
     MODERATOR,
-    ("The case is yours: others see that you look at it, and so do those who reported.",),
-    "You work on this case now.",
+    ("The case is yours. Other staff see that you work on it, and reporters see that it is being looked at.",),
+    "You are now working on this case.",
     offered=lambda case, by, now: case.holder_id != by.pk,
     reason_required=False,
     one_click=True,
@@ -423,8 +423,8 @@ CLOSE_CASE: Final[StaffAct[Case]] = StaffAct(
     "Close the case",
     MODERATOR,
     (
-        "The case is closed. Everybody who reported is told the outcome and your answer.",
-        "Nothing happens to the person by this: warn, mute or suspend on the person’s page first.",
+        "The case is closed. Everyone who reported is told the outcome and your answer.",
+        "This does nothing to the person. To warn, mute or suspend them, use the person’s page first.",
     ),
     "The case is closed.",
     form=forms.OutcomeForm,
@@ -435,7 +435,7 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
     ADMIN,
     (
         "The person reads the decision and your answer.",
-        "Lift the suspension, and they can use everything again at once.",
+        "If you lift the suspension, they can use everything again immediately.",
     ),
     "The appeal is decided.",
     form=forms.AppealForm,

@@ -1,4 +1,4 @@
-"""Who may act, and the entry that every act leaves. All of it runs inside the act's own transaction."""
+"""Check who may perform an act, and write its audit entry. Both run inside the act's transaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from games.staff.acts import SUSPEND_FOR_GOOD, StaffAct
 
 
 def check(act: StaffAct[Any], *, by: User, reason: str, now: datetime) -> str:
-    """Return the reason as it is stored, if this member of staff may do this.
+    """Check that this staff member may perform this act, and return the reason in its stored form.
 
     :raises Denied: `forbidden`; `malformed` if the reason is too short or too long, or missing although it is required.
     """
@@ -30,30 +30,30 @@ def check(act: StaffAct[Any], *, by: User, reason: str, now: datetime) -> str:
 
 
 def check_person(person: User, *, by: User) -> None:
-    """Nobody judges themselves or somebody they play with, and staff are judged by admins.
+    """Check that `by` may act on this person: not on themselves, on people they play with, or on a higher role.
 
-    Superusers may judge whom they play with, for a site may have nobody else; the entry of the act says that they do.
+    Superusers may act on people they play with, because a small site may have no other staff. `record` notes it then.
 
     :raises Denied: `forbidden`.
     """
     if person.pk == by.pk:
-        raise Denied("forbidden", "You cannot do this to yourself: ask another member of staff.")
+        raise Denied("forbidden", "You can’t do this to yourself. Ask another staff member.")
     if person.is_superuser and not by.is_superuser:
-        raise Denied("forbidden", "Only a superuser acts on a superuser.")
+        raise Denied("forbidden", "Only a superuser can do this to a superuser.")
     if person.is_staff and not by.has_perm(SUSPEND_FOR_GOOD.permission):
-        raise Denied("forbidden", "Only an admin acts on members of staff.")
+        raise Denied("forbidden", "Only an admin can do this to a staff member.")
     if not by.is_superuser and queries.plays_with(by, [person.pk]):
-        message = f"You play with {person.name} at a table: ask another member of staff, or come back after the game."
+        message = f"You are playing with {person.name}. Ask another staff member, or come back after the game."
         raise Denied("forbidden", message)
 
 
 def check_outside(table: Table, *, by: User) -> None:
-    """At a table where a member of staff sits or sat, that member is a player like any other.
+    """Check that `by` is not and was not a player at this table.
 
     :raises Denied: `forbidden`.
     """
     if table.seat_of(by) is not None or conduct.lost_seat(table.game.code, by):
-        message = "You sit or sat at this table, where you are a player like any other: ask another member of staff."
+        message = "You are or were a player at this table. Ask another staff member."
         raise Denied("forbidden", message, version=table.game.version)
 
 
@@ -68,7 +68,7 @@ def record(
     person: User | None = None,
     **details: Any,
 ) -> AuditEntry:
-    """Write the entry of an act; with a table the caller holds its lock, and the version is the one it has now."""
+    """Write the audit entry of an act, with the table's current version. The caller holds the lock of a given table."""
     game = table.game if table else None
     if person is not None and by.is_superuser and queries.plays_with(by, [person.pk]):
         details["plays_with"] = True

@@ -1,4 +1,4 @@
-"""Cases that the site opens by itself, for people to look at: nothing follows from them but that."""
+"""Open cases about conduct that the site detects itself. Staff review them; nothing else follows from them."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ DAYS: Final = timedelta(days=7)
 MARKS_KEPT: Final = timedelta(days=30)
 MANY_TIMEOUTS: Final = 12
 MANY_RESIGNATIONS: Final = 3
-AT_ONCE: Final = 2
-"""So many own moves at most before a resignation that counts as at once."""
+MOVES_BEFORE_RESIGNING: Final = 2
+"""A resignation after this many own moves, or fewer, counts as an immediate one."""
 
 
-def _changed_next(seat: str, n: str) -> str:
-    """The first change of a seat's owner that comes after line `n`: with none, the owner then is today's."""
+def _next_change(seat: str, n: str) -> str:
+    """Return SQL that joins the first change of a seat's owner after line `n`. Without one, the owner is today's."""
     return f"""
     LEFT JOIN LATERAL (SELECT c.id, c.before FROM changes c
                        WHERE c.game_id = {seat}.game_id AND c.seat = {seat}."index" AND c.version >= {n}
-                       ORDER BY c.version, c.id LIMIT 1) later ON true"""  # noqa: S608  # names of ours
+                       ORDER BY c.version, c.id LIMIT 1) later ON true"""  # noqa: S608  # our own names
 
 
 _OWNER: Final = "CASE WHEN later.id IS NULL THEN s.user_id ELSE later.before END"
 
-TOLD_BY: Final = "(m.text = 'leave' OR m.text LIKE 'clock %%')"
-"""The lines that the searches below are about. An index has them alone (`Move.Meta`)."""
+SEARCHED_LINES: Final = "(m.text = 'leave' OR m.text LIKE 'clock %%')"
+"""The lines of the log that the searches below read. They have an index of their own (`Move.Meta`)."""
 
-# Whose seat it was when a line was written: staff give seats to bots and to other people, and their audit entries say
-# from whom, and at which version. `since` is the version at which that person got the seat.
+# Finds who had the seat when a line was written: staff give seats to bots and to other people, and their audit entries
+# say from whom, and at which version. `since` is the version at which that person got the seat.
 #
-# A line counts if somebody else waited: another person at the table who had not left. It does not count while its owner
-# was suspended or their account closed, since they could not play then, and opens nothing while they still are.
+# A line counts only if another person at the table, who had not left, waited. It does not count if its owner was
+# suspended then or their account was closed, because they could not play. People who still are so are left out.
 _OWNED: Final = f"""
 WITH changes AS (
     SELECT id, game_id, seat, version,
@@ -53,8 +53,8 @@ WITH changes AS (
            (SELECT COALESCE(max(c.version), 0) FROM changes c
             WHERE c.game_id = m.game_id AND c.seat = m.seat AND c.version < m.n) AS since
     FROM games_move m JOIN games_seat s ON s.game_id = m.game_id AND s."index" = m.seat
-    {_changed_next("s", "m.n")}
-    WHERE m.at > %(since)s AND {TOLD_BY}
+    {_next_change("s", "m.n")}
+    WHERE m.at > %(since)s AND {SEARCHED_LINES}
 )
 SELECT l.user_id, count(*), count(DISTINCT l.game_id), max(l.game_id)
 FROM lines l JOIN accounts_user u ON u.id = l.user_id
@@ -68,22 +68,22 @@ WHERE u.is_active AND (u.suspended_until IS NULL OR u.suspended_until <= %(now)s
        WHERE x.person_id = l.user_id AND x.act = ANY('{{close_account,reopen_account}}') AND x.at <= l.at
        ORDER BY x.id DESC LIMIT 1) IS DISTINCT FROM 'close_account'
   AND EXISTS (SELECT 1 FROM games_seat s
-              {_changed_next("s", "l.n")}
+              {_next_change("s", "l.n")}
               WHERE s.game_id = l.game_id AND s."index" <> l.seat AND {_OWNER} IS NOT NULL
                 AND NOT EXISTS (SELECT 1 FROM games_move o WHERE o.game_id = l.game_id AND o.seat = s."index"
                                 AND o.n < l.n AND o.text = 'leave'))
-"""  # noqa: S608  # statements of ours in another
+"""  # noqa: S608  # our own statements
 
-# Each person's evidence of these days, but for what an earlier case of the kind has settled. A turn that the clock
-# played is one commit: the line before it, of the same seat and instant, is of the same turn. A window that it closes
-# (`clock uno`) is nobody's turn.
+# Counts each person's timeouts since their last closed case of this kind. A turn that the clock played is one commit,
+# so a line before it of the same seat and instant belongs to the same turn. A callout window that the clock closes
+# (`clock uno`) is not a turn.
 _TIMEOUTS: Final = f"""{_OWNED}
   AND l.text LIKE 'clock %%' AND l.text <> 'clock uno'
   AND (l.text = ANY('{{clock draw,clock take}}') OR NOT EXISTS (
        SELECT 1 FROM games_move o WHERE o.game_id = l.game_id AND o.n = l.n - 1 AND o.seat = l.seat AND o.at = l.at
          AND o.text LIKE 'clock %%' AND o.text <> 'clock uno'))
 GROUP BY l.user_id HAVING count(*) >= %(many)s
-"""  # noqa: S608  # a statement of ours in another
+"""  # noqa: S608  # our own statement
 
 _RESIGNATIONS: Final = f"""{_OWNED}
   AND l.text = 'leave'
@@ -98,9 +98,9 @@ GROUP BY l.user_id HAVING count(*) >= %(many)s
 """  # noqa: S608  # as above
 
 
-# Tables where several people who sit there now have moved or sat down in one browser; for each of them whose last case
-# of the kind was settled before the newest of those marks. What a case has said of a table once, settled or not, is not
-# said again: a mark that was forgotten and is made anew shows nothing new.
+# Finds tables where several people who sit there have used the same browser, with one row for each of these people.
+# Leaves out people whose last case of this kind was closed after the newest mark, and tables that an open or closed
+# case has reported already, because a mark that was deleted and made again shows nothing new.
 _BROWSERS: Final = """
 WITH shared AS (
     SELECT m.game_id, array_agg(m.user_id) AS people, max(m.at) AS at,
@@ -119,12 +119,12 @@ ORDER BY p.user_id, g.game_id, g.at
 """
 
 
-def watch(*, now: datetime) -> int:
-    """Say in cases what the site saw of people, opening them where there are none; gives the number of new reports.
+def report_signs(*, now: datetime) -> int:
+    """Report people who let many turns time out, resign early many times, or share a browser with another player.
 
-    That is whoever lets many turns time out or resigns at once again and again while others wait, and whoever plays
-    in one browser with somebody else at their table. One search that fails keeps no other.
+    Each report joins the open case about that person and kind, or opens one. If a search fails, the others still run.
 
+    :returns: the number of new reports.
     :raises ExceptionGroup: what the searches raised, once all have run.
     """
     found: list[bool] = []
@@ -139,21 +139,21 @@ def watch(*, now: datetime) -> int:
 def _timeouts(now: datetime) -> Iterator[bool]:
     for user_id, count, games, game_id in _found(_TIMEOUTS, now, Case.Kind.ABANDON, many=MANY_TIMEOUTS):
         text = f"The clock played {count} of this person's turns in {counted(games, 'game')} within 7 days."
-        yield _say(user_id, Case.Kind.ABANDON, Report.Sign.TIMEOUTS, game_id, text, now)
+        yield _report(user_id, Case.Kind.ABANDON, Report.Sign.TIMEOUTS, game_id, text, now)
 
 
 def _resignations(now: datetime) -> Iterator[bool]:
-    found = _found(_RESIGNATIONS, now, Case.Kind.ABANDON, many=MANY_RESIGNATIONS, at_once=AT_ONCE)
+    found = _found(_RESIGNATIONS, now, Case.Kind.ABANDON, many=MANY_RESIGNATIONS, at_once=MOVES_BEFORE_RESIGNING)
     for user_id, count, _, game_id in found:
-        text = f"This person resigned {count} games at once, within 7 days."
-        yield _say(user_id, Case.Kind.ABANDON, Report.Sign.RESIGNATIONS, game_id, text, now)
+        text = f"This person resigned {count} games after {MOVES_BEFORE_RESIGNING} moves or fewer, within 7 days."
+        yield _report(user_id, Case.Kind.ABANDON, Report.Sign.RESIGNATIONS, game_id, text, now)
 
 
 def _browsers(now: datetime) -> Iterator[bool]:
     sign = Report.Sign.BROWSER
     for user_id, game_id, names in _found(_BROWSERS, now, Case.Kind.TEAMING, sign=sign.value):
         text = f"One browser was used here as {' and as '.join(names)}."
-        yield _say(user_id, Case.Kind.TEAMING, sign, game_id, text, now)
+        yield _report(user_id, Case.Kind.TEAMING, sign, game_id, text, now)
 
 
 def _found(sql: str, now: datetime, kind: Case.Kind, **more: int | str) -> list[tuple[Any, ...]]:
@@ -163,13 +163,13 @@ def _found(sql: str, now: datetime, kind: Case.Kind, **more: int | str) -> list[
     return rows
 
 
-def _say(user_id: int, kind: Case.Kind, sign: Report.Sign, game_id: int, text: str, now: datetime) -> bool:
-    """Says whether that is new. One that fails is logged and passed over: the next watch finds it again."""
+def _report(user_id: int, kind: Case.Kind, sign: Report.Sign, game_id: int, text: str, now: datetime) -> bool:
+    """File a report; return True if it is new. If that fails, log it: the next search finds it again."""
     try:
         return report_sign(person_id=user_id, kind=kind, sign=sign, game_id=game_id, text=text, now=now)
     except Denied:
-        return False  # a guest who is gone by now
-    except Exception as error:  # noqa: BLE001  # whatever it is, the other findings wait
+        return False  # a guest who has been deleted since
+    except Exception as error:  # noqa: BLE001  # whatever it is, file the other reports
         log.error("a finding was not reported", sign=sign, game=game_id, error=type(error).__name__)  # noqa: TRY400  # a traceback may name people
         return False
 
@@ -181,15 +181,15 @@ ON CONFLICT DO NOTHING
 
 
 def mark_browser(*, code: str, user_id: int, mark: str, now: datetime) -> None:
-    """Note that this person plays this game in a browser with this mark, the SHA-256 of its signed cookie.
+    """Store that this person plays this game in the browser with this mark, the SHA-256 of its signed cookie.
 
-    One statement and no lock: who shares a browser is found by `watch`, when all marks are there to be seen.
+    Runs one statement without a lock. `report_signs` compares the marks later.
     """
     with connection.cursor() as cursor:
         cursor.execute(_MARK, [user_id, mark, now, code])
 
 
 def forget_marks(*, now: datetime) -> int:
-    """Delete the browsers' marks of a month ago."""
+    """Delete browser marks older than `MARKS_KEPT`; return how many."""
     gone, _ = BrowserMark.objects.filter(at__lt=now - MARKS_KEPT).delete()
     return gone

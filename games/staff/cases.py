@@ -1,4 +1,4 @@
-"""What people say about each other's conduct, and against a suspension, and how staff settle it."""
+"""Reports and appeals by players, and how staff settle them."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from games.staff.audit import check, check_person, record
 from games.staff.people import end_suspensions
 
 
-def _words(text: str) -> str:
-    """At least a sentence, as stored.
+def _clean_text(text: str) -> str:
+    """Return the text of a report or an appeal in its stored form.
 
-    :raises Denied: `malformed`.
+    :raises Denied: `malformed` if it is not at least a sentence, or too long.
     """
     text = text.replace("\r\n", "\n").strip()
     if not SHORTEST_WORDS <= len(text) <= WORDS_LENGTH or len(text.split()) < 3 or "\0" in text:
-        raise Denied("malformed", f"Say it in at least a sentence: {SHORTEST_WORDS} to {WORDS_LENGTH} characters.")
+        raise Denied("malformed", f"Write at least a sentence, {SHORTEST_WORDS} to {WORDS_LENGTH} characters.")
     return text
 
 
 def appeal(*, person_id: int, text: str, now: datetime) -> Appeal:
-    """Ask staff to look at one's suspension again, once a suspension.
+    """Appeal against this person's current suspension. Possible once per suspension.
 
-    :raises Denied: `malformed`; `not_found` if none is in force; `forbidden` the second time.
+    :raises Denied: `malformed`; `not_found` if the person is not suspended; `forbidden` the second time.
     """
-    text = _words(text)
+    text = _clean_text(text)
     with transaction.atomic():
         person = lock_person(person_id)
         suspension = conduct.suspension_of(person, now)
         if suspension is None:
             raise Denied("not_found", "You are not suspended.")
         if conduct.appeal_of(suspension) is not None:
-            raise Denied("forbidden", "You have appealed already; the answer will appear on this page.")
+            raise Denied("forbidden", "You have already appealed. The answer will appear on this page.")
         return Appeal.objects.create(suspension=suspension, at=now, text=text)
 
 
@@ -60,22 +60,21 @@ def report(
     now: datetime,
     form: str | None = None,
 ) -> Report:
-    """Say what somebody at a table did; it joins the open case about that person in that kind, or opens one.
+    """Report a person at a table. The report joins the open case about that person and kind, or opens one.
 
-    `form` is unique to one filled-in form in one browser, or None if that is not known. A form that is sent again
-    changes nothing and returns the report that it made, also when its case has been closed meanwhile.
-
-    :raises Denied: `not_found`, `malformed`; `forbidden` about oneself, about a bot, or twice.
+    :param form: an id of one filled-in form in one browser, or None if it is unknown. A form that is sent again returns
+        the report that it made, even if the case has been closed since.
+    :raises Denied: `not_found`; `malformed`, also about a bot; `forbidden` about oneself, or the second time.
     """
-    text = _words(text)
+    text = _clean_text(text)
     if kind not in Case.Kind.values:
-        raise Denied("malformed", "Choose what it is about.")
+        raise Denied("malformed", "Choose what the report is about.")
     table, reporter = queries.load_for(code, viewer), viewer.user
     row = next((row for row in table.seats if row.index == seat), None)
     if row is None or row.user_id is None:
         raise Denied("malformed", "Choose a person at this table.")
     if row.user_id == reporter.pk:
-        raise Denied("forbidden", "You cannot report yourself.")
+        raise Denied("forbidden", "You can’t report yourself.")
     with transaction.atomic():
         _lock_reported(row.user_id, reporter.pk)
         sent = None if form is None else Report.objects.filter(reporter=reporter, form=form).first()
@@ -86,40 +85,43 @@ def report(
             case=case, reporter=reporter, game=table.game, defaults={"at": now, "text": text, "form": form}
         )
     if not new:
-        raise Denied("forbidden", "You have reported this already: it is with the staff.")
+        raise Denied("forbidden", "You have already reported this. Staff will look at it.")
     return filed
 
 
 def _lock_reported(person_id: int, *others: int) -> None:
-    """Lock a person, and others such as the reporter, until the transaction ends: reports of both are made one by one.
+    """Lock a person, and others such as the reporter, until the transaction ends, so that reports are made one by one.
 
-    :raises Denied: `malformed` if the person is a guest who is gone.
+    :raises Denied: `malformed` if the person is a guest who has been deleted.
     """
     people = User.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=(person_id, *others))
     if person_id not in people.order_by("pk").values_list("pk", flat=True):
-        raise Denied("malformed", "This guest is gone.")
+        raise Denied("malformed", "This guest no longer exists.")
 
 
 def _open_case(person_id: int, kind: str, now: datetime) -> Case:
-    """Return the open case about this person and kind, locked, and made if there is none. The person is locked."""
-    # Locked, so that nobody closes it meanwhile; one that was just being closed is not found any more.
+    """Lock and return the open case about this person and kind; create it if there is none.
+
+    The caller has locked the person.
+    """
+    # The lock keeps the case open. A case that is being closed is not found once the lock is taken.
     mine = Case.objects.filter(person_id=person_id, kind=kind, closed_at=None)
     open_ = mine.select_for_update(of=("self",), no_key=True)
     return open_.first() or Case.objects.create(person_id=person_id, kind=kind, opened_at=now)
 
 
 def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, text: str, now: datetime) -> bool:
-    """Say in a case what the site saw, opening one if there is none; says whether that is new there.
+    """Report what the site detected, in the open case or a new one; return False if the case has it already.
 
-    Two accounts in one browser are told once a game, anything else once a case: it grows by the hour.
+    A shared browser is reported once per game, all else once per case.
     """
     with transaction.atomic():
         _lock_reported(person_id)
         case = _open_case(person_id, kind, now)
-        said = Report.objects.filter(case=case, sign=sign)
+        earlier = Report.objects.filter(case=case, sign=sign)
         if sign is Report.Sign.BROWSER:
-            said = said.filter(game_id=game_id)
-        if said.exists():
+            earlier = earlier.filter(game_id=game_id)
+        if earlier.exists():
             return False
         Report.objects.create(case=case, sign=sign, game_id=game_id, at=now, text=text)
         return True
@@ -134,7 +136,7 @@ def _case(case_id: int, by: User) -> Case:
 
 
 def check_case(case: Case, *, by: User) -> None:
-    """Nobody settles a case that is closed, or that they are part of.
+    """Check that the case is open and that `by` is not part of it: the person, a reporter, or a player of its games.
 
     :raises Denied: `over`, `forbidden`.
     """
@@ -143,13 +145,13 @@ def check_case(case: Case, *, by: User) -> None:
     if case.person is not None:
         check_person(case.person, by=by)
     if Report.objects.filter(case=case, reporter=by).exists():
-        raise Denied("forbidden", "You have reported this person yourself: leave the case to another member of staff.")
+        raise Denied("forbidden", "You reported this person yourself. Leave the case to another staff member.")
     if not by.is_superuser and conduct.sat_in_games_of(case, by):
-        raise Denied("forbidden", "You sit or sat in a game of this case: leave it to another member of staff.")
+        raise Denied("forbidden", "You are or were a player in a game of this case. Leave it to another staff member.")
 
 
 def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEntry:
-    """Take a case, so that others see who works on it; from whoever held it before, too. It needs no reason.
+    """Take a case, also from another staff member, so that others see who works on it.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
     """
@@ -162,7 +164,7 @@ def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEnt
 
 
 def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
-    """Settle a case; everybody who reported is told the outcome, with the answer if there is one.
+    """Close a case, and notify everyone who reported. They can read the outcome and the answer.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
     """
@@ -182,8 +184,8 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
         return record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
 
 
-def see_answers(*, person_id: int, now: datetime) -> None:
-    """The person has read the outcomes of all own reports so far."""
+def mark_answers_read(*, person_id: int, now: datetime) -> None:
+    """Store that this person has read the outcomes of all their closed reports."""
     with transaction.atomic():
         Report.objects.filter(reporter_id=person_id, seen_at=None, case__closed_at__isnull=False).update(seen_at=now)
         User.objects.filter(pk=person_id).update(answered=False)
@@ -191,10 +193,10 @@ def see_answers(*, person_id: int, now: datetime) -> None:
 
 
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
-    """Answer an appeal, and lift the suspension that it is against if so decided. The person reads the answer.
+    """Answer an appeal and, if `lift` is True, lift its suspension. The person can read the answer.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it has been decided, or if that suspension is to be
-        lifted and is not in force any more.
+    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the appeal has been decided, or if its suspension
+        is to be lifted but has ended.
     """
     with transaction.atomic():
         reason = check(acts.DECIDE_APPEAL, by=by, reason=reason, now=now)
@@ -205,14 +207,12 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         if appeal is None:
             raise Denied("not_found", "There is no such appeal.")
         if appeal.decided_at is not None:
-            raise Denied("over", "This appeal is decided.")
+            raise Denied("over", "This appeal has already been decided.")
         person = User.objects.select_for_update(of=("self",), no_key=True).get(suspensions__appeal=appeal)
         check_person(person, by=by)
         in_force = conduct.suspension_of(person, now)
         if lift and (in_force is None or in_force.pk != appeal.suspension_id):
-            message = (
-                "The suspension of this appeal is not in force any more: nothing is left to lift. Uphold to close it."
-            )
+            message = "The suspension of this appeal has ended, so it can’t be lifted. Uphold it to close the appeal."
             raise Denied("over", message)
         appeal.decided_at, appeal.answer = now, answer
         appeal.decision = Appeal.Answer.LIFTED if lift else Appeal.Answer.UPHELD
@@ -227,4 +227,4 @@ PERFORM: Final[Mapping[StaffAct[Any], Callable[..., object]]] = {
     acts.CLOSE_CASE: close_case,
     acts.DECIDE_APPEAL: decide_appeal,
 }
-"""The function of each act, which takes what the act's form asks for."""
+"""The function of each act. It takes what the act's form asks for."""

@@ -1,7 +1,4 @@
-"""The forms of staff acts. Every act asks for a reason; some ask for more.
-
-`arguments` returns what a valid form hands to the function that performs the act.
-"""
+"""The forms of staff acts. Every act asks for a reason; some ask for more."""
 
 from __future__ import annotations
 
@@ -29,23 +26,24 @@ LONGEST_MINUTES: Final = LONGEST_EXTENSION // timedelta(minutes=1)
 
 
 class ReasonForm(forms.Form):
-    """What every act asks. A form that asks for more puts its fields before the reason.
+    """Asks for a reason. Subclasses add fields, which come before the reason.
 
-    `table` is given to the forms of all acts at a table; those that ask for a seat read it.
+    The forms of acts at a table get the `table`.
     """
 
     reason = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
         min_length=SHORTEST_REASON,
         max_length=REASON_LENGTH,
-        help_text="Kept in the audit log for good.",
+        help_text="Stays in the audit log permanently.",
     )
 
     def __init__(self, *args: Any, table: Table | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["reason"] = self.fields.pop("reason")  # last
+        self.fields["reason"] = self.fields.pop("reason")  # moved to the end
 
     def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of a valid form for the function that performs the act."""
         return dict(self.cleaned_data)
 
 
@@ -65,8 +63,8 @@ class RemoveForm(SeatForm):
     instead = forms.ChoiceField(
         label="What happens to the seat",
         choices=[
-            ("bot", "A bot takes it and plays on with the hand"),
-            ("aside", "It is out, and its hand is set aside"),
+            ("bot", "A bot takes over the seat and the hand"),
+            ("aside", "The seat is out and its hand is set aside"),
         ],
         widget=forms.RadioSelect,
     )
@@ -94,13 +92,13 @@ class NamesForm(ReasonForm):
         label="Name at the table",
         max_length=DISPLAY_NAME_LENGTH,
         required=False,
-        help_text="Empty: they go by their username.",
+        help_text="Leave empty to show their username.",
     )
 
 
 class RoleForm(ReasonForm):
     role = forms.ChoiceField(
-        choices=[("", "No role: a player like any other"), *((role, role.capitalize()) for role in (MODERATOR, ADMIN))],
+        choices=[("", "None: a player like any other"), *((role, role.capitalize()) for role in (MODERATOR, ADMIN))],
         required=False,
         widget=forms.RadioSelect,
     )
@@ -112,7 +110,7 @@ class OutcomeForm(ReasonForm):
         required=False,
         max_length=REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
-        help_text="Read by everybody who reported. May be left empty.",
+        help_text="Optional. Everyone who reported can read it.",
     )
 
 
@@ -122,7 +120,7 @@ class AppealForm(ReasonForm):
         min_length=SHORTEST_WORDS,
         max_length=REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
-        help_text="Read by the person.",
+        help_text="The person can read this.",
     )
 
     def arguments(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the log at a table says between the moves: what staff did, and events like a pause."""
+"""Make the notes between the moves in a table's log: staff acts, and events like a pause."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from games.staff.acts import TABLE_ACTS
 def notes_of(
     table: Table, *, reader: User | None, since: int = 0, until: int | None = None, last: int | None = None
 ) -> list[LogNote]:
-    """Return what this reader is told between the moves of this table, oldest first. Runs one query.
+    """Return the notes that this reader sees between the moves of this table, oldest first. Runs one query.
 
-    It begins with version `since`, ends with version `until` if that is given, and has at most the `last` newest notes.
-    The reasons of staff are left out.
+    Never includes the reasons of staff acts.
+
+    :param since: the first version.
+    :param until: the last version, if given.
+    :param last: return only this many of the newest notes, if given.
     """
     game = table.game
     shown = [act.name for act in TABLE_ACTS.values() if act.log_sentence and (game.ended or not act.after_the_end)]
@@ -28,7 +31,7 @@ def notes_of(
         game, acts=shown, kinds=list(table_events.KINDS), reader=reader, since=since, until=until, last=last
     )
     you = table.seat_of(reader)
-    # What an act of staff brought about has the same time, and follows it.
+    # Events that a staff act caused have the same time. The merge is stable, so they follow the act.
     notes = heapq.merge(
         map(_note_of_act, acts),
         (_note_of_event(table, event, you) for event in events),

@@ -1,4 +1,4 @@
-"""What staff do to a person: warn, mute, suspend, and take it back."""
+"""Staff acts on people: warn, mute, suspend, and undo that."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from games.staff.acts import StaffAct
 from games.staff.audit import check, check_person, record
 
 
-def locked(person_id: int) -> User:
-    """This person, locked until the transaction ends.
+def lock_or_deny(person_id: int) -> User:
+    """Lock this person until the transaction ends, and return them.
 
     :raises Denied: `not_found`.
     """
@@ -39,13 +39,13 @@ def _check_days(days: int) -> None:
 
 
 def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Show the reason to this person on every page until it is acknowledged.
+    """Warn this person: every page links to the reason until they acknowledge it.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
     with transaction.atomic():
         reason = check(acts.WARN, by=by, reason=reason, now=now)
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         check_person(person, by=by)
         Warned.objects.create(person=person, at=now, text=reason)
         person.warned = True
@@ -55,9 +55,9 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
 
 def acknowledge(*, person_id: int, now: datetime) -> int:
-    """The person has read all warnings so far; gives the number of those that were new."""
+    """Store that this person has read all their warnings; return how many were new."""
     with transaction.atomic():
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         read = Warned.objects.filter(person=person, acknowledged_at=None).update(acknowledged_at=now)
         person.warned = False
         person.save(update_fields=["warned"])
@@ -65,30 +65,31 @@ def acknowledge(*, person_id: int, now: datetime) -> int:
 
 
 def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> AuditEntry:
-    """Take this person's words away: the name at the table now, and choosing another until the mute ends.
+    """Remove this person's name at the table, and let them choose no other until the mute ends.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
     with transaction.atomic():
         reason = check(acts.MUTE, by=by, reason=reason, now=now)
         _check_days(days)
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         check_person(person, by=by)
         entry = record(acts.MUTE, by=by, reason=reason, now=now, person=person, days=days)
         person.muted_until = now + timedelta(days=days)
         person.display_name = ""
-        forget_name(person)
+        erase_old_name(person)
         person.save(update_fields=["muted_until", "display_name"])
         return entry
 
 
-def forget_name(person: User) -> None:
-    """Let no seat bring back the name that staff take: it shows where the account is gone, or a bot sits for good. Open
-    pages of the tables where the person still plays look again.
+def erase_old_name(person: User) -> None:
+    """Replace the name in all seats that this person has, or had when staff removed them, and update open pages.
 
-    To be called before the person is saved: who moves holds seats and asks for the person only when committing, so a
-    changed username that waited for seats would wait in a ring.
+    Seats store a name for when the account is deleted or staff have given the seat to a bot. The caller has locked the
+    person and saves them afterwards.
     """
+    # Seats are updated before the person is saved. A move locks seats first and the person when it commits, so a
+    # changed username that waited for seats could deadlock with it.
     Seat.objects.filter(user=person).update(name=person.name)
     removed = AuditEntry.objects.filter(act=REMOVE, seat__isnull=False)
     last = removed.filter(game=OuterRef("game"), seat=OuterRef("index")).order_by("-pk").values("person_id")[:1]
@@ -99,13 +100,13 @@ def forget_name(person: User) -> None:
 
 
 def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Let this person choose a name again.
+    """End the mute: let this person choose a name at the table again.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
     with transaction.atomic():
         reason = check(acts.UNMUTE, by=by, reason=reason, now=now)
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         check_person(person, by=by)
         person.muted_until = None
         person.save(update_fields=["muted_until"])
@@ -113,19 +114,20 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
 
 
 def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: datetime) -> AuditEntry:
-    """Shut this person out for some days, or for good (None): from pages, the API and open sockets, but for one page.
+    """Suspend this person for some days, or for good if `days` is None.
 
-    A suspension replaces one in force; only who may lift that one gives one that ends sooner. Clocks of the person's
-    games run on.
+    They can use one page only, no other page, API or socket. The clocks of their games keep running. The suspension
+    replaces one in force.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    :raises Denied: `malformed`, `not_found`; `forbidden` also if it ends sooner than the one in force and `by` may not
+        lift that.
     """
     act = acts.SUSPEND_FOR_GOOD if days is None else acts.SUSPEND
     with transaction.atomic():
         reason = check(act, by=by, reason=reason, now=now)
         if days is not None:
             _check_days(days)
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         check_person(person, by=by)
         until = None if days is None else now + timedelta(days=days)
         in_force = person.suspended_until
@@ -135,9 +137,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
             and (until or FOR_GOOD) < in_force
             and not by.has_perm(acts.LIFT.permission)
         ):
-            raise Denied(
-                "forbidden", f"{person.name} is suspended for longer already: only an admin makes that shorter."
-            )
+            raise Denied("forbidden", f"{person.name} is already suspended for longer. Only an admin can shorten that.")
         end_suspensions(person, now)
         Suspension.objects.create(person=person, at=now, until=until, reason=reason)
         person.suspended_until = until or FOR_GOOD
@@ -149,11 +149,11 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
 def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     """End the suspension in force.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`, also if none is in force.
+    :raises Denied: `forbidden`, `malformed`; `not_found` also if the person is not suspended.
     """
     with transaction.atomic():
         reason = check(acts.LIFT, by=by, reason=reason, now=now)
-        person = locked(person_id)
+        person = lock_or_deny(person_id)
         check_person(person, by=by)
         if not person.suspended(now):
             raise Denied("not_found", f"{person.name} is not suspended.")
@@ -162,7 +162,7 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
 
 def end_suspensions(person: User, now: datetime) -> None:
-    """End the suspensions in force of a person whose row the caller has locked."""
+    """End all suspensions in force of this person. The caller has locked the person."""
     Suspension.objects.filter(person=person, lifted_at=None).exclude(until__lte=now).update(lifted_at=now)
     person.suspended_until = None
     person.save(update_fields=["suspended_until"])
@@ -176,4 +176,4 @@ PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
     acts.SUSPEND_FOR_GOOD: partial(suspend, days=None),
     acts.LIFT: lift,
 }
-"""The function of each act, which takes what the act's form asks for."""
+"""The function of each act. It takes what the act's form asks for."""

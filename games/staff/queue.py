@@ -1,4 +1,4 @@
-"""What waits for the staff: cases, appeals, and games that something problem."""
+"""Count what waits for staff: cases, appeals, and games with a problem."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LATE: Final = timedelta(minutes=2)
-"""How long what is due may wait before a game counts as overdue or stuck; the sweep looks every few seconds."""
+"""How late a clock or a bot may be before the game counts as overdue or stuck. The sweep runs every few seconds."""
 
 
 def with_problem(games: QuerySet[Game], problem: str | None, *, reader: int | None, now: datetime) -> QuerySet[Game]:
-    """Those of these games that are `overdue`, `stuck`, `reported` (not about the reader) or `paused`; else all."""
+    """Return the games with this problem: "overdue", "stuck", "reported" or "paused". With None, return all.
+
+    Leaves out games whose reports are all about `reader`.
+    """
     late, playing = now - LATE, Q(status=Game.Status.PLAYING)
     match problem:
         case "overdue":
@@ -26,19 +29,19 @@ def with_problem(games: QuerySet[Game], problem: str | None, *, reader: int | No
         case "stuck":
             return games.filter(playing & (Q(deadline=None, wake_at=None) | Q(wake_at__lt=late)), paused_at=None)
         case "reported":
-            said = Report.objects.filter(game=OuterRef("pk"), case__closed_at=None)
-            return games.filter(Exists(said if reader is None else said.exclude(case__person_id=reader)))
+            reports = Report.objects.filter(game=OuterRef("pk"), case__closed_at=None)
+            return games.filter(Exists(reports if reader is None else reports.exclude(case__person_id=reader)))
         case "paused":
             return games.filter(playing, paused_at__isnull=False)
     return games
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """How much waits, and since when the longest; nothing about the reader."""
+class QueueCounts:
+    """How much waits for a staff member, without cases about them."""
 
     cases: int
-    unheld: int
+    unheld: int  # cases that nobody works on
     mine: int
     oldest_case: datetime | None
     appeals: int
@@ -48,8 +51,8 @@ class Desk:
     paused: int
 
 
-def desk_of(reader: User, *, now: datetime) -> Desk:
-    """What waits for this member of staff. Five queries."""
+def queue_counts(reader: User, *, now: datetime) -> QueueCounts:
+    """Count what waits for this staff member. Runs five queries."""
     open_cases = Case.objects.filter(closed_at=None).exclude(person=reader)
     cases = open_cases.aggregate(
         cases=Count("pk"),
@@ -62,4 +65,4 @@ def desk_of(reader: User, *, now: datetime) -> Desk:
         with_problem(Game.objects.all(), problem, reader=reader.pk, now=now).count()
         for problem in ("overdue", "stuck", "paused")
     )
-    return Desk(**cases, **appeals, overdue=overdue, stuck=stuck, paused=paused)
+    return QueueCounts(**cases, **appeals, overdue=overdue, stuck=stuck, paused=paused)

@@ -1,6 +1,6 @@
-"""The two groups of staff, and their rights in the database. Each act says in its row which role it needs.
+"""The two groups of staff and their permissions. The row of an act says which role it needs.
 
-After a new act, or a change of a role, a migration calls `set_roles` (see `0013_acts_on_accounts`).
+After adding an act or changing its role, add a migration that calls `set_roles` (see `0013_acts_on_accounts`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from games.models import AuditEntry
 from games.models.moderation import ADMIN, MODERATOR
 from games.staff.acts import ACTS
 
-OURS: Final = ("accounts", "games")
+APP_LABELS: Final = ("accounts", "games")
 
-SEES: Final = (
+VIEW_PERMISSIONS: Final = (
     "view_user",
     "view_game",
     "view_round",
@@ -35,16 +35,20 @@ SEES: Final = (
 )
 
 ROLES: Final = {
-    MODERATOR: (*SEES, *(f"do_{act.name}" for act in ACTS.values() if act.role == MODERATOR)),
-    ADMIN: (*SEES, "see_address", *(f"do_{act.name}" for act in ACTS.values() if act.role in (MODERATOR, ADMIN))),
+    MODERATOR: (*VIEW_PERMISSIONS, *(f"do_{act.name}" for act in ACTS.values() if act.role == MODERATOR)),
+    ADMIN: (
+        *VIEW_PERMISSIONS,
+        "see_address",
+        *(f"do_{act.name}" for act in ACTS.values() if act.role in (MODERATOR, ADMIN)),
+    ),
 }
-"""The permissions of each group. The rest is for superusers, who may do anything."""
+"""The permissions of each group. Superusers have every permission without a group."""
 
 
 def set_roles() -> None:
-    """Make a permission for each act, and give the two groups exactly the rights of `ROLES`."""
+    """Create a permission for each act, and give the two groups exactly the permissions in `ROLES`."""
     with transaction.atomic():
-        for label in OURS:
+        for label in APP_LABELS:
             create_permissions(apps.get_app_config(label), verbosity=0)
         audit = ContentType.objects.get_for_model(AuditEntry)
         for act in ACTS.values():
@@ -53,6 +57,6 @@ def set_roles() -> None:
             )
         for name, codenames in ROLES.items():
             group, _ = Group.objects.get_or_create(name=name)
-            rights = Permission.objects.filter(codename__in=codenames, content_type__app_label__in=OURS)
-            assert rights.count() == len(codenames), f"the role {name} names rights that are not there"
+            rights = Permission.objects.filter(codename__in=codenames, content_type__app_label__in=APP_LABELS)
+            assert rights.count() == len(codenames), f"the role {name} lists permissions that do not exist"
             group.permissions.set(rights)

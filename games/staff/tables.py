@@ -1,4 +1,4 @@
-"""What staff do at a table. Each act locks the game, changes it by the same functions as everybody, and is audited."""
+"""Staff acts at tables. Each locks the game, changes it by the functions that players' acts use, and is audited."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from games.staff.audit import check, check_outside, record
 
 @contextmanager
 def _table(act: StaffAct[Table], *, game_id: int, by: User, reason: str, now: datetime) -> Iterator[tuple[Table, str]]:
-    """The locked table and the reason, for an act of somebody who may do it and does not sit there.
+    """Check the act, lock the table, and yield it with the stored reason, in one transaction.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    :raises Denied: `forbidden`, also to a player of this table; `malformed`, `not_found`.
     """
     with transaction.atomic():
         reason = check(act, by=by, reason=reason, now=now)
@@ -47,20 +47,20 @@ def _row(table: Table, seat: int) -> Seat:
 
 
 def pause(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Stop the clock and all moves until staff resume.
+    """Stop the clock and all moves until staff resume the game.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` if it is paused so.
+    :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also if staff have paused it already.
     """
     with _table(acts.PAUSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         if not pausing.pause(table, reason=STAFF, now=now):
-            raise Denied("forbidden", "Staff have paused this game already.", version=table.game.version)
+            raise Denied("forbidden", "Staff have already paused this game.", version=table.game.version)
         return record(acts.PAUSE, by=by, reason=why, now=now, table=table)
 
 
 def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """End a pause of the staff, and then one that the players agreed on stays; or, without one of the staff, theirs.
+    """End a pause by staff or, if there is none, a pause that the players agreed on. Ends one of them only.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without such a pause.
+    :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also if there is neither.
     """
     with _table(acts.RESUME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         ended = next((one for one in (STAFF, Game.PAUSED_BY_CONSENT) if pausing.resume(table, reason=one, now=now)), "")
@@ -72,7 +72,7 @@ def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
 
 def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) -> AuditEntry:
-    """Give the turn that runs more time.
+    """Give the current turn more time.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
@@ -84,16 +84,16 @@ def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) 
 
 
 def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) -> AuditEntry:
-    """Take a seat's misses off its count (CLOCK-3) and give the first bank back.
+    """Reset a seat's count of missed turns (CLOCK-3) and refill its time bank.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` without a miss.
+    :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also if the seat has no missed turns.
     """
     with _table(acts.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.require_playing(table)
         row = _row(table, seat)
         misses, bank = row.misses, row.bank
         if not pausing.forgive_misses(table, seat=seat):
-            raise Denied("forbidden", "This seat has missed no turn.", version=table.game.version)
+            raise Denied("forbidden", "This seat has no missed turns.", version=table.game.version)
         given = row.bank - bank
         person = row.user
         return record(
@@ -110,10 +110,9 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) ->
 
 
 def void_round(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Let the round that runs count for nothing and deal it anew.
+    """Void the current round and deal it again.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`; `forbidden` in a pause, or between
-        two rounds.
+    :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also during a pause or between rounds.
     """
     with _table(acts.VOID_ROUND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.require_playing(table)
@@ -125,7 +124,7 @@ def void_round(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEn
 
 
 def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """End a game that runs, without a winner.
+    """End a running game without a winner.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
@@ -152,24 +151,24 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
 
 def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: datetime) -> AuditEntry:
-    """Take a person out of a game: a bot plays on in the seat for good, or the hand is set aside (LEAVE-1).
+    """Remove a person from a table. They lose access to a private table, which gets a new link (decision 88).
 
-    At a table that has not started the seat is free again. A private table gets a new link, and is closed to the
-    person (decision 88).
+    At a table that has not started, the seat becomes free.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`, `over`; `forbidden` if no person sits there any more.
+    :param bot: in a running game, True gives the seat to a bot for good; False sets the hand aside (LEAVE-1).
+    :raises Denied: `malformed`, `not_found`, `over`; `forbidden` also if no person has this seat.
     """
     with _table(acts.REMOVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row, game = _row(table, seat), table.game
         person = row.user
         if person is None or row.left:
-            raise Denied("forbidden", "No person sits there any more.", version=game.version)
+            raise Denied("forbidden", "No person has this seat any more.", version=game.version)
         details = {"bot": bot} if game.status == Game.Status.PLAYING else {}
         entry = record(acts.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         _close_to(game, person)
         if game.status == Game.Status.OPEN:
             lobby.leave_table(code=game.code, viewer=Viewer(person), now=now)
-            text = f"Staff took you off the table {staff_notices.with_others(table, row)}."
+            text = f"Staff removed you from the table {staff_notices.with_others(table, row)}."
             staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
             return entry
         pausing.require_playing(table)
@@ -179,17 +178,17 @@ def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: da
             staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
-            _take_seat_from_its_person(row)
-            text = f"Staff took you out of the game {staff_notices.with_others(table, row)}."
+            _remove_owner(row)
+            text = f"Staff removed you from the game {staff_notices.with_others(table, row)}."
             staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
 
 def _close_to(game: Game, person: User) -> None:
-    """Let nobody see a private table by the link or the invitation that this person had.
+    """Delete this person's invitation, and change the link of a private table.
 
-    The link is changed for all, because the person could use the old one logged out or with another account.
+    The link changes for everyone, because the person could use the old one logged out or with another account.
     """
     Invitation.objects.filter(game=game, user=person).delete()
     if not game.is_public:
@@ -199,26 +198,27 @@ def _close_to(game: Game, person: User) -> None:
 
 
 def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
-    """A bot has the seat from now on, and nobody can take it back."""
+    """Give the seat to a bot for good: nobody can take it back."""
     if not row.bot:
         seating.replace_by_bot(table, seat=row.index, now=now)
-    _take_seat_from_its_person(row)
+    _remove_owner(row)
     announce.after_commit(table.game)
 
 
-def _take_seat_from_its_person(row: Seat) -> None:
-    """Leave the seat to nobody, under the name that its person went by."""
+def _remove_owner(row: Seat) -> None:
+    """Remove the owner of the seat, which keeps their name."""
     row.user = None
     row.save(update_fields=["user", "name"])
 
 
 def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, now: datetime) -> AuditEntry:
-    """Give a seat, its hand and its score to somebody else; a host's seat before the start with the table.
+    """Give a seat with its hand and score to another person, and notify both people.
 
-    A turn of the seat begins anew. Both people are told.
+    Before the start, the host's seat brings the table along. If it is the seat's turn, its time restarts.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found` also for the new person, `over`, `already_seated`; `forbidden`
-        to oneself, to somebody suspended or who has looked at hands of this game, or of a seat whose player has left.
+    :raises Denied: `malformed`, `over`, `already_seated`; `not_found` also if nobody has this username; `forbidden`
+        also if the player of the seat has left, or if the new owner would be `by`, is suspended, or has viewed hands of
+        this game.
     """
     with _table(acts.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row = _row(table, seat)
@@ -236,36 +236,36 @@ def _new_owner(table: Table, username: str, by: User, now: datetime) -> User:
     version = table.game.version
     person = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
     if person is None:
-        raise Denied("not_found", "There is nobody with this username.", version=version)
+        raise Denied("not_found", "Nobody has this username.", version=version)
     if person.pk == by.pk or person.suspended(now):
-        raise Denied("forbidden", "Not to yourself, nor to somebody suspended.", version=version)
+        raise Denied("forbidden", "You can’t give a seat to yourself or a suspended player.", version=version)
     if conduct.looked_at(table.game, person):
-        message = f"{person.name} has looked at hands of this game: give the seat to somebody else."
+        message = f"{person.name} has looked at hands of this game. Give the seat to someone else."
         raise Denied("forbidden", message, version=version)
     if table.seat_of(person) is not None:
-        raise Denied("already_seated", f"{person.name} sits at this table.", version=version)
+        raise Denied("already_seated", f"{person.name} already has a seat at this table.", version=version)
     return person
 
 
-def check_look(table: Table, *, by: User) -> None:
-    """Hands are looked at by who does not play with any of these people, here or elsewhere.
+def check_view_hands(table: Table, *, by: User) -> None:
+    """Check that `by` does not play with any person of this table, here or elsewhere.
 
     :raises Denied: `forbidden`.
     """
     if queries.plays_with(by, [row.user_id for row in table.seats if row.user_id is not None]):
-        message = "You play somewhere with somebody of this table: ask another member of staff to look at hands."
+        message = "You are playing with someone from this table. Ask another staff member to look at hands."
         raise Denied("forbidden", message, version=table.game.version)
 
 
-def look(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEntry, list[tuple[str, ...]]]:
-    """Every hand of the round that runs, by seat; the players are told once the game is over.
+def view_hands(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[AuditEntry, list[tuple[str, ...]]]:
+    """Return the audit entry and every hand of the current round, by seat. The players learn of it after the game.
 
-    :raises Denied: `forbidden`, also to whoever plays somewhere with somebody of this table; `malformed`, `not_found`,
+    :raises Denied: `forbidden`, also if `by` plays with a person of this table; `malformed`, `not_found`,
         `not_started`, `over`.
     """
     with _table(acts.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.require_playing(table)
-        check_look(table, by=by)
+        check_view_hands(table, by=by)
         table.game.looked_at = now
         table.game.save(update_fields=["looked_at"])
         entry = record(acts.LOOK, by=by, reason=why, now=now, table=table)
@@ -282,6 +282,6 @@ PERFORM: Final[Mapping[StaffAct[Table], Callable[..., object]]] = {
     acts.VOID_ROUND: void_round,
     acts.VOID_GAME: void_game,
     acts.CLOSE: close,
-    acts.LOOK: look,
+    acts.LOOK: view_hands,
 }
-"""The function of each act, which takes what the act's form asks for."""
+"""The function of each act. It takes what the act's form asks for."""

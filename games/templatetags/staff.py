@@ -11,16 +11,16 @@ from django.utils.safestring import SafeString, mark_safe
 
 from games.render import words
 from games.staff.acts import title_of
-from games.staff.queue import desk_of
+from games.staff.queue import queue_counts
 
 register = template.Library()
 
 
-@register.inclusion_tag("admin/staff/_desk.html", takes_context=True)
-def desk(context: template.Context) -> dict[str, Any]:
-    """``{% desk %}``: what waits for the member of staff who looks."""
+@register.inclusion_tag("admin/staff/_queue.html", takes_context=True)
+def staff_queue(context: template.Context) -> dict[str, Any]:
+    """``{% staff_queue %}``: what waits for this staff member."""
     now = timezone.now()
-    return {"desk": desk_of(context["user"], now=now), "now": now}
+    return {"queue": queue_counts(context["user"], now=now), "now": now}
 
 
 @register.filter

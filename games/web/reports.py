@@ -70,7 +70,7 @@ def reports(request: HttpRequest) -> HttpResponse:
     """List the user's reports with their outcomes. POST marks the outcomes as read."""
     user = cast("User", request.user)
     if request.method == "POST":
-        cases.see_answers(person_id=user.pk, now=timezone.now())
+        cases.mark_answers_read(person_id=user.pk, now=timezone.now())
         return SeeOther.to("reports")
     return render(request, "conduct/reports.html", {"reports": conduct.reports_by(user)})
 

@@ -303,9 +303,9 @@ def test_staff_find_names_from_before_and_read_what_is_wrong(mo: User, alice: Us
     pages = {
         who: browser.get(f"/admin/accounts/user/{who.pk}/change/").content.decode() for who in (alice, bob, charlie)
     }
-    assert "By today’s rules" not in pages[alice]
-    assert "a name looks like the name of an older account" in pages[bob]
-    assert "a name is reserved for bots, guests, staff or the site" in pages[charlie]
+    assert "Name problem" not in pages[alice]
+    assert "This name looks like the name of an older account" in pages[bob]
+    assert "This name is reserved for bots, guests, staff or the site" in pages[charlie]
 
 
 def test_every_objection_has_words_for_staff() -> None:

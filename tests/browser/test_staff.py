@@ -77,19 +77,19 @@ def to_dora(page: Page) -> None:
 
 AT_THE_TABLE = (
     ("pause", "Pause the game", None, "paused"),
-    ("resume", "Resume the game", None, "Staff let the game go on."),
-    ("extend", "Extend the clock", None, "more for the turn"),
+    ("resume", "Resume the game", None, "Staff resumed the game."),
+    ("extend", "Extend the clock", None, "for the turn"),
     (
         "forgive",
         "Forgive missed turns",
         lambda page: page.locator("#id_seat").select_option("1"),
-        "missed turn off bob’s count",
+        "missed turn from bob’s count",
     ),
-    ("void_round", "Void the round", None, "Staff made round 1 void"),
+    ("void_round", "Void the round", None, "Staff voided round 1"),
     ("void_game", "Void the game", None, "Staff ended the game without a winner."),
-    ("remove", "Remove a player", bob_goes_to("A bot takes it"), "Staff took bob off the table: a bot has"),
+    ("remove", "Remove a player", bob_goes_to("A bot takes over"), "Staff removed bob from the table, and a bot"),
     ("remove", "Remove a player", bob_goes_to("is out"), "bob has left the game"),
-    ("move_seat", "Give a seat to somebody else", to_dora, "Staff gave bob’s seat to dora."),
+    ("move_seat", "Give a seat to someone else", to_dora, "Staff gave bob’s seat to dora."),
     ("look", "Look at hands", None, None),
 )
 
@@ -168,10 +168,10 @@ def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_facto
     do(staff, address, "Correct the name", lambda page: page.locator("#id_username").fill("alicia"))
     player.goto(f"/games/{dealt.game.code}/")
     expect(player.get_by_role("link", name="alicia").first).to_be_visible()
-    do(staff, address, "Give or take a role", lambda page: page.get_by_label("Moderator").check())
+    do(staff, address, "Change the role", lambda page: page.get_by_label("Moderator").check())
     player.goto("/")
     expect(player.get_by_role("link", name="Staff")).to_be_visible()
-    do(staff, address, "Take the lost second factor away")
+    do(staff, address, "Remove the lost second factor")
     player.goto("/notices/")
     expect(player.get_by_text("second factor").first).to_be_visible()
     do(staff, address, "Close the account")
@@ -179,7 +179,7 @@ def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_facto
     expect(player).to_have_url(re.compile("/accounts/login/"))
     log_in(player)
     expect(player).to_have_url(re.compile("/accounts/inactive/"))
-    do(staff, address, "Open the account again")
+    do(staff, address, "Reopen the account")
     player.goto("/accounts/me/")  # the session was never ended, only closed to them
     expect(player.get_by_role("heading", level=1, name="alicia")).to_be_visible()
     acts = ["rename", "set_role", "drop_factor", "close_account", "reopen_account"]
@@ -206,7 +206,7 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt
     address = f"/admin/games/case/{Case.objects.get().pk}/change/"
     staff.goto(address)
     staff.get_by_role("button", name="Take the case").click()
-    expect(staff.get_by_text("You work on this case now.")).to_be_visible()
+    expect(staff.get_by_text("You are now working on this case.")).to_be_visible()
     player.reload()
     expect(player.get_by_text("A member of staff is looking into it.")).to_be_visible()
     do(staff, address, "Close the case", lambda page: page.get_by_label("We agreed and acted on it").check())

@@ -35,9 +35,9 @@ ACTS: tuple[tuple[str, str, Fill], ...] = (
     ("extend", "Extend the clock", lambda page: page.locator("#id_minutes").fill("4000")),
     ("void_round", "Void the round", None),
     ("void_game", "Void the game", None),
-    ("bot", "Remove a player", bob_goes_to("A bot takes it")),
+    ("bot", "Remove a player", bob_goes_to("A bot takes over")),
     ("aside", "Remove a player", bob_goes_to("is out")),
-    ("move_seat", "Give a seat to somebody else", to_dora),
+    ("move_seat", "Give a seat to someone else", to_dora),
 )
 
 

@@ -56,7 +56,7 @@ def look(page: Page, desk: Desk) -> None:
     page.goto(f"/admin/games/game/{desk.table.game.pk}/act/look/")
     page.locator("#id_reason").fill(REASON)
     page.get_by_role("button", name="Look at hands").click()
-    page.get_by_text("The players will be told").wait_for()
+    page.get_by_text("the players are told").wait_for()
 
 
 def refused(page: Page, desk: Desk) -> None:

@@ -46,7 +46,7 @@ def deliver(minutes: int = 0) -> None:
         (sending, "_move", False, 1, "failed"),
     ],
 )
-def test_a_sender_that_dies_makes_no_second_mail(
+def test_a_sender_that_dies_sends_no_second_mail(
     server: MailServer, alice: User, monkeypatch: pytest.MonkeyPatch,
     place: Any, name: str, after: bool, sent: int, state: str,
 ) -> None:  # fmt: skip
@@ -68,7 +68,7 @@ def test_a_sender_that_dies_makes_no_second_mail(
     assert AccountMail.objects.get().state == state
 
 
-def test_a_mail_that_is_tried_again_is_the_same_mail_with_a_link_that_works(server: MailServer, alice: User) -> None:
+def test_a_retried_mail_is_the_same_mail_with_a_working_link(server: MailServer, alice: User) -> None:
     answers = iter(["451 Try again later", "250 OK"])
     seen: list[bytes] = []
 
@@ -86,7 +86,7 @@ def test_a_mail_that_is_tried_again_is_the_same_mail_with_a_link_that_works(serv
     assert len(server.mails) == 1
 
 
-def test_an_address_that_is_no_good_is_marked_and_keeps_no_other(server: MailServer, alice: User, bob: User) -> None:
+def test_a_bad_address_is_marked_and_does_not_stop_others(server: MailServer, alice: User, bob: User) -> None:
     server.refuses[alice.email] = "550 No such user"
     ask(alice)
     ask(bob)
@@ -97,14 +97,14 @@ def test_an_address_that_is_no_good_is_marked_and_keeps_no_other(server: MailSer
     assert NoticeSettings.objects.get(user=alice).bounced == alice.email
 
 
-def test_a_mail_about_an_account_goes_to_an_address_that_mails_came_back_from(server: MailServer, alice: User) -> None:
+def test_account_mails_are_sent_to_bounced_addresses(server: MailServer, alice: User) -> None:
     NoticeSettings.objects.create(user=alice, bounced=alice.email, bounced_at=NOON)
     ask(alice)
     deliver()
     assert [mail["To"] for mail in server.mails] == [alice.email]
 
 
-def test_any_number_of_mails_about_accounts_leave_time_for_notices(server: MailServer, alice: User, bob: User) -> None:
+def test_many_account_mails_leave_time_for_notices(server: MailServer, alice: User, bob: User) -> None:
     """Each look at the clock costs a second, as with a slow mail server."""
     for n in range(80):
         ask(person(f"dora{n}"))
@@ -117,7 +117,7 @@ def test_any_number_of_mails_about_accounts_leave_time_for_notices(server: MailS
     assert not AccountMail.objects.filter(state="sending").exists()
 
 
-def test_a_mail_server_that_is_away_is_left_alone_by_both_kinds(server: MailServer, alice: User, bob: User) -> None:
+def test_both_kinds_of_mail_back_off_from_a_failed_server(server: MailServer, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(days=1))
     player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
     ask(bob)

@@ -78,7 +78,7 @@ def post(running: RunningStack, path: str, browser: Client, **form: object) -> t
 until = partial(waiting.until, patience=PATIENCE)
 
 
-def test_pages_come_back_and_show_the_newest_when_redis_or_the_server_for_sockets_is_killed(
+def test_pages_recover_and_are_current_after_redis_or_the_socket_server_is_killed(
     running: RunningStack, figure: Figure
 ) -> None:
     seated = seat_people(5)
@@ -103,9 +103,7 @@ def my_turn(game: Game, person: User) -> queries.GameView | None:
 
 
 @pytest.mark.parametrize("away", ["redis-server", "nomercy worker"])
-def test_moves_answer_while_a_process_hangs_and_the_bots_catch_up_once(
-    running: RunningStack, alice: User, away: str
-) -> None:
+def test_moves_work_while_a_process_hangs_and_bots_catch_up_once(running: RunningStack, alice: User, away: str) -> None:
     games = [a_table_with_a_bot(alice) for _ in range(3)]
     browser = logged_in(alice)
     for game in games:

@@ -56,7 +56,7 @@ def errors(lines: list[Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("code", ["53000", "53100", "53200"])
 @pytest.mark.django_db
-def test_a_move_without_room_for_it_is_unavailable(
+def test_a_move_on_a_full_disk_is_answered_as_unavailable(
     alice: User, bob: User, as_alice: Client, caplog: pytest.LogCaptureFixture, code: str
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
@@ -125,7 +125,7 @@ def raised(sqlstate_of: type[psycopg.Error]) -> OperationalError:
         (ValueError("a bug"), False),
     ],
 )
-def test_a_task_that_the_database_failed_logs_no_traceback(error: Exception, brief: bool) -> None:
+def test_a_task_that_fails_in_the_database_logs_no_traceback(error: Exception, brief: bool) -> None:
     """Each worker runs some task every two seconds: tracebacks would fill the rest of the disk."""
     record = logging.LogRecord(
         "celery.app.trace", logging.ERROR, "", 0, "Task failed", None, (type(error), error, None)
@@ -134,7 +134,7 @@ def test_a_task_that_the_database_failed_logs_no_traceback(error: Exception, bri
     assert (record.exc_info is None) is brief
 
 
-def test_a_step_that_the_database_failed_logs_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_step_that_fails_in_the_database_logs_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise raised(psycopg.errors.DiskFull)
 
@@ -204,7 +204,7 @@ class Visitor:
 @pytest.mark.redis
 @needs_mount
 @pytest.mark.django_db(transaction=True)
-def test_a_site_whose_disk_fills_up_says_so_and_goes_on_when_there_is_room(figure: Figure) -> None:
+def test_a_site_with_a_full_disk_says_so_and_recovers(figure: Figure) -> None:
     # Not in pytest's folder, which is private: PostgreSQL runs as a user of its own.
     disk = ROOT_HOME / f"test-disk-{os.getpid()}"
     with small_disk(disk) as url, stack(DATABASE_URL=url, RATE_LIMITS="0", LOG_LEVEL="ERROR") as running:

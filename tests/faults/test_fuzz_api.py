@@ -132,7 +132,9 @@ def fuzz(call: Any, tables: Sequence[Table]) -> Counter[int]:
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.label)
-def test_every_call_answers_for_itself(call: Any, tables: list[Table], charlie: User, mo: User, figure: Figure) -> None:
+def test_every_call_gets_an_answer_of_the_api(
+    call: Any, tables: list[Table], charlie: User, mo: User, figure: Figure
+) -> None:
     answered = fuzz(call, tables)
     figure(f"{call.label}: {dict(sorted(answered.items()))}")
     assert len(answered) > 1

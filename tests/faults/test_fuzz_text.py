@@ -43,7 +43,7 @@ pieces = st.sampled_from(
 @texts
 @given(st.text(max_size=40) | st.lists(pieces, max_size=6).map(" ".join))
 @example("catch " + "9" * 5000)
-def test_a_move_is_read_as_it_is_written_or_refused(text: str) -> None:
+def test_a_move_text_is_parsed_or_refused(text: str) -> None:
     try:
         move = rules.parse_move(text)
     except rules.Refused as told:
@@ -60,7 +60,7 @@ anything = st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.d
 
 @texts
 @given(st.sampled_from(sorted(TWO_HANDS)), anything)
-def test_a_position_with_one_field_of_anything_is_read_or_refused(field: str, value: object) -> None:
+def test_a_position_with_one_random_field_is_read_or_refused(field: str, value: object) -> None:
     options = rules.options_from("no-mercy", {})
     try:
         position = rules.position_from_json({**TWO_HANDS, field: value}, options)
@@ -79,7 +79,7 @@ def record(alice: User, bob: User) -> str:
 
 
 @pytest.mark.django_db
-def test_a_record_with_a_line_spoiled_is_replayed_or_refused(record: str) -> None:
+def test_a_record_with_a_damaged_line_is_replayed_or_refused(record: str) -> None:
     lines = record.splitlines()
     refused = 0
 
@@ -111,7 +111,7 @@ def test_a_record_with_a_line_spoiled_is_replayed_or_refused(record: str) -> Non
 
 
 @pytest.mark.django_db
-def test_a_link_in_a_mail_that_is_not_ours_is_refused_and_changes_nothing(alice: User) -> None:
+def test_a_forged_mail_link_is_refused_and_changes_nothing(alice: User) -> None:
     NoticeSettings.objects.create(user=alice, mail_key="key")
     links = {
         purpose: urlsplit(mail_links.link_url(purpose, user_id=alice.pk, target="turn", key="key")).path

@@ -80,7 +80,7 @@ def played(alice: User, bob: User) -> Played:
     return match
 
 
-def test_a_sound_history_has_no_fault(played: Played) -> None:
+def test_a_correct_history_has_no_fault(played: Played) -> None:
     repeated = played.history.attempts[-1]
     played.send(replace(repeated))
     refused = replace(repeated, token="another", version=0)
@@ -196,6 +196,6 @@ def test_it_finds_a_seeded_fault(played: Played, seed: Callable[[Played], None],
     assert kind in played.kinds()
 
 
-def test_the_positions_of_the_log_are_those_that_were_stored(played: Played) -> None:
+def test_replayed_positions_match_the_stored_ones(played: Played) -> None:
     here = queries.load(Game.objects.get())
     assert positions_of(here.game)[here.started.round.number, here.game.version] == here.started.position

@@ -155,7 +155,7 @@ def poured(flood: Flood, port: int, source: str) -> list[Served]:
         return list(pool.map(lambda n: served(port, flood.make(n), source), range(count)))
 
 
-def test_32_at_once_overrun_no_limit_by_more_than_a_fifth_and_who_plays_meets_none(
+def test_32_requests_at_once_exceed_no_limit_by_more_than_a_fifth(
     port: int, alice: User, bob: User, figure: Figure
 ) -> None:
     began = time.monotonic()

@@ -78,7 +78,7 @@ HEADERS = {
 }  # fmt: skip
 
 
-def test_no_name_gets_into_a_header_or_adds_one(server: MailServer, alice: User, figure: Figure) -> None:
+def test_no_name_changes_or_adds_a_header(server: MailServer, alice: User, figure: Figure) -> None:
     for n, name in enumerate(HOSTILE):
         eve = person(f"eve{n}")
         User.objects.filter(pk=eve.pk).update(username=name)
@@ -146,7 +146,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
         ("while noting that it is sent", 1, "failed"),
     ],
 )
-def test_a_sender_that_dies_makes_no_second_mail(
+def test_a_sender_that_dies_sends_no_second_mail(
     server: MailServer, table: Table, monkeypatch: pytest.MonkeyPatch, where: str, mails: int, state: str
 ) -> None:
     kill_at(monkeypatch, where)
@@ -162,7 +162,7 @@ def test_a_sender_that_dies_makes_no_second_mail(
         assert Notice.objects.get(channel="email").reason == "unsure"
 
 
-def test_a_claim_that_was_taken_over_is_not_sent_by_its_first_sender(server: MailServer, table: Table) -> None:
+def test_a_claim_that_was_taken_over_is_sent_once(server: MailServer, table: Table) -> None:
     claimed, _ = outbox.claim(outbox.NOTICE_MAILS, now=DUE)
     late = notice_mails.compose(claimed, now=DUE)
     deliver(DUE + 6 * MINUTE)
@@ -175,7 +175,7 @@ def test_a_claim_that_was_taken_over_is_not_sent_by_its_first_sender(server: Mai
 # Servers that fail
 
 
-def test_a_server_that_is_away_loses_nothing_and_the_backlog_goes_out_once_and_in_order(
+def test_a_failed_server_loses_nothing_and_the_backlog_is_sent_once_in_order(
     server: MailServer, alice: User, bob: User, figure: Figure
 ) -> None:
     people = [person(f"p{n:02}") for n in range(30)]
@@ -199,7 +199,7 @@ def test_a_server_that_is_away_loses_nothing_and_the_backlog_goes_out_once_and_i
     figure("an hour without a mail server: 30 mails waited, 30 went out once, in order, 0 lost")
 
 
-def test_who_does_not_exist_gets_nothing_and_the_next_does(server: MailServer, alice: User, bob: User) -> None:
+def test_an_unknown_recipient_does_not_stop_the_next_mail(server: MailServer, alice: User, bob: User) -> None:
     on_turn(alice, bob)
     on_turn(bob, alice)
     server.refuses[alice.email] = "550 No such user"
@@ -211,7 +211,7 @@ def test_who_does_not_exist_gets_nothing_and_the_next_does(server: MailServer, a
 
 
 @pytest.mark.parametrize("said", ["451 Try again later", "554 Not this one"])
-def test_a_mail_that_is_not_taken_is_tried_again_as_the_same_mail(server: MailServer, table: Table, said: str) -> None:
+def test_a_refused_mail_is_retried_as_the_same_mail(server: MailServer, table: Table, said: str) -> None:
     asked: list[Envelope] = []
 
     def answer(envelope: Envelope) -> str:
@@ -227,7 +227,7 @@ def test_a_mail_that_is_not_taken_is_tried_again_as_the_same_mail(server: MailSe
     assert len(server.mails) == 1
 
 
-def test_a_connection_that_breaks_in_the_middle_loses_nothing(server: MailServer, alice: User, bob: User) -> None:
+def test_a_broken_connection_loses_nothing(server: MailServer, alice: User, bob: User) -> None:
     on_turn(alice, bob)
     on_turn(bob, alice)
     broken: list[Envelope] = []
@@ -325,7 +325,7 @@ def wants(user: User, kind: str) -> bool:
     return kinds.wants(NoticeSettings.objects.filter(user=user).first() or NoticeSettings(user=user), kind, "email")
 
 
-def test_one_click_stops_mails_of_this_kind_and_no_others(server: MailServer, table: Table, alice: User) -> None:
+def test_one_click_stops_mails_of_one_kind_only(server: MailServer, table: Table, alice: User) -> None:
     deliver()
     (mail,) = server.mails
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
@@ -339,7 +339,7 @@ def test_one_click_stops_mails_of_this_kind_and_no_others(server: MailServer, ta
     assert f"http://127.0.0.1:8000{link}" in text_of(mail)
 
 
-def test_an_old_link_cannot_undo_a_later_wish(server: MailServer, table: Table, alice: User) -> None:
+def test_an_old_link_cannot_undo_a_later_choice(server: MailServer, table: Table, alice: User) -> None:
     deliver()
     link = server.mails[0]["List-Unsubscribe"].strip("<>").removeprefix("http://127.0.0.1:8000")
     one_click(link)
@@ -380,9 +380,7 @@ def test_a_forged_or_expired_link_is_refused_clearly(
     assert wants(alice, "turn")
 
 
-def test_a_link_to_a_game_opens_it_for_its_reader_and_shows_others_nothing(
-    server: MailServer, alice: User, bob: User, charlie: User
-) -> None:
+def test_a_game_link_works_for_its_reader_only(server: MailServer, alice: User, bob: User, charlie: User) -> None:
     found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR, is_public=False)
     player_notices.deal(found, now=NOON)
     deliver()

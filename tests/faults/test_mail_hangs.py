@@ -37,7 +37,7 @@ def tell_a_turn(user: User, other: User | str) -> Table:
     return table
 
 
-def test_neither_the_clocks_nor_the_bots_wait_for_a_mail_server(alice: User, bob: User) -> None:
+def test_clocks_and_bots_do_not_wait_for_a_mail_server(alice: User, bob: User) -> None:
     for user in (alice, bob):
         EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
     server = MailServer(hangs={alice.email, bob.email})

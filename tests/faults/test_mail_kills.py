@@ -58,7 +58,7 @@ def sender(port: int, minutes: int) -> Iterator[subprocess.Popen[bytes]]:
         yield process
 
 
-def test_a_sender_that_is_killed_makes_no_second_mail(alice: User, figure: Figure) -> None:
+def test_a_killed_sender_sends_no_second_mail(alice: User, figure: Figure) -> None:
     seed = random.SystemRandom().getrandbits(32)
     rng = random.Random(seed)
     people = [User.objects.create_user(f"p{n:04}", f"p{n:04}@example.org") for n in range(KILLS * MAILS_A_KILL)]

@@ -48,7 +48,7 @@ def two(alice: User, bob: User) -> tuple[User, User]:
     return alice, bob
 
 
-def test_a_mail_whose_answer_never_comes_goes_out_so_often_and_keeps_no_other(
+def test_a_mail_without_a_reply_is_retried_a_few_times_and_does_not_stop_others(
     server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice, bob = two
@@ -62,9 +62,7 @@ def test_a_mail_whose_answer_never_comes_goes_out_so_often_and_keeps_no_other(
     assert (mail_of(alice).state, mail_of(alice).reason) == ("failed", "gave_up")
 
 
-def test_a_mail_at_which_the_server_hangs_up_goes_out_so_often_and_keeps_no_other(
-    server: MailServer, two: tuple[User, User]
-) -> None:
+def test_a_mail_at_which_the_server_hangs_up_does_not_stop_others(server: MailServer, two: tuple[User, User]) -> None:
     alice, bob = two
     server.hangs_up.add(alice.email)
     for minutes in range(0, 12 * 60, 15):
@@ -75,7 +73,7 @@ def test_a_mail_at_which_the_server_hangs_up_goes_out_so_often_and_keeps_no_othe
     assert mail_of(alice).reason == "gave_up"
 
 
-def test_a_mail_that_breaks_the_sender_is_tried_later_and_keeps_no_other(
+def test_a_mail_that_breaks_the_sender_is_retried_and_does_not_stop_others(
     server: MailServer, two: tuple[User, User], caplog: pytest.LogCaptureFixture
 ) -> None:
     alice, bob = two
@@ -88,7 +86,7 @@ def test_a_mail_that_breaks_the_sender_is_tried_later_and_keeps_no_other(
 
 
 @pytest.mark.parametrize(("code", "counted"), [(451, 0), (530, 0), (552, 1)])
-def test_a_server_that_takes_nothing_from_the_site_costs_no_mail_a_try(
+def test_a_server_that_refuses_the_site_costs_no_tries(
     server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch, code: int, counted: int
 ) -> None:
     alice, _ = two
@@ -129,7 +127,7 @@ def test_a_server_that_takes_nothing_from_the_site_costs_no_mail_a_try(
         ("421 Too many connections", False),
     ],
 )
-def test_only_an_address_that_is_no_good_bounces(
+def test_only_a_bad_address_is_marked_as_bounced(
     server: MailServer, two: tuple[User, User], said: str, address: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     alice, bob = two
@@ -146,9 +144,7 @@ def test_only_an_address_that_is_no_good_bounces(
     assert is_permanent(int(code), words.encode()) == address
 
 
-def test_a_relay_that_is_set_up_wrongly_for_an_evening_loses_no_mail(
-    server: MailServer, two: tuple[User, User]
-) -> None:
+def test_a_misconfigured_relay_loses_no_mail(server: MailServer, two: tuple[User, User]) -> None:
     server.refuses = {user.email: "554 5.7.1 Relay access denied" for user in two}
     for minutes in range(0, 5 * 60, 15):
         deliver(DUE + minutes * MINUTE)
@@ -159,7 +155,7 @@ def test_a_relay_that_is_set_up_wrongly_for_an_evening_loses_no_mail(
     assert not NoticeSettings.objects.exclude(bounced="").exists()
 
 
-def test_an_address_with_a_domain_of_other_letters_is_marked_as_its_owner_spells_it(
+def test_an_address_with_a_unicode_domain_is_marked_as_its_owner_spells_it(
     server: MailServer, two: tuple[User, User]
 ) -> None:
     alice, _ = two
@@ -174,7 +170,7 @@ def test_an_address_with_a_domain_of_other_letters_is_marked_as_its_owner_spells
     assert Notice.objects.filter(user=alice, state="waiting", reason="bounced").exists()
 
 
-def test_a_report_spells_a_domain_as_mail_servers_do(alice: User) -> None:
+def test_a_bounce_report_may_spell_a_domain_in_punycode(alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(email="alice@bücher.de")
     assert preferences.mark_bounced(address="Alice@XN--bcher-kva.de", now=NOON) == 1
     assert NoticeSettings.objects.get(user=alice).bounced.casefold() == "alice@bücher.de"
@@ -183,7 +179,7 @@ def test_a_report_spells_a_domain_as_mail_servers_do(alice: User) -> None:
 # How long, and how many
 
 
-def test_sending_ends_after_a_while_and_what_is_left_goes_out_next_time(server: MailServer, alice: User) -> None:
+def test_sending_stops_after_a_while_and_continues_next_time(server: MailServer, alice: User) -> None:
     people = [person(f"p{n:02}") for n in range(8)]
     for user in people:
         on_turn(user, alice)
@@ -208,7 +204,7 @@ def test_sending_ends_after_a_while_and_what_is_left_goes_out_next_time(server: 
     assert [mail["To"] for mail in server.mails] == [user.email for user in people]
 
 
-def test_the_bell_rings_before_any_mail_goes_out(
+def test_notices_on_the_site_are_shown_before_mail_is_sent(
     server: MailServer, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox, "BATCH", 1)
@@ -227,7 +223,7 @@ def test_the_bell_rings_before_any_mail_goes_out(
     assert rung == [2, 2]
 
 
-def test_of_several_senders_one_tries_a_server_that_was_away(
+def test_only_one_sender_retries_a_failed_server(
     server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox, "BATCH", 1)
@@ -245,7 +241,7 @@ def test_of_several_senders_one_tries_a_server_that_was_away(
     assert len(server.mails) == 2
 
 
-def test_when_nothing_is_to_be_sent_the_server_is_not_waited_for(server: MailServer, alice: User, bob: User) -> None:
+def test_an_empty_queue_does_not_wait_for_the_server(server: MailServer, alice: User, bob: User) -> None:
     Outbox.objects.create(pk=1, failures=3, retry_at=DUE)
     deliver()
     on_turn(alice, bob)
@@ -256,7 +252,7 @@ def test_when_nothing_is_to_be_sent_the_server_is_not_waited_for(server: MailSer
     assert Outbox.objects.get().failures == 0
 
 
-def test_mails_that_cannot_be_made_say_nothing_of_the_server(
+def test_mails_that_cannot_be_made_do_not_count_as_server_failures(
     server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Outbox.objects.create(pk=1, failures=3, retry_at=DUE)

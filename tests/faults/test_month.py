@@ -42,14 +42,14 @@ def days_pass(games: int, days: int) -> Passed:
     )
 
 
-def test_days_pass_and_nothing_is_stuck_or_told_twice() -> None:
+def test_simulated_days_have_no_stuck_game_and_no_mail_twice() -> None:
     passed = days_pass(6, 6)
     assert passed.faults == []
     assert passed.mails > 20
     assert Game.objects.exclude(version=0).count() == 6
 
 
-def test_it_would_see_a_game_that_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_simulation_finds_a_stuck_game(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = Month._look_for_the_stuck
 
     def forgotten(month: Month) -> None:
@@ -60,7 +60,7 @@ def test_it_would_see_a_game_that_nothing_moves(monkeypatch: pytest.MonkeyPatch)
     assert any("is stuck" in fault for fault in days_pass(3, 2).faults)
 
 
-def test_it_would_see_time_that_an_outage_took(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_simulation_finds_time_lost_in_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     def give_nothing(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
         row.given_from = row.given_to = None
 
@@ -68,7 +68,7 @@ def test_it_would_see_time_that_an_outage_took(monkeypatch: pytest.MonkeyPatch) 
     assert any("lost time in the outage" in fault for fault in days_pass(3, 2).faults)
 
 
-def test_it_would_see_time_that_a_pause_took(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_simulation_finds_time_lost_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = pausing._run_on
 
     def run_on_late(table: Table, paused_at: datetime, now: datetime) -> None:
@@ -82,12 +82,12 @@ def test_it_would_see_time_that_a_pause_took(monkeypatch: pytest.MonkeyPatch) ->
     assert any(fault.endswith("lost time in a pause") for fault in days_pass(6, 4).faults)
 
 
-def test_it_would_see_a_mail_that_wakes_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_simulation_finds_a_mail_in_quiet_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recheck, "_hour_check", lambda row, facts: SEND)
     assert any("came in" in fault and fault.endswith("night") for fault in days_pass(6, 4).faults)
 
 
-def test_it_would_see_a_mail_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_simulation_finds_a_mail_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = outbox.deliver
 
     def doubling(**rest: object) -> int:

@@ -113,7 +113,7 @@ def news(kind: str, user: User, other: User, name: str) -> None:
     )
 
 
-def test_a_name_is_nothing_but_letters_in_every_kind_of_mail(server: MailServer, alice: User) -> None:
+def test_no_name_changes_the_structure_of_a_mail(server: MailServer, alice: User) -> None:
     plain = mails_of(server, alice, PLAIN)
     kinds = {name.split(" to ")[0].replace("-", "_") for name in plain}
     assert kinds == {*KINDS, "works"}  # or a kind would go without this test
@@ -152,14 +152,14 @@ def differences(mail: list[str], plain: list[str]) -> list[str]:
         (["Eve plays", "Eve\nplays", "<p class='a'>Eve\x07</p>"], ["a control"]),
     ],
 )
-def test_the_comparison_sees_all_that_a_name_can_put_into_a_mail(mail: list[str], seen: list[str]) -> None:
+def test_the_comparison_finds_everything_that_a_name_can_inject(mail: list[str], seen: list[str]) -> None:
     assert differences(mail, ["Eve plays", "Eve\nplays", "<p class='a'>Eve</p>"]) == seen
 
 
 LISTS = ("games_game", "games_round", "games_move", "games_notice", "games_report", "games_case", "accounts_user")
 
 
-def test_a_name_is_nothing_but_letters_in_the_lists_of_the_staff(ann: User, alice: User, bob: User) -> None:
+def test_no_name_changes_the_structure_of_a_staff_list(ann: User, alice: User, bob: User) -> None:
     browser = staff_browser(ann)
 
     def outlines() -> dict[str, list[object]]:

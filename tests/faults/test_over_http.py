@@ -23,7 +23,7 @@ def test_head_ends_with_the_headers(site: Site, alice: User) -> None:
     assert answer.endswith(b"\r\n\r\n")
 
 
-def test_a_body_that_never_comes_is_an_answer_all_the_same(site: Site, alice: User) -> None:
+def test_a_request_whose_body_never_comes_is_answered(site: Site, alice: User) -> None:
     headers = f"Host: 127.0.0.1:{site.port}\r\nAuthorization: Bearer {api_token(alice)}\r\n"
     with socket.create_connection(("127.0.0.1", site.port), timeout=60) as line:
         line.sendall(f"POST /api/v1/games HTTP/1.1\r\n{headers}Content-Length: 100\r\n\r\n{{".encode())

@@ -97,9 +97,7 @@ def read(url: str, query: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.long
 @pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="uses the programs of the embedded PostgreSQL")
-def test_a_restored_site_stands_still_until_it_is_released(
-    alice: User, bob: User, restored: str, tmp_path: Path
-) -> None:
+def test_a_restored_site_is_frozen_until_it_is_released(alice: User, bob: User, restored: str, tmp_path: Path) -> None:
     yesterday = timezone.now() - timedelta(days=1)
     games = [a_game_in_play([alice, bob], moves, yesterday, players=2, pace="fast") for moves in (0, 5, 9)]
     assert restore.freeze_if_restored(now=yesterday) is None
@@ -133,7 +131,7 @@ def test_a_restored_site_stands_still_until_it_is_released(
     assert manage(restored, "check_games").endswith(", 0 with faults\n")
 
 
-def test_a_game_that_stands_still_takes_no_move_and_goes_on_after_the_release(alice: User, bob: User) -> None:
+def test_a_frozen_game_refuses_moves_until_the_release(alice: User, bob: User) -> None:
     now = timezone.now()
     game = a_game_in_play([alice, bob], 0, now, players=2)
     assert restore.freeze(now=now) == Done(1, [])
@@ -160,7 +158,7 @@ def break_first(games: list[Game]) -> int:
     return games[0].pk
 
 
-def test_a_game_that_cannot_be_read_keeps_no_other_from_standing_still(
+def test_an_unreadable_game_does_not_stop_others_from_freezing(
     alice: User, bob: User, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = timezone.now()
@@ -175,7 +173,7 @@ def test_a_game_that_cannot_be_read_keeps_no_other_from_standing_still(
     assert games[1].paused_reasons == [Game.PAUSED_BY_RESTORE]
 
 
-def test_a_start_after_a_restore_names_the_game_that_cannot_be_read_and_goes_on(
+def test_a_start_after_a_restore_names_an_unreadable_game(
     alice: User, bob: User, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = timezone.now()
@@ -204,9 +202,7 @@ def locked_by_another(game: Game) -> Iterator[None]:
         cursor.execute("RESET lock_timeout")
 
 
-def test_a_start_after_a_restore_that_the_database_fails_is_none_and_the_next_one_freezes(
-    alice: User, bob: User, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_start_that_fails_to_freeze_is_repeated(alice: User, bob: User, capsys: pytest.CaptureFixture[str]) -> None:
     now = timezone.now()
     games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
     Heartbeat.objects.update_or_create(pk=1, defaults={"home": "elsewhere"})
@@ -224,7 +220,7 @@ def test_a_start_after_a_restore_that_the_database_fails_is_none_and_the_next_on
         assert game.paused_reasons == [Game.PAUSED_BY_RESTORE]
 
 
-def test_a_release_that_the_database_fails_holds_the_mail_and_is_made_again(alice: User, bob: User) -> None:
+def test_a_release_that_fails_keeps_mail_on_hold_and_can_be_repeated(alice: User, bob: User) -> None:
     now = timezone.now()
     game = a_game_in_play([alice, bob], 0, now, players=2)
     restore.freeze(now=now)
@@ -238,7 +234,7 @@ def test_a_release_that_the_database_fails_holds_the_mail_and_is_made_again(alic
     assert (game.paused_reasons, Outbox.objects.get().held_since) == ([], None)
 
 
-def test_a_game_whose_own_values_the_database_refuses_does_not_keep_the_site_down(
+def test_a_game_with_invalid_values_does_not_stop_the_start(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()
@@ -254,7 +250,7 @@ def test_a_game_whose_own_values_the_database_refuses_does_not_keep_the_site_dow
     assert restore.freeze(now=now) == Done(1, [games[0].pk])
 
 
-def test_a_game_that_cannot_be_read_keeps_neither_others_nor_the_mail_from_going_on(alice: User, bob: User) -> None:
+def test_an_unreadable_game_does_not_stop_the_release(alice: User, bob: User) -> None:
     now = timezone.now()
     games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
     restore.freeze(now=now)
@@ -272,7 +268,7 @@ def test_a_game_that_cannot_be_read_keeps_neither_others_nor_the_mail_from_going
     assert games[0].paused_reasons == []
 
 
-def test_a_pause_of_the_players_own_outlasts_the_release(alice: User, bob: User) -> None:
+def test_an_agreed_pause_stays_after_the_release(alice: User, bob: User) -> None:
     now = timezone.now()
     game = a_game_in_play([alice, bob], 0, now, players=2)
     with transaction.atomic():

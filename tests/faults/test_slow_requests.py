@@ -48,7 +48,7 @@ def answered(port: int, source: str = "127.0.0.1") -> float:
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_slow_bodies_do_not_stop_the_server_for_pages(site: Site) -> None:
+def test_slow_bodies_do_not_stop_the_page_server(site: Site) -> None:
     with ExitStack() as slow:
         for _ in range(40):
             slow.enter_context(Line(site.port)).send(half_a_body("/accounts/login/"))
@@ -57,7 +57,7 @@ def test_slow_bodies_do_not_stop_the_server_for_pages(site: Site) -> None:
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_a_slow_body_is_refused_in_time_by_the_server_for_pages(site: Site) -> None:
+def test_the_page_server_refuses_a_slow_body_in_time(site: Site) -> None:
     with Line(site.port) as page, Line(site.port) as call:
         started = time.monotonic()
         page.send(half_a_body("/accounts/login/"))

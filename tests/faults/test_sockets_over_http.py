@@ -60,7 +60,7 @@ def break_off(line: socket.socket) -> None:
     line.close()
 
 
-def test_a_page_hears_of_a_move_while_sockets_break_and_never_read(
+def test_a_page_is_updated_while_other_sockets_break(
     running: RunningStack, alice: User, bob: User, figure: Figure
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
@@ -100,7 +100,7 @@ def test_a_page_hears_of_a_move_while_sockets_break_and_never_read(
     assert "sockets without channel layer" not in said
 
 
-def test_an_address_that_opens_sockets_all_the_time_is_refused_and_others_are_not(
+def test_only_an_address_that_opens_too_many_sockets_is_refused(
     running: RunningStack, alice: User, bob: User, figure: Figure
 ) -> None:
     code = table_at(TWO_HANDS, [alice, bob]).game.code

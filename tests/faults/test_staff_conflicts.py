@@ -73,7 +73,7 @@ def check(table: Table, outcomes: list[Outcome], after: Game, entries: list[Audi
     assert (after.paused_at is not None) == bool(after.paused_reasons), outcomes
 
 
-def test_moves_and_acts_of_the_staff_at_one_instant_come_one_after_the_other(
+def test_simultaneous_moves_and_staff_acts_are_applied_one_by_one(
     site: Site, ann: User, alice: User, bob: User, figure: Figure
 ) -> None:
     rng, hands = random.Random(32), {user.pk: Hand.of(user) for user in (alice, bob)}

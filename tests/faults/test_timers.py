@@ -173,7 +173,7 @@ def acts(games: list[int]) -> dict[int, int]:
         return dict(cursor.fetchall())
 
 
-def test_the_count_of_acts_finds_the_lost_and_the_doubled(alice: User, bob: User) -> None:
+def test_the_count_finds_lost_and_doubled_timers(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     now = timezone.now()
     games = copy_table(table, 3, deadline=lambda n: now, turn=HOUR)

@@ -65,7 +65,7 @@ def status(table: Table) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_game_that_all_people_left_is_called_off_after_a_week_without_a_move(alice: User) -> None:
+def test_a_game_that_all_people_left_is_called_off_after_an_idle_week(alice: User) -> None:
     left, played = left_by(alice), against_bots(alice)
     assert abandoned.call_off_left_games(now=LATER - timedelta(minutes=1)) == 0
     assert abandoned.call_off_left_games(now=LATER) == 1
@@ -98,7 +98,7 @@ def test_a_bot_that_moves_just_before_a_game_is_called_off_keeps_it_going(
     assert status(table) == Game.Status.PLAYING
 
 
-def test_two_people_who_leave_at_different_times_before_a_move(alice: User, bob: User) -> None:
+def test_a_game_is_unplayed_if_two_people_leave_before_any_move(alice: User, bob: User) -> None:
     pair, an_hour_later = pair_against_bots(alice, bob), timedelta(hours=1)
     leave(pair, alice)
     assert abandoned.call_off_left_games(now=LATER) == 0
@@ -122,7 +122,7 @@ def test_a_left_game_that_staff_paused_stays(alice: User, mo: User) -> None:
 
 
 @pytest.mark.parametrize("bot", [True, False])
-def test_a_game_whose_last_person_staff_removed_goes_on_for_a_week(alice: User, mo: User, *, bot: bool) -> None:
+def test_a_game_whose_last_person_was_removed_by_staff_stays_a_week(alice: User, mo: User, *, bot: bool) -> None:
     table = against_bots(alice)
     removed = LATER + timedelta(days=1)
     tables.remove(game_id=table.game.pk, by=mo, seat=0, bot=bot, reason="Wrote rude words as a name", now=removed)
@@ -131,7 +131,7 @@ def test_a_game_whose_last_person_staff_removed_goes_on_for_a_week(alice: User, 
     assert abandoned.call_off_left_games(now=removed + IDLE + timedelta(seconds=1)) == 1
 
 
-def test_a_left_game_in_which_staff_seated_somebody_goes_on(alice: User, bob: User, ann: User) -> None:
+def test_a_left_game_goes_on_if_staff_seat_a_person(alice: User, bob: User, ann: User) -> None:
     table = left_by(alice)
     give_seat(table, bob, ann)
     assert abandoned.call_off_left_games(now=LATER + IDLE) == 0
@@ -142,7 +142,7 @@ def give_seat(table: Table, user: User, staff: User, *, at: datetime = NOON) -> 
     tables.move_seat(game_id=table.game.pk, by=staff, seat=1, username=user.username, reason=reason, now=at)
 
 
-def test_a_game_that_staff_have_just_acted_on_goes_on(
+def test_a_game_with_a_recent_staff_act_goes_on(
     alice: User, bob: User, ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the list of the games and the lock of one of them; nobody plays there after the acts either."""
@@ -207,7 +207,7 @@ def test_games_with_a_result_stay_because_they_count_in_profiles(alice: User, bo
     assert (profiles.tally_of(alice), profiles.tally_of(bob)) == ((2, 0), (1, 1))
 
 
-def test_a_game_stays_that_a_forgotten_guest_played_before_a_bot_took_the_seat(alice: User) -> None:
+def test_a_game_played_by_a_deleted_guest_stays(alice: User) -> None:
     guest = create_guest()
     table = played_by(guest)
     with transaction.atomic():
@@ -220,14 +220,14 @@ def test_a_game_stays_that_a_forgotten_guest_played_before_a_bot_took_the_seat(a
     assert deleted(table) == [False]
 
 
-def test_a_game_stays_in_which_staff_seated_somebody(alice: User, bob: User, ann: User) -> None:
+def test_a_game_with_a_person_seated_by_staff_stays(alice: User, bob: User, ann: User) -> None:
     table = left_by(alice)
     give_seat(table, bob, ann)
     leave(table, bob)
     assert deleted(ended(table)) == [False]
 
 
-def test_games_with_a_report_or_an_act_of_staff_stay(alice: User, bob: User, mo: User) -> None:
+def test_games_with_a_report_or_a_staff_act_stay(alice: User, bob: User, mo: User) -> None:
     of_staff, reported = left_by(alice), lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
     tables.pause(game_id=of_staff.game.pk, by=mo, reason="To look at the game", now=NOON)
     lobby.join(code=reported.game.code, viewer=Viewer(bob), now=NOON)

@@ -50,7 +50,7 @@ def listed(browser: Client, query: str) -> set[str]:
     return {game.code for game in answer.context["cl"].result_list}
 
 
-def test_every_page_of_the_staff_opens_for_a_moderator_who_may_see_it(as_mo: Client, alice: User, bob: User) -> None:
+def test_every_staff_page_opens_for_a_moderator(as_mo: Client, alice: User, bob: User) -> None:
     table_after([alice, bob], 10, seed=1)
     for name in ("game", "round", "move", "auditentry", "case", "report", "suspension", "warned", "appeal", "notice"):
         assert as_mo.get(f"/admin/games/{name}/").status_code == 200, name
@@ -61,7 +61,7 @@ def test_every_page_of_the_staff_opens_for_a_moderator_who_may_see_it(as_mo: Cli
         assert as_mo.get(f"/admin/{name}/").status_code == 404, name
 
 
-def test_the_first_page_says_what_waits_and_leads_there(
+def test_the_index_lists_what_waits_with_links(
     as_mo: Client, mo: User, alice: User, bob: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     now = timezone.now()
@@ -79,9 +79,9 @@ def test_the_first_page_says_what_waits_and_leads_there(
     body = " ".join(as_mo.get("/admin/").content.decode().split())
     said = (
         "<b>2</b> open cases",
-        "The oldest waits 3 days",
-        "1 that nobody works on",
-        "1 you work on",
+        "The oldest has waited 3 days",
+        "1 not taken",
+        "1 taken by you",
         "<b>0</b> appeals to decide",
     )
     for sentence in (*said, "<b>1</b> overdue game<", "<b>1</b> stuck game<", "<b>1</b> paused game<"):
@@ -93,13 +93,13 @@ def test_the_first_page_says_what_waits_and_leads_there(
         as_mo.get("/admin/")
 
 
-def test_what_has_just_come_waits_less_than_a_minute(as_mo: Client, alice: User) -> None:
+def test_a_new_case_has_waited_less_than_a_minute(as_mo: Client, alice: User) -> None:
     Case.objects.create(person=alice, kind="name", opened_at=timezone.now())
-    assert "The oldest waits less than a minute." in as_mo.get("/admin/").content.decode()
+    assert "The oldest has waited less than a minute." in as_mo.get("/admin/").content.decode()
     assert "less than a minute</td>" in as_mo.get("/admin/games/case/").content.decode()
 
 
-def test_the_staff_pages_call_things_by_their_names_and_no_crumb_says_games_twice(ann: User) -> None:
+def test_pages_and_breadcrumbs_use_plain_names(ann: User) -> None:
     User.objects.filter(pk=ann.pk).update(is_superuser=True)
     browser = staff_browser(ann)
     index = browser.get("/admin/").content.decode()
@@ -122,9 +122,7 @@ def test_every_search_box_says_what_it_searches(ann: User) -> None:
     assert searched > 8
 
 
-def test_staff_pages_speak_of_people_count_seats_from_one_and_have_our_icon(
-    as_mo: Client, alice: User, bob: User
-) -> None:
+def test_pages_say_people_count_seats_from_one_and_have_our_icon(as_mo: Client, alice: User, bob: User) -> None:
     table = table_after([alice, bob], 10, seed=1)
     index = as_mo.get("/admin/").content.decode()
     assert ">People</a>" in index
@@ -177,7 +175,7 @@ def test_rows_of_games_are_found_by_code_and_by_name(as_mo: Client, alice: User,
     assert found("zzzzzzzzzz") == set()
 
 
-def test_games_are_found_by_what_ails_them(as_mo: Client, alice: User, bob: User) -> None:
+def test_games_are_filtered_by_problem(as_mo: Client, alice: User, bob: User) -> None:
     now = timezone.now()
     fine = table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=1)).game
     overdue = table_at(TWO_HANDS, [alice, bob], deadline=now - timedelta(hours=1)).game
@@ -197,9 +195,7 @@ def shows(body: str, cards: Sequence[str]) -> bool:
     return re.search(r"\W+".join(map(re.escape, cards)), body) is not None
 
 
-def test_the_game_page_of_the_staff_shows_what_everybody_sees_and_no_hand(
-    as_mo: Client, alice: User, bob: User
-) -> None:
+def test_the_game_page_shows_public_information_and_no_hand(as_mo: Client, alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], 12, seed=0)
     body = unescape(as_mo.get(f"/admin/games/game/{table.game.pk}/change/").content.decode())
     round_, position = table.started.round, table.started.position
@@ -211,7 +207,7 @@ def test_the_game_page_of_the_staff_shows_what_everybody_sees_and_no_hand(
     assert not any(shows(body, cards) for cards in (position.draw_pile, *position.hands))
 
 
-def test_notices_are_found_by_code_and_name_and_say_what_became_of_them(
+def test_notices_are_found_by_code_and_name_and_show_their_state(
     as_mo: Client, alice: User, bob: User, charlie: User
 ) -> None:
     first, second = table_at(TWO_HANDS, [alice, bob]).game, table_at(TWO_HANDS, [bob, charlie]).game
@@ -235,7 +231,7 @@ def test_notices_are_found_by_code_and_name_and_say_what_became_of_them(
     assert as_mo.post(f"/admin/games/notice/{mail.pk}/change/", {"state": "waiting"}).status_code == 403
 
 
-def test_the_list_of_notices_costs_the_same_however_long_it_is(
+def test_the_list_of_notices_costs_the_same_at_any_length(
     as_mo: Client, alice: User, bob: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(8):
@@ -245,7 +241,7 @@ def test_the_list_of_notices_costs_the_same_however_long_it_is(
         assert as_mo.get("/admin/games/notice/").status_code == 200
 
 
-def test_no_staff_page_has_a_field_that_holds_cards() -> None:
+def test_no_page_shows_a_field_with_cards() -> None:
     cards = {
         "games.Round": {"deal", "secret", "state"},
         "games.Move": {"events", "token"},
@@ -258,7 +254,7 @@ def test_no_staff_page_has_a_field_that_holds_cards() -> None:
     assert "games.Hand" not in {model._meta.label for model in admin.site._registry}
 
 
-def test_a_moderator_sees_no_mail_address_and_finds_its_owner_by_all_of_it(
+def test_a_moderator_can_search_a_complete_address_but_sees_none(
     as_mo: Client, as_ann: Client, alice: User, bob: User
 ) -> None:
     def found(browser: Client, query: str) -> set[str]:
@@ -294,7 +290,7 @@ MORE = {"rename": {"username": "alicia"}, "set_role": {"role": "moderator"}}
 
 
 @pytest.mark.parametrize("act", sorted(PERSON_ACTS))
-def test_an_act_on_a_person_asks_a_reason_and_says_what_will_happen(
+def test_the_page_of_an_act_asks_for_a_reason_and_lists_consequences(
     as_ann: Client, ann: User, alice: User, act: str
 ) -> None:
     User.objects.filter(pk=ann.pk).update(is_superuser=act in ("set_role", "drop_factor"))
@@ -318,7 +314,7 @@ def test_an_act_on_a_person_asks_a_reason_and_says_what_will_happen(
     assert (entry.act, entry.person_id, entry.reason, entry.actor_name) == (act, alice.pk, REASON, "ann")
 
 
-def test_every_act_has_a_title_and_says_in_a_sentence_that_it_is_done() -> None:
+def test_every_act_has_a_title_and_a_message_after_it() -> None:
     for act in ACTS.values():
         done = act.done.format(about="alice")
         assert act.title[0].isupper()
@@ -327,20 +323,20 @@ def test_every_act_has_a_title_and_says_in_a_sentence_that_it_is_done() -> None:
 
 
 @pytest.mark.parametrize("act", sorted(PERSON_ACTS))
-def test_whoever_gives_a_reason_reads_under_it_whether_the_person_will(as_ann: Client, alice: User, act: str) -> None:
+def test_the_reason_field_says_whether_the_person_reads_it(as_ann: Client, alice: User, act: str) -> None:
     User.objects.filter(username="ann").update(is_superuser=True)
     page = text_of(as_ann.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
     reads = act in ("warn", "suspend", "suspend_for_good")
-    assert ("The person reads this, word for word. Kept in the audit log for good." in page) is reads
+    assert ("The person will read this word for word. Stays in the audit log permanently." in page) is reads
 
 
-def test_the_page_of_an_act_says_where_one_is(as_mo: Client, alice: User, bob: User) -> None:
+def test_the_page_of_an_act_has_breadcrumbs(as_mo: Client, alice: User, bob: User) -> None:
     game = table_after([alice, bob], 5, seed=1).game
     page = text_of(as_mo.get(f"/admin/games/game/{game.pk}/act/pause/"))
     assert f"Home › Games › Game {game.code} › Pause the game" in unescape(page)
 
 
-def test_an_act_that_a_role_does_not_have_is_neither_offered_nor_done(as_mo: Client, alice: User) -> None:
+def test_acts_of_other_roles_are_neither_offered_nor_possible(as_mo: Client, alice: User) -> None:
     assert "suspend_for_good" not in as_mo.get(f"/admin/accounts/user/{alice.pk}/change/").content.decode()
     url = f"/admin/accounts/user/{alice.pk}/act/suspend_for_good/"
     assert as_mo.get(url).status_code == 403
@@ -348,7 +344,7 @@ def test_an_act_that_a_role_does_not_have_is_neither_offered_nor_done(as_mo: Cli
     assert as_mo.get(f"/admin/accounts/user/{alice.pk}/act/explode/").status_code == 404
 
 
-def test_acts_that_could_only_be_refused_are_not_offered_and_the_page_says_why(
+def test_acts_that_would_be_refused_are_replaced_by_the_reason(
     as_mo: Client, as_ann: Client, mo: User, ann: User, alice: User, bob: User
 ) -> None:
     def offers(browser: Client, url: str) -> tuple[bool, str]:
@@ -361,23 +357,23 @@ def test_acts_that_could_only_be_refused_are_not_offered_and_the_page_says_why(
     own, theirs = table_at(TWO_HANDS, [alice, mo]), table_at(TWO_HANDS, [alice, bob])
     assert offers(as_mo, person_page(bob)) == (True, "")
     for page, reason in (
-        (person_page(mo), "You cannot do this to yourself: ask another member of staff."),
-        (person_page(ann), "Only an admin acts on members of staff."),
-        (person_page(alice), "You play with alice at a table"),
-        (f"/admin/games/game/{own.game.pk}/change/", "You sit or sat at this table"),
+        (person_page(mo), "You can’t do this to yourself. Ask another staff member."),
+        (person_page(ann), "Only an admin can do this to a staff member."),
+        (person_page(alice), "You are playing with alice."),
+        (f"/admin/games/game/{own.game.pk}/change/", "You are or were a player at this table"),
     ):
         assert offers(as_mo, page)[1].startswith(reason)
         body = as_mo.get(page).content.decode()
         assert reason in body
         assert "/act/" not in body
     body = as_mo.get(f"/admin/games/game/{theirs.game.pk}/change/").content.decode()
-    assert "You play somewhere with somebody of this table" in body
+    assert "You are playing with someone from this table" in body
     assert "/act/pause/" in body
     assert "/act/look/" not in body
     assert "/act/look/" in as_ann.get(f"/admin/games/game/{theirs.game.pk}/change/").content.decode()
 
 
-def test_a_table_offers_what_can_be_done_at_it_now(as_mo: Client, alice: User, bob: User) -> None:
+def test_a_table_offers_the_acts_that_are_possible_now(as_mo: Client, alice: User, bob: User) -> None:
     def offered(**fields: Any) -> set[str]:
         game = table_at(TWO_HANDS, [alice, bob], **fields).game
         page = as_mo.get(f"/admin/games/game/{game.pk}/change/")
@@ -398,28 +394,28 @@ def test_a_table_offers_what_can_be_done_at_it_now(as_mo: Client, alice: User, b
     assert "/act/forgive/" in as_mo.get(f"/admin/games/game/{game.pk}/change/").content.decode()
 
 
-def test_acts_on_an_account_are_offered_where_they_can_happen(alice: User) -> None:
+def test_acts_on_an_account_are_offered_only_if_possible(alice: User) -> None:
     root = User.objects.create_superuser("root", "root@example.org", "root")
     browser = staff_browser(root)
     page = f"/admin/accounts/user/{alice.pk}"
     assert "/act/drop_factor/" not in browser.get(f"{page}/change/").content.decode()
     assert "/act/set_role/" in browser.get(f"{page}/change/").content.decode()
-    assert "They have no name at the table now" in browser.get(f"{page}/act/mute/").content.decode()
+    assert "They have no name at the table, so" in browser.get(f"{page}/act/mute/").content.decode()
     Authenticator.objects.create(user=alice, type=Authenticator.Type.TOTP, data={})
     User.objects.filter(pk=alice.pk).update(display_name="Ally", is_guest=True)
     assert "/act/drop_factor/" in browser.get(f"{page}/change/").content.decode()
     assert "/act/set_role/" not in browser.get(f"{page}/change/").content.decode()
-    assert "They have no name at the table now" not in browser.get(f"{page}/act/mute/").content.decode()
+    assert "They have no name at the table, so" not in browser.get(f"{page}/act/mute/").content.decode()
 
 
-def test_an_act_that_is_refused_says_why_and_loses_nothing(as_mo: Client, ann: User) -> None:
+def test_a_refused_act_says_why_and_keeps_the_form(as_mo: Client, ann: User) -> None:
     answer = as_mo.post(f"/admin/accounts/user/{ann.pk}/act/warn/", {"reason": REASON})
     assert answer.status_code == 403
-    assert "Nothing has been done. Only an admin acts on members of staff." in text_of(answer)
+    assert "Nothing has been done. Only an admin can do this to a staff member." in text_of(answer)
     assert REASON in answer.content.decode()
 
 
-def test_a_moderator_changes_no_row(as_mo: Client, alice: User, bob: User) -> None:
+def test_a_moderator_cannot_change_rows(as_mo: Client, alice: User, bob: User) -> None:
     table = table_after([alice, bob], 5, seed=1)
     move = table.game.moves.get(n=1)
     for name, pk in (("game", table.game.pk), ("move", move.pk), ("round", table.game.round_id)):
@@ -429,16 +425,14 @@ def test_a_moderator_changes_no_row(as_mo: Client, alice: User, bob: User) -> No
     assert Game.objects.get().status == Game.Status.PLAYING
 
 
-def test_a_moderator_who_sits_at_a_table_sees_no_more_of_it_there(mo: User, alice: User) -> None:
+def test_a_moderator_sees_nothing_more_of_their_own_table(mo: User, alice: User) -> None:
     table = table_after([mo, alice, "careful"], 12, seed=0)
     body = staff_browser(mo).get(f"/admin/games/game/{table.game.pk}/change/").content.decode()
     assert not any(shows(unescape(body), hand) for hand in table.started.position.hands)
     assert logged_in(mo).get(f"/games/{table.game.code}/").status_code == 200
 
 
-def test_lists_and_pages_of_rows_say_moments_in_one_form_and_name_their_filters(
-    root: User, alice: User, bob: User, ann: User
-) -> None:
+def test_lists_show_times_in_one_format_and_name_their_filters(root: User, alice: User, bob: User, ann: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     tables.pause(game_id=game.pk, by=ann, reason="Asked for by the players", now=NOON)
     people.warn(person_id=bob.pk, by=ann, reason="Asked for by the players", now=NOON)

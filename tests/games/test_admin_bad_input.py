@@ -43,7 +43,7 @@ def test_a_huge_number_breaks_no_filter(root: Client, alice: User, bob: User) ->
 
 
 @pytest.mark.parametrize("error", [DataError, ValueError, OverflowError])
-def test_a_value_that_cannot_be_looked_up_leads_to_the_whole_list(
+def test_an_invalid_value_shows_the_whole_list(
     root: Client, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def refuse(self: ReadOnlyAdmin, *args: object) -> None:
@@ -62,7 +62,7 @@ def test_a_value_that_cannot_be_looked_up_leads_to_the_whole_list(
 
 
 @pytest.mark.parametrize("error", [ValueError, OverflowError, DataError])
-def test_a_fault_in_the_page_of_a_list_is_not_taken_for_a_wrong_value(
+def test_a_bug_in_a_list_page_is_not_hidden_as_a_wrong_value(
     root: Client, monkeypatch: pytest.MonkeyPatch, error: type[Exception], alice: User, bob: User
 ) -> None:
     def fail(self: Game) -> str:

@@ -62,7 +62,7 @@ def test_a_bot_on_turn_moves_when_it_is_due(alice: User) -> None:
     assert all(line.startswith("1 ") for line in log_of(table))
 
 
-def test_the_log_knows_what_a_bot_did_for_the_owner_of_a_seat(alice: User, bob: User) -> None:
+def test_the_log_marks_moves_a_bot_made_for_an_owner(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     with transaction.atomic():
@@ -84,7 +84,7 @@ def test_a_bot_waits_for_its_pause(alice: User) -> None:
 
 
 @pytest.mark.parametrize(("pause", "pace", "seconds"), [(1.0, "standard", 5), (7.0, "standard", 7), (0.0, "live", 0)])
-def test_a_bot_leaves_time_to_call(alice: User, pause: float, pace: str, seconds: int) -> None:
+def test_a_bot_gives_people_time_to_call(alice: User, pause: float, pace: str, seconds: int) -> None:
     position = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
     table = table_at(position, [alice, "random"], bot_pause=pause, pace=pace)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
@@ -101,14 +101,14 @@ def test_bots_finish_an_unattended_game_a_few_moves_at_a_time(alice: User) -> No
     assert faults_of(table.game.pk) == []
 
 
-def test_an_unattended_game_is_not_asked_for_again_by_itself(alice: User, asked: list[int]) -> None:
+def test_an_unattended_game_starts_no_follow_up_task(alice: User, asked: list[int]) -> None:
     table = unattended_table(alice)
     asked.clear()
     assert run_bots(table) == bot_turn.UNATTENDED_MOVES
     assert asked == []
 
 
-def test_a_table_whose_people_all_let_bots_play_is_unattended(alice: User, asked: list[int]) -> None:
+def test_a_table_where_bots_play_for_all_people_is_unattended(alice: User, asked: list[int]) -> None:
     table = table_at(TWO_HANDS, [alice, "random"], wake_at=NOON, bot_pause=0.0)
     assert now_of(table).attended
     with transaction.atomic():
@@ -116,7 +116,7 @@ def test_a_table_whose_people_all_let_bots_play_is_unattended(alice: User, asked
     assert not now_of(table).attended
 
 
-def test_the_sweep_asks_for_few_unattended_games_and_for_all_others(alice: User, asked: list[int]) -> None:
+def test_the_sweep_takes_few_unattended_games_and_all_others(alice: User, asked: list[int]) -> None:
     unattended = [unattended_table(alice).game.pk for _ in range(5)]
     at_play = [table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON).game.pk for _ in range(5)]
     asked.clear()
@@ -127,14 +127,16 @@ def test_the_sweep_asks_for_few_unattended_games_and_for_all_others(alice: User,
     assert set(asked) == {*unattended, *at_play}
 
 
-def test_a_bot_catches_whom_it_sees(alice: User) -> None:
+def test_a_bot_catches_an_exposed_player(alice: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, "sharp"], wake_at=NOON)
     run_bots(table, most=1)
     assert log_of(table) == ["1 catch 0"]
 
 
-def test_a_bot_with_nothing_to_say_is_not_asked_again(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_that_does_not_want_to_move_is_not_asked_again(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"], ["b2", "b3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, bob, "careful"], wake_at=NOON)
     monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", lambda self, view, legal, rng: None)
@@ -142,7 +144,7 @@ def test_a_bot_with_nothing_to_say_is_not_asked_again(alice: User, bob: User, mo
     assert now_of(table).game.wake_at is None
 
 
-def test_a_seat_that_changes_hands_meanwhile_is_not_forgotten(
+def test_a_seat_given_to_a_bot_during_a_task_gets_its_move(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     position = {**TWO_HANDS, "hands": [["r4", "g3"], ["b1"], ["b2", "b3"]], "exposed": [1], "turn": 0}
@@ -169,7 +171,7 @@ def test_a_bot_moves_only_on_the_version_it_saw_and_only_its_own_seat(alice: Use
     assert not Move.objects.exists()
 
 
-def test_the_sweep_finds_bots_and_rounds_that_were_lost(alice: User, bob: User, asked: list[int]) -> None:
+def test_the_sweep_finds_lost_bot_moves_and_deals(alice: User, bob: User, asked: list[int]) -> None:
     late = table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON - timedelta(seconds=3))
     table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON)
     table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=None)
@@ -217,7 +219,7 @@ def test_a_task_moves_the_bots_of_the_game_it_was_asked_for(alice: User, asked: 
     assert asked == []
 
 
-def test_what_a_task_leaves_is_asked_for_again_until_all_bots_have_moved(alice: User, asked: list[int]) -> None:
+def test_tasks_follow_until_all_bots_have_moved(alice: User, asked: list[int]) -> None:
     games = due_tables(alice, 5)
     asked.append(games[0])
     tasks = 0
@@ -228,7 +230,7 @@ def test_what_a_task_leaves_is_asked_for_again_until_all_bots_have_moved(alice: 
     assert tasks == 5
 
 
-def test_a_task_stops_after_a_short_time_and_asks_for_the_rest(alice: User, asked: list[int]) -> None:
+def test_a_task_stops_after_a_short_time_and_starts_another(alice: User, asked: list[int]) -> None:
     table = table_of_bots_with_a_player_who_is_out(alice)
     Game.objects.filter(pk=table.game.pk).update(bot_pause=0.0)
     moments = (NOON + n * bot_turn.TASK_TIME / 10 for n in count())
@@ -258,7 +260,7 @@ def test_the_bots_of_a_person_with_one_game_go_before_those_of_one_with_many(
     assert first >= 35
 
 
-def test_a_host_with_many_games_gets_a_turn_beside_others(alice: User, bob: User, asked: list[int]) -> None:
+def test_a_host_with_many_games_also_gets_turns(alice: User, bob: User, asked: list[int]) -> None:
     many, _ = due_tables(alice, 3), due_tables(bob, 1)
     turns, rng = set(), random.Random(1)
     for _ in range(40):
@@ -278,7 +280,7 @@ def new_account(n: int) -> User:
 
 
 @pytest.mark.parametrize("newcomer", [lambda n: create_guest(), new_account], ids=["guests", "new accounts"])
-def test_newcomers_together_get_a_third_of_the_tasks_while_somebody_else_waits(
+def test_newcomers_get_a_third_of_the_tasks_while_others_wait(
     alice: User, asked: list[int], newcomer: Callable[[int], User]
 ) -> None:
     of_guests = [due_tables(newcomer(n), 1)[0] for n in range(30)]
@@ -337,7 +339,7 @@ def test_a_second_task_does_not_move_for_a_host_while_a_first_one_does(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_passes_over_a_host_for_whom_another_one_moves(asked: list[int]) -> None:
+def test_a_task_skips_a_host_that_another_task_serves(asked: list[int]) -> None:
     alice, bob = person("alice"), person("bob")
     (one,), (other,) = due_tables(alice, 1), due_tables(bob, 1)
 
@@ -356,7 +358,7 @@ def test_a_task_passes_over_a_host_for_whom_another_one_moves(asked: list[int]) 
     assert run_task(one) == 1
 
 
-def test_a_game_whose_bots_fail_keeps_no_other_of_its_host_waiting(
+def test_a_game_whose_bots_fail_does_not_stop_others_of_its_host(
     alice: User, bob: User, asked: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken, whole = due_tables(alice, 1, "careful") + due_tables(alice, 1)
@@ -373,7 +375,7 @@ def test_a_game_whose_bots_fail_keeps_no_other_of_its_host_waiting(
     assert asked.count(broken) <= 1
 
 
-def test_a_task_for_an_unattended_game_plays_it_and_asks_for_none(alice: User, asked: list[int]) -> None:
+def test_a_task_for_an_unattended_game_plays_it_and_starts_no_other(alice: User, asked: list[int]) -> None:
     table = unattended_table(alice)
     other = unattended_table(alice)
     asked.clear()
@@ -402,7 +404,7 @@ def test_games_where_people_play_are_found_behind_many_that_people_left(
     assert set(asked) == {own, *left}
 
 
-def test_left_games_take_turns_also_if_their_bots_fail(alice: User, asked: list[int]) -> None:
+def test_left_games_take_turns_even_if_their_bots_fail(alice: User, asked: list[int]) -> None:
     left = [unattended_table(alice).game.pk for _ in range(6)]
     asked.clear()
     for n in range(6):  # no bot moves here, as if all failed

@@ -55,7 +55,7 @@ def break_kind(game: Game) -> None:
 
 
 @pytest.mark.parametrize("breaks", [break_options, break_zone, break_kind])
-def test_a_broken_row_is_put_off_and_the_others_are_told(
+def test_a_broken_notice_is_postponed_and_others_are_sent(
     alice: User, bob: User, breaks: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(outbox, "BATCH", 2)  # the broken ones are the first of every claim
@@ -74,7 +74,7 @@ def test_a_broken_row_is_put_off_and_the_others_are_told(
         assert "Something went wrong on our side." in logged_in(alice).get("/notices/").content.decode()
 
 
-def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: User, bob: User) -> None:
+def test_a_broken_notice_is_retried_less_and_less_and_then_given_up(alice: User, bob: User) -> None:
     game = on_turn(alice, bob)
     break_options(game)
     now, looks = DUE, 0
@@ -88,7 +88,7 @@ def test_a_broken_row_is_looked_at_ever_less_often_and_at_last_given_up(alice: U
 
 
 @pytest.mark.parametrize("kind", ["game_over", "caught", "seat_moved"])
-def test_news_of_a_game_that_cannot_be_read_waits_too(alice: User, bob: User, kind: str) -> None:
+def test_notices_of_an_unreadable_game_wait(alice: User, bob: User, kind: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     player_notices.write(game, [player_notices.NewNotice(alice.pk, kind, "Bob wins the game.")], now=NOON)
     break_options(game)
@@ -98,7 +98,7 @@ def test_news_of_a_game_that_cannot_be_read_waits_too(alice: User, bob: User, ki
     assert set(waiting.values_list("state", "reason", "tries")) == {("waiting", "fault", 1)}
 
 
-def test_what_is_mended_is_told_and_its_mail_has_all_its_tries(alice: User, bob: User) -> None:
+def test_a_repaired_notice_is_sent_with_all_its_tries(alice: User, bob: User) -> None:
     game = on_turn(alice, bob)
     preset = game.preset
     break_options(game)
@@ -109,7 +109,7 @@ def test_what_is_mended_is_told_and_its_mail_has_all_its_tries(alice: User, bob:
     assert set(Notice.objects.values_list("state", "tries")) == {("sent", 0)}
 
 
-def test_of_several_games_in_one_mail_a_broken_one_is_left_out(
+def test_a_mail_about_several_games_leaves_out_a_broken_one(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     games = [on_turn(alice, bob) for _ in range(3)]
@@ -138,7 +138,7 @@ def test_a_summary_leaves_out_a_broken_game(alice: User, bob: User) -> None:
     assert mail.outbox[-1].subject == "1 game is waiting for you."
 
 
-def test_a_summary_that_cannot_be_written_keeps_no_other_and_comes_once_it_can(
+def test_a_failing_summary_does_not_stop_others_and_is_sent_later(
     alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     for user in (alice, bob):
@@ -158,7 +158,7 @@ def test_a_summary_that_cannot_be_written_keeps_no_other_and_comes_once_it_can(
     assert (chosen.digest_at, chosen.digest_again_at) == (NOON + 25 * HOUR, None)
 
 
-def test_a_summary_that_cannot_be_written_is_tried_ever_less_often(alice: User) -> None:
+def test_a_failing_summary_is_retried_less_and_less(alice: User) -> None:
     preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
     hour, waits = NOON + HOUR, []
@@ -175,7 +175,7 @@ def test_a_summary_that_cannot_be_written_is_tried_ever_less_often(alice: User) 
     assert set(waits[8:]) == {60}
 
 
-def test_a_summary_of_the_evening_that_comes_after_midnight_does_not_stand_for_the_next(alice: User) -> None:
+def test_a_summary_sent_after_midnight_does_not_replace_the_next(alice: User) -> None:
     preferences.choose(user=alice, choices={}, digest_hour=23, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
     evening, written = NOON + 11 * HOUR, 0
@@ -189,7 +189,7 @@ def test_a_summary_of_the_evening_that_comes_after_midnight_does_not_stand_for_t
 
 
 @pytest.mark.parametrize("stop", [False, True])
-def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: bool) -> None:
+def test_changing_the_hour_ends_the_wait_of_a_failing_summary(alice: User, stop: bool) -> None:
     chosen = preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
     preferences.write_digests(now=NOON + HOUR)
@@ -204,7 +204,7 @@ def test_another_hour_or_none_ends_the_wait_for_a_summary(alice: User, stop: boo
     assert chosen.digest_at == (None if stop else NOON + 2 * HOUR)
 
 
-def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unknown_notice_is_skipped(alice: User, bob: User, caplog: pytest.LogCaptureFixture) -> None:
     game, browser = on_turn(alice, bob), logged_in(alice)
     for kind in ("of_tomorrow", "caught"):
         player_notices.write(game, [player_notices.NewNotice(alice.pk, "caught", f"This is {kind}.")], now=NOON)
@@ -222,7 +222,7 @@ def test_a_notice_of_a_later_release_is_passed_over(alice: User, bob: User, capl
     assert browser.post(f"/notices/{strange.pk}/open/").headers["Location"] == "/notices/"
 
 
-def test_a_summary_leaves_out_a_notice_of_a_later_release(alice: User, bob: User) -> None:
+def test_a_summary_leaves_out_unknown_notices(alice: User, bob: User) -> None:
     game = on_turn(alice, bob)
     player_notices.write(game, [player_notices.NewNotice(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
     deliver(NOON)
@@ -235,9 +235,7 @@ def test_a_summary_leaves_out_a_notice_of_a_later_release(alice: User, bob: User
     assert "of tomorrow" not in str(summary.body)
 
 
-def test_mails_that_cannot_be_begun_are_tried_again_soon(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mails_that_all_fail_are_retried_soon(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     on_turn(alice, bob)
     with monkeypatch.context() as broken:
         broken.setattr("games.notices.notice_mails.readers_of", lambda people: 1 / 0)

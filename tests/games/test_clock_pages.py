@@ -52,7 +52,7 @@ def by_staff(table: Table, *, pause: bool = False, seat: int | None = None) -> N
             seating.replace_by_bot(here, seat=seat, now=timezone.now())
 
 
-def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, as_bob: Client) -> None:
+def test_two_players_pause_and_resume_with_buttons(table: Table, as_alice: Client, as_bob: Client) -> None:
     assert "Ask for a pause" in page(as_alice, table)
     assert press(as_alice, table, "pause") == 303
     assert "You have asked for a pause; bob has not agreed yet." in page(as_alice, table)
@@ -68,21 +68,21 @@ def test_two_players_pause_and_go_on_by_buttons(table: Table, as_alice: Client, 
     assert "Your turn: " in page(as_alice, table)
 
 
-def test_one_can_ask_no_more(table: Table, as_alice: Client) -> None:
+def test_a_vote_for_a_pause_can_be_withdrawn(table: Table, as_alice: Client) -> None:
     press(as_alice, table, "pause")
     assert "Withdraw" in page(as_alice, table)
     assert press(as_alice, table, "go-on") == 303
     assert now_of(table).game.pause_votes == []
 
 
-def test_one_person_among_bots_pauses_alone(alice: User, as_alice: Client) -> None:
+def test_one_person_among_bots_can_pause_alone(alice: User, as_alice: Client) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"], deadline=timezone.now() + DAY)
     assert "Pause the game" in page(as_alice, table)
     press(as_alice, table, "pause")
     assert now_of(table).game.paused_reasons == ["consent"]
 
 
-def test_a_pause_of_staff_is_theirs_to_end(table: Table, as_alice: Client) -> None:
+def test_players_cannot_end_a_pause_by_staff_on_the_page(table: Table, as_alice: Client) -> None:
     by_staff(table, pause=True)
     shown = page(as_alice, table)
     assert "Staff have paused the game." in shown
@@ -93,7 +93,7 @@ def test_a_pause_of_staff_is_theirs_to_end(table: Table, as_alice: Client) -> No
     assert "nobody can move until it resumes" in move.content.decode()
 
 
-def test_a_spectator_sees_a_pause_and_can_do_nothing_about_it(table: Table, charlie: User) -> None:
+def test_a_spectator_sees_a_pause_but_cannot_end_it(table: Table, charlie: User) -> None:
     by_staff(table, pause=True)
     shown = page(logged_in(charlie), table)
     assert "bob’s" not in shown.split("</h1>")[0]
@@ -101,7 +101,7 @@ def test_a_spectator_sees_a_pause_and_can_do_nothing_about_it(table: Table, char
     assert press(logged_in(charlie), table, "pause") == 403
 
 
-def test_the_owner_takes_a_seat_back_by_one_button(table: Table, as_alice: Client, as_bob: Client) -> None:
+def test_an_owner_takes_a_seat_back_with_one_button(table: Table, as_alice: Client, as_bob: Client) -> None:
     by_staff(table, seat=0)
     mine, other = page(as_alice, table), page(as_bob, table)
     assert "A bot plays for you." in mine
@@ -117,7 +117,7 @@ def test_the_owner_takes_a_seat_back_by_one_button(table: Table, as_alice: Clien
     assert Seat.objects.get(game=table.game, index=0).bot == ""
 
 
-def test_a_seat_that_is_out_of_the_only_round_is_not_to_be_taken_back(alice: User, bob: User, as_alice: Client) -> None:
+def test_a_seat_that_is_out_of_the_only_round_cannot_be_taken_back(alice: User, bob: User, as_alice: Client) -> None:
     here = table_at({**TWO_HANDS, "hands": [[], *TWO_HANDS["hands"]], "turn": 1, "out": [0]}, [alice, bob, "careful"])
     Seat.objects.filter(game=here.game, index=0).update(bot="careful")
     assert "A bot plays for you." not in page(as_alice, here)
@@ -142,7 +142,7 @@ def test_misses_and_vacations_are_shown_to_all(table: Table, alice: User, as_bob
 
 
 @pytest.mark.parametrize("act", ["pause", "go-on", "take-back"])
-def test_a_visitor_logs_in_first_and_a_link_changes_nothing(table: Table, as_alice: Client, act: str) -> None:
+def test_visitors_must_log_in_and_links_change_nothing(table: Table, as_alice: Client, act: str) -> None:
     assert Client().post(f"/games/{table.game.code}/{act}/").status_code == 302
     assert as_alice.get(f"/games/{table.game.code}/{act}/").status_code == 405
 
@@ -158,7 +158,7 @@ NEW = {
 }  # fmt: skip
 
 
-def test_a_table_may_have_a_clock_of_its_own(as_alice: Client) -> None:
+def test_a_table_can_have_a_custom_clock(as_alice: Client) -> None:
     assert as_alice.post("/tables/new/", {**NEW, **CUSTOM}).status_code == 303
     game = Game.objects.get()
     assert game.custom_pace == {"bank": 7200, "increment": 1800, "cap": 10_800, "callout": 600}
@@ -183,7 +183,7 @@ def test_a_table_may_have_a_clock_of_its_own(as_alice: Client) -> None:
         ({"after_misses": "shout"}, "Select a valid choice"),
     ],
 )
-def test_a_wrong_clock_is_answered_on_the_form(as_alice: Client, change: dict[str, str], says: str) -> None:
+def test_an_invalid_clock_is_shown_on_the_form(as_alice: Client, change: dict[str, str], says: str) -> None:
     answer = as_alice.post("/tables/new/", {**NEW, **CUSTOM, **change})
     assert answer.status_code == 422
     assert says in answer.content.decode()
@@ -211,7 +211,7 @@ def _json(body: dict[str, Any] | None) -> bytes:
     return json.dumps(body or {}).encode()
 
 
-def test_programs_read_and_stop_the_clock(table: Table, alice: User, bob: User) -> None:
+def test_the_api_shows_and_pauses_the_clock(table: Table, alice: User, bob: User) -> None:
     path = f"games/{table.game.code}"
     status, clock = call(alice, "GET", f"{path}/clock")
     assert (status, clock["pace"], clock["increment"], clock["paused"]) == (200, "standard", 86_400, [])
@@ -224,7 +224,7 @@ def test_programs_read_and_stop_the_clock(table: Table, alice: User, bob: User) 
     assert (status, "play r5" in view["legal"]) == (200, True)
 
 
-def test_programs_take_a_seat_back(table: Table, alice: User) -> None:
+def test_the_api_takes_a_seat_back(table: Table, alice: User) -> None:
     by_staff(table, seat=0)
     path = f"games/{table.game.code}"
     status, refused = call(alice, "POST", f"{path}/moves", {"move": "play r5", "version": 0})
@@ -245,13 +245,13 @@ def test_programs_take_a_seat_back(table: Table, alice: User) -> None:
         ({"after_misses": "shout"}, "bot, leave"),
     ],
 )
-def test_a_wrong_clock_is_malformed(alice: User, change: dict[str, Any], says: str) -> None:
+def test_the_api_refuses_an_invalid_clock(alice: User, change: dict[str, Any], says: str) -> None:
     status, refused = call(alice, "POST", "games", {"players": 2, "bots": 1, **change})
     assert (status, refused["error"]) == (400, "malformed")
     assert says in refused["message"]
 
 
-def test_programs_make_tables_with_clocks_of_their_own(alice: User) -> None:
+def test_the_api_creates_tables_with_custom_clocks(alice: User) -> None:
     clock = {"bank": 0, "increment": 90, "cap": 90, "callout": 10}
     status, view = call(alice, "POST", "games", {"players": 2, "bots": 1, "pace": "custom", "clock": clock})
     assert status == 201
@@ -264,7 +264,7 @@ def test_programs_make_tables_with_clocks_of_their_own(alice: User) -> None:
 REST = "/accounts/me/rest/"
 
 
-def test_quiet_hours_are_set_in_one_s_own_zone(as_alice: Client, alice: User) -> None:
+def test_quiet_hours_are_set_in_the_person_s_time_zone(as_alice: Client, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(time_zone="Asia/Tokyo")
     assert "Asia/Tokyo" in as_alice.get(REST).content.decode()
     assert as_alice.post(REST, {"quiet_from": "22:30", "quiet_to": "07:00", "auto_vacation": "on"}).status_code == 303
@@ -286,9 +286,7 @@ def test_quiet_hours_are_set_in_one_s_own_zone(as_alice: Client, alice: User) ->
         ("25:00", "07:00", "Enter a valid time."),
     ],
 )
-def test_quiet_hours_that_make_no_sense_are_refused(
-    as_alice: Client, alice: User, start: str, end: str, says: str
-) -> None:
+def test_invalid_quiet_hours_are_refused(as_alice: Client, alice: User, start: str, end: str, says: str) -> None:
     answer = as_alice.post(REST, {"quiet_from": start, "quiet_to": end})
     assert answer.status_code == 422
     assert says in answer.content.decode()
@@ -296,7 +294,7 @@ def test_quiet_hours_that_make_no_sense_are_refused(
     assert alice.quiet_from is None
 
 
-def test_a_vacation_begins_and_ends_by_buttons(table: Table, as_alice: Client, alice: User) -> None:
+def test_a_vacation_starts_and_ends_with_buttons(table: Table, as_alice: Client, alice: User) -> None:
     before = now_of(table).game.deadline
     assert before is not None
     assert "You have <b>28 days</b>" in as_alice.get(REST).content.decode()
@@ -316,19 +314,19 @@ def test_a_vacation_begins_and_ends_by_buttons(table: Table, as_alice: Client, a
 @pytest.mark.parametrize(
     ("days", "says"), [("0", "greater than or equal to 1"), ("29", "Choose 1 to 28 days."), ("x", "whole number")]
 )
-def test_a_vacation_of_wrong_length_is_refused(as_alice: Client, days: str, says: str) -> None:
+def test_a_vacation_of_invalid_length_is_refused(as_alice: Client, days: str, says: str) -> None:
     answer = as_alice.post(f"{REST}vacation/", {"days": days})
     assert answer.status_code == 422
     assert says in answer.content.decode()
 
 
-def test_time_off_is_for_those_who_are_logged_in() -> None:
+def test_time_off_needs_a_log_in() -> None:
     assert Client().get(REST).status_code == 302
     assert Client().post(f"{REST}vacation/", {"days": "3"}).status_code == 302
     assert Client().post(f"{REST}vacation/end/").status_code == 302
 
 
-def test_the_lists_of_games_know_a_pause(table: Table, as_alice: Client, alice: User, bob: User) -> None:
+def test_lists_of_games_show_pauses(table: Table, as_alice: Client, alice: User, bob: User) -> None:
     for user in (alice, bob):
         pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
     home = as_alice.get("/").content.decode()

@@ -22,7 +22,7 @@ from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 pytestmark = pytest.mark.django_db
 
 
-def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: User, bob: User) -> None:
+def test_an_owner_cannot_move_until_they_take_their_seat_back_from_the_bot(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
     assert refused(lambda: move(table, alice, "play r5")) == ("bot_plays", 409)
@@ -39,19 +39,19 @@ def test_a_bot_s_seat_is_not_its_owner_s_to_move_until_it_is_taken_back(alice: U
     assert log_of(table) == ["0 play r5"]
 
 
-def test_taking_back_a_seat_one_has_changes_nothing(alice: User, bob: User) -> None:
+def test_taking_back_your_own_seat_changes_nothing(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
     pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert now_of(table).game.deadline == NOON + HOUR
 
 
-def test_a_bot_that_was_dealt_in_belongs_to_nobody(alice: User, bob: User) -> None:
+def test_nobody_can_take_the_seat_of_an_ordinary_bot(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"])
     assert refused(lambda: locked(table, lambda here: seating.give_back(here, seat=1, now=NOON))) == ("forbidden", 403)
     assert refused(lambda: locked(table, lambda here: seating.replace_by_bot(here, seat=1, now=NOON)))[0] == "bot_plays"
 
 
-def test_who_is_played_for_by_a_bot_may_still_resign(alice: User, bob: User) -> None:
+def test_a_player_replaced_by_a_bot_can_still_resign(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
     locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
     move(table, alice, "leave")
@@ -69,7 +69,7 @@ def resumed(table: Table, reason: str = "staff", at: datetime = NOON) -> None:
     locked(table, lambda here: pausing.resume(here, reason=reason, now=at))
 
 
-def test_a_pause_keeps_what_the_turn_had_left(alice: User, bob: User) -> None:
+def test_a_pause_keeps_the_time_left(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - 5 * HOUR, remind_at=NOON)
     paused(table)
     game = now_of(table).game
@@ -80,7 +80,7 @@ def test_a_pause_keeps_what_the_turn_had_left(alice: User, bob: User) -> None:
     assert game.remind_at == NOON + 103 * HOUR
 
 
-def test_a_game_is_paused_while_any_reason_stands(alice: User, bob: User) -> None:
+def test_a_game_stays_paused_until_every_reason_is_removed(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
     paused(table, "staff")
     paused(table, "consent", at=NOON + HOUR)
@@ -91,7 +91,7 @@ def test_a_game_is_paused_while_any_reason_stands(alice: User, bob: User) -> Non
     assert (game.paused_reasons, game.deadline) == ([], NOON + 8 * HOUR)
 
 
-def test_nobody_moves_in_a_pause_but_leaving_is_free(alice: User, bob: User, charlie: User) -> None:
+def test_players_cannot_move_in_a_pause_but_can_leave(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, charlie], deadline=NOON + 5 * HOUR)
     paused(table)
     assert refused(lambda: move(table, alice, "play r5")) == ("paused", 409)
@@ -104,7 +104,7 @@ def test_nobody_moves_in_a_pause_but_leaving_is_free(alice: User, bob: User, cha
     assert now_of(table).game.deadline == NOON + 49 * HOUR
 
 
-def test_bots_wait_out_a_pause(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bots_do_not_move_in_a_pause(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     woken: list[int] = []
     monkeypatch.setattr(announce, "wake_bots", lambda game_id, at: woken.append(game_id))
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, "careful"], wake_at=NOON, bot_pause=3.0)
@@ -115,7 +115,7 @@ def test_bots_wait_out_a_pause(alice: User, monkeypatch: pytest.MonkeyPatch) -> 
     assert now_of(table).game.wake_at == NOON + HOUR + timedelta(seconds=3)
 
 
-def test_callout_windows_stand_still_in_a_pause(alice: User, bob: User) -> None:
+def test_callout_windows_stop_in_a_pause(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, bob])
     Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=NOON + SECOND)
@@ -125,7 +125,7 @@ def test_callout_windows_stand_still_in_a_pause(alice: User, bob: User) -> None:
     assert now_of(table).started.hands[0].callout_until == NOON + HOUR + SECOND
 
 
-def test_a_round_is_not_dealt_in_a_pause_but_right_after(alice: User, bob: User) -> None:
+def test_the_next_round_is_dealt_after_a_pause_not_during_it(alice: User, bob: User) -> None:
     over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
     table = table_at(over, [alice, bob], target=1000, wake_at=NOON)
     paused(table)
@@ -135,7 +135,7 @@ def test_a_round_is_not_dealt_in_a_pause_but_right_after(alice: User, bob: User)
     assert deal_next(game_id=table.game.pk, now=NOON + HOUR) is not None
 
 
-def test_a_pause_needs_all_players_still_in(alice: User, bob: User, charlie: User) -> None:
+def test_a_pause_needs_the_votes_of_all_players_still_in(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, charlie], deadline=NOON + 5 * HOUR)
     code = table.game.code
     move(table, charlie, "leave")
@@ -152,7 +152,7 @@ def test_a_pause_needs_all_players_still_in(alice: User, bob: User, charlie: Use
     assert now_of(table).game.deadline == NOON + 6 * HOUR
 
 
-def test_who_has_no_say_cannot_pause(alice: User, bob: User, charlie: User) -> None:
+def test_only_voters_can_ask_for_a_pause(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, "careful"])
     code = table.game.code
     assert refused(lambda: pauses.ask_pause(code=code, viewer=Viewer(charlie), now=NOON)) == ("not_seated", 403)
@@ -168,14 +168,14 @@ def test_players_cannot_end_a_pause_of_staff(alice: User, bob: User) -> None:
     assert refused(lambda: pauses.end_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
 
 
-def test_a_vote_lapses_when_a_player_leaves(alice: User, bob: User, charlie: User) -> None:
+def test_votes_for_a_pause_are_cleared_when_a_player_leaves(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, charlie])
     pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     move(table, charlie, "leave")
     assert now_of(table).game.pause_votes == []
 
 
-def test_a_game_that_ends_in_a_pause_is_not_paused_any_more(alice: User, bob: User) -> None:
+def test_a_game_that_ends_in_a_pause_is_no_longer_paused(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     with transaction.atomic():
         pausing.pause(queries.load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
@@ -184,7 +184,7 @@ def test_a_game_that_ends_in_a_pause_is_not_paused_any_more(alice: User, bob: Us
     assert (game.status, game.paused_at, game.paused_reasons) == ("over", None, [])
 
 
-def test_a_pause_ends_with_the_last_person_who_could_end_it(alice: User, charlie: User) -> None:
+def test_a_pause_ends_when_nobody_is_left_to_end_it(alice: User, charlie: User) -> None:
     """One person among bots pauses alone and resigns: the bots play on."""
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
     pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
@@ -193,7 +193,7 @@ def test_a_pause_ends_with_the_last_person_who_could_end_it(alice: User, charlie
     assert (game.status, game.paused_reasons, game.paused_at, game.wake_at) == ("playing", [], None, NOON)
 
 
-def test_a_round_that_ends_as_the_last_person_resigns_in_a_pause_is_followed_by_the_next(alice: User) -> None:
+def test_the_next_round_is_dealt_after_the_last_person_resigns_in_a_pause(alice: User) -> None:
     position = {**THREE_HANDS, "hands": [["r5"], [], ["y1", "y2"]], "out": [1], "set_aside": ["b3"]}
     table = table_at(position, [alice, "careful", "careful"], target=1000)
     pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
@@ -202,7 +202,7 @@ def test_a_round_that_ends_as_the_last_person_resigns_in_a_pause_is_followed_by_
     assert (after.game.status, after.started.round.number, after.game.wake_at) == ("playing", 2, NOON)
 
 
-def test_a_pause_of_staff_outlasts_the_last_person(alice: User) -> None:
+def test_a_pause_by_staff_stays_when_the_last_person_leaves(alice: User) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
     pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     paused(table)
@@ -212,7 +212,7 @@ def test_a_pause_of_staff_outlasts_the_last_person(alice: User) -> None:
     assert now_of(table).game.wake_at == NOON + HOUR
 
 
-def test_a_pause_that_somebody_else_can_end_stands(alice: User, bob: User) -> None:
+def test_a_pause_stays_while_another_player_can_end_it(alice: User, bob: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, "careful"], deadline=NOON + 5 * HOUR)
     for user in (alice, bob):
         pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
@@ -222,7 +222,7 @@ def test_a_pause_that_somebody_else_can_end_stands(alice: User, bob: User) -> No
     assert now_of(table).game.deadline == NOON + 49 * HOUR  # the turn that was his since alice left
 
 
-def test_a_pause_that_nobody_ends_does_so_by_itself(alice: User, bob: User) -> None:
+def test_an_old_pause_ends_by_itself(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - 5 * HOUR)
     for user in (alice, bob):
         pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
@@ -239,7 +239,7 @@ def test_a_pause_that_nobody_ends_does_so_by_itself(alice: User, bob: User) -> N
     assert pauses.end_old_pauses(now=end) == 0
 
 
-def test_an_old_pause_that_cannot_be_ended_holds_up_no_other(
+def test_a_game_that_fails_does_not_stop_other_old_pauses_from_ending(
     alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken, whole = (table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR) for _ in range(2))
@@ -254,14 +254,14 @@ def test_an_old_pause_that_cannot_be_ended_holds_up_no_other(
 # Extensions and forgiveness
 
 
-def test_staff_give_a_turn_more_time(alice: User, bob: User) -> None:
+def test_staff_can_give_a_turn_more_time(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, turn_since=NOON - 9 * HOUR)
     locked(table, lambda here: pausing.extend(here, seconds=36_000, now=NOON))
     game = now_of(table).game
     assert (game.deadline, game.remind_at) == (NOON + 11 * HOUR, NOON + 7 * HOUR)
 
 
-def test_a_turn_that_is_paused_gets_its_time_too(alice: User, bob: User) -> None:
+def test_a_paused_turn_can_be_given_more_time(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
     paused(table)
     locked(table, lambda here: pausing.extend(here, seconds=3600, now=NOON))
@@ -269,12 +269,12 @@ def test_a_turn_that_is_paused_gets_its_time_too(alice: User, bob: User) -> None
 
 
 @pytest.mark.parametrize(("seconds", "code"), [(0, "malformed"), (60 * 86_400 + 1, "malformed"), (60, "forbidden")])
-def test_an_extension_that_makes_no_sense_is_refused(alice: User, seconds: int, code: str) -> None:
+def test_an_invalid_extension_is_refused(alice: User, seconds: int, code: str) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, "careful"])
     assert refused(lambda: locked(table, lambda here: pausing.extend(here, seconds=seconds, now=NOON)))[0] == code
 
 
-def test_misses_can_be_forgiven_and_the_bank_comes_back(alice: User, bob: User) -> None:
+def test_forgiving_misses_refills_the_time_bank(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     Seat.objects.filter(game=table.game, index=0).update(misses=2, bank=7)
     assert locked(table, lambda here: pausing.forgive_misses(here, seat=0))
@@ -283,7 +283,7 @@ def test_misses_can_be_forgiven_and_the_bank_comes_back(alice: User, bob: User) 
 
 
 @pytest.mark.parametrize("status", [Game.Status.OVER, Game.Status.VOID])
-def test_a_game_that_is_over_has_no_clock_to_change(alice: User, bob: User, status: str) -> None:
+def test_a_finished_game_has_no_clock_to_change(alice: User, bob: User, status: str) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=table.game.pk).update(status=status)
     for act in (

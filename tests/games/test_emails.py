@@ -61,7 +61,7 @@ def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) 
             assert cards_in(everything_in(mail)) == []
 
 
-def test_the_card_just_drawn_is_in_the_page_s_heading_but_in_no_mail(alice: User, bob: User) -> None:
+def test_the_drawn_card_is_in_the_page_heading_but_in_no_mail(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1", "r7"], ["r4", "g3"]], "phase": "drawn", "drawn": "r7"}
     view = queries.view_of(table_at(position, [alice, bob], deadline=NOON + DAY), alice)
     mail = emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=1)
@@ -74,7 +74,7 @@ def test_the_card_just_drawn_is_in_the_page_s_heading_but_in_no_mail(alice: User
     ("zone", "when"),
     [("UTC", "Sun 12:00 UTC"), ("Europe/Helsinki", "Sun 14:00"), ("Pacific/Auckland", "Mon 01:00")],
 )
-def test_times_are_the_reader_s(alice: User, bob: User, zone: str, when: str) -> None:
+def test_times_are_in_the_reader_s_time_zone(alice: User, bob: User, zone: str, when: str) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY), alice)
     mail = emails.turn_mail(reader(alice, zone), KINDS[TURN], [view], now=NOON, number=1)
 
@@ -82,7 +82,7 @@ def test_times_are_the_reader_s(alice: User, bob: User, zone: str, when: str) ->
     assert timezone.get_current_timezone_name() == "UTC"
 
 
-def test_a_name_is_text_in_html(alice: User, bob: User) -> None:
+def test_names_are_escaped_in_html(alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(display_name="<b>Bob</b> & <script>")
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY)
     mail = emails.turn_mail(reader(alice), KINDS[TURN], [queries.view_of(table, alice)], now=NOON, number=1)
@@ -93,7 +93,7 @@ def test_a_name_is_text_in_html(alice: User, bob: User) -> None:
     assert "<script>" not in text_of(message, "html")
 
 
-def test_a_second_try_has_the_same_message_id_and_another_notice_another(alice: User, bob: User) -> None:
+def test_a_retry_keeps_the_message_id_and_another_notice_has_a_new_one(alice: User, bob: User) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob]), alice)
     first, second, other = (
         emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=number).extra_headers["Message-ID"]
@@ -102,7 +102,7 @@ def test_a_second_try_has_the_same_message_id_and_another_notice_another(alice: 
     assert first == second != other
 
 
-def test_a_mail_asks_nothing_of_other_servers(alice: User, bob: User) -> None:
+def test_a_mail_loads_nothing_from_other_servers(alice: User, bob: User) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob]), alice)
     html = text_of(
         parsed(emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=1).message().as_bytes()), "html"
@@ -122,5 +122,5 @@ def test_a_mail_asks_nothing_of_other_servers(alice: User, bob: User) -> None:
         ("👩\u200d🚀 Ève", "👩\u200d🚀 Ève"),
     ],
 )
-def test_a_line_is_one_line(text: str, line: str) -> None:
+def test_texts_are_put_on_one_line(text: str, line: str) -> None:
     assert emails.one_line(text) == line

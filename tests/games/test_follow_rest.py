@@ -168,9 +168,7 @@ def test_a_vacation_and_its_end_move_the_deadlines_too(
     assert deadline <= after < deadline + MINUTE
 
 
-def test_mail_that_waits_for_the_night_is_looked_at_again_by_the_worker(
-    alice: User, bob: User, as_alice: Client, worker: Worker
-) -> None:
+def test_the_worker_checks_waiting_night_mail_again(alice: User, bob: User, as_alice: Client, worker: Worker) -> None:
     game, now = running(alice, bob).game, timezone.now()
     mail = Notice.objects.create(
         user=alice, game=game, version=0, kind="turn", channel=EMAIL, state=Notice.State.WAITING, reason=Reason.NIGHT,
@@ -184,9 +182,7 @@ def test_mail_that_waits_for_the_night_is_looked_at_again_by_the_worker(
     assert now <= mail.due_at < now + MINUTE
 
 
-def test_a_day_taken_instead_of_a_miss_moves_its_own_table_at_once_and_others_by_the_worker(
-    alice: User, bob: User, worker: Worker
-) -> None:
+def test_a_day_taken_instead_of_a_miss_moves_other_tables_by_the_worker(alice: User, bob: User, worker: Worker) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True)
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
     other = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - HOUR)
@@ -200,7 +196,7 @@ def test_a_day_taken_instead_of_a_miss_moves_its_own_table_at_once_and_others_by
 # What the worker does
 
 
-def test_one_task_moves_a_portion_and_asks_for_the_next(
+def test_one_task_moves_a_portion_and_starts_the_next_task(
     alice: User, bob: User, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quiet_hours, "PORTION", 2)
@@ -215,9 +211,7 @@ def test_one_task_moves_a_portion_and_asks_for_the_next(
     assert deadlines() == {NOON + DAY}
 
 
-def test_a_task_that_moves_the_last_clocks_asks_for_no_other(
-    alice: User, bob: User, worker: Worker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_task_starts_no_other(alice: User, bob: User, worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quiet_hours, "PORTION", 2)
     for _ in range(2):
         table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
@@ -226,7 +220,7 @@ def test_a_task_that_moves_the_last_clocks_asks_for_no_other(
     assert worker.asked == []
 
 
-def test_a_request_is_answered_while_the_broker_is_away(
+def test_a_request_succeeds_while_the_broker_is_away(
     alice: User, bob: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     """The hourly task moves the clocks then."""
@@ -248,7 +242,7 @@ def test_a_request_is_answered_while_the_broker_is_away(
 # Unchanged settings, and too many changes
 
 
-def test_saving_unchanged_settings_asks_for_no_task(
+def test_saving_unchanged_settings_starts_no_task(
     alice: User, bob: User, as_alice: Client, worker: Worker, settings: Settings
 ) -> None:
     settings.RATE_LIMITS = 100

@@ -39,18 +39,18 @@ def test_a_table_that_waited_a_week_is_closed(alice: User, bob: User) -> None:
     assert now_of(old).game.finished_at == NOON
 
 
-def test_who_waited_there_is_told_that_it_is_closed(alice: User, bob: User) -> None:
+def test_people_are_notified_when_their_table_closes(alice: User, bob: User) -> None:
     week_ago = NOON - timedelta(days=7, seconds=1)
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=1), now=week_ago)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=week_ago)
     housekeeping.close_old_tables(now=NOON)
     outbox.deliver(clock=lambda: NOON)
-    text = "Your table was closed because it found too few players in 7 days."
+    text = "Your table was closed because not enough players joined within 7 days."
     assert sorted((letter.to[0], letter.subject) for letter in mail.outbox) == [(alice.email, text), (bob.email, text)]
     assert text in text_of(logged_in(bob).get("/notices/"))
 
 
-def test_a_guest_s_table_that_nobody_joined_is_closed_after_a_day(alice: User, bob: User) -> None:
+def test_a_guest_s_empty_table_is_closed_after_a_day(alice: User, bob: User) -> None:
     def opened(host: User, hours: int, **options: Any) -> Table:
         made = NOON - timedelta(hours=hours)
         return lobby.create_table(user=host, options=lobby.TableOptions(players=4, **options), now=made)
@@ -62,10 +62,10 @@ def test_a_guest_s_table_that_nobody_joined_is_closed_after_a_day(alice: User, b
     assert housekeeping.close_old_tables(now=NOON) == 2
     ended = {table.game.pk for table in (alone, with_bots, young, joined, of_alice) if now_of(table).game.ended}
     assert ended == {alone.game.pk, with_bots.game.pk}
-    text = "found too few players in 24 hours"
+    text = "ot enough players joined within 24 hours"
     assert text in text_of(logged_in(guest).get(f"/games/{alone.game.code}/"))
     notices = Notice.objects.filter(user=guest, channel="site").values_list("text", flat=True)
-    assert list(notices) == [f"Your table was closed because it {text}."] * 2
+    assert list(notices) == [f"Your table was closed because n{text}."] * 2
 
 
 def hours_ago(hours: int) -> datetime:
@@ -118,7 +118,7 @@ def gets_the_table_from_staff(alice: User, guest: User, staff: User) -> Table:
 @pytest.mark.parametrize(
     "guest_is_left_alone", [loses_the_host, loses_a_friend, loses_a_friend_to_staff, gets_the_table_from_staff]
 )
-def test_a_guest_who_is_left_alone_at_an_old_table_has_24_hours_from_then(
+def test_a_guest_left_alone_at_an_old_table_has_24_hours(
     alice: User, ann: User, guest_is_left_alone: Callable[[User, User, User], Table]
 ) -> None:
     guest = create_guest()
@@ -131,14 +131,14 @@ def test_a_guest_who_is_left_alone_at_an_old_table_has_24_hours_from_then(
     assert now_of(table).game.status == Game.Status.VOID
 
 
-def test_adding_bots_keeps_no_table_of_a_guest_open(alice: User) -> None:
+def test_adding_bots_does_not_keep_a_guest_s_table_open(alice: User) -> None:
     guest = create_guest()
     table = opened_by(guest, hours=25)
     lobby.add_bot(code=table.game.code, viewer=Viewer(guest), bot="careful", now=hours_ago(1))
     assert housekeeping.close_old_tables(now=NOON) == 1
 
 
-def test_a_table_closes_after_a_week_also_where_a_guest_was_left_alone_lately(alice: User) -> None:
+def test_a_guest_left_alone_does_not_extend_the_week(alice: User) -> None:
     guest = create_guest()
     table = opened_by(alice, hours=7 * 24 + 1)
     joins(table, guest, hours=3)
@@ -161,7 +161,7 @@ def is_left_by_who_had_joined(table: Table, guest: User, alice: User) -> None:
 
 
 @pytest.mark.parametrize("change", [signs_up, is_joined, is_left_by_who_had_joined])
-def test_a_guest_s_table_that_has_changed_since_it_was_listed_stays(
+def test_a_guest_s_table_that_changed_after_the_listing_stays(
     alice: User, monkeypatch: pytest.MonkeyPatch, change: Callable[[Table, User, User], None]
 ) -> None:
     """Between the list of the tables and the lock of one of them."""
@@ -178,7 +178,7 @@ def test_a_guest_s_table_that_has_changed_since_it_was_listed_stays(
     assert now_of(table).game.status == Game.Status.OPEN
 
 
-def test_a_guest_who_signed_up_has_a_week(alice: User) -> None:
+def test_a_guest_who_signed_up_gets_a_week(alice: User) -> None:
     guest = create_guest()
     table = opened_by(guest, hours=25)
     User.objects.filter(pk=guest.pk).update(is_guest=False)
@@ -187,7 +187,7 @@ def test_a_guest_who_signed_up_has_a_week(alice: User) -> None:
     assert now_of(table).game.status == Game.Status.VOID
 
 
-def test_a_table_that_is_broken_keeps_no_other_open(alice: User, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broken_table_does_not_stop_others_from_closing(alice: User, caplog: pytest.LogCaptureFixture) -> None:
     week_ago = NOON - timedelta(days=8)
     broken, whole = (
         lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=week_ago) for _ in range(2)
@@ -204,7 +204,7 @@ def old_guest() -> User:
     return guest
 
 
-def test_guests_with_nothing_left_to_play_are_forgotten(alice: User) -> None:
+def test_idle_guests_are_deleted(alice: User) -> None:
     idle, busy, lately, done = (old_guest() for _ in range(4))
     fresh = create_guest()
     table_at(TWO_HANDS, [busy, alice])
@@ -220,7 +220,7 @@ def test_guests_with_nothing_left_to_play_are_forgotten(alice: User) -> None:
     assert Seat.objects.filter(user=None, name=done.name).exists()
 
 
-def test_a_guest_stays_until_whoever_reported_them_has_been_answered(alice: User, mo: User) -> None:
+def test_a_reported_guest_is_kept_until_the_reporter_has_an_answer(alice: User, mo: User) -> None:
     guest = old_guest()
     game = table_at(TWO_HANDS, [guest, alice]).game
     text = "He wrote a rude word as his name, twice."
@@ -248,15 +248,15 @@ def settled_case_of_a_forgotten_guest(alice: User, mo: User) -> Case:
     return case
 
 
-def test_a_settled_case_outlives_the_guest_it_is_about(alice: User, mo: User, as_alice: Client) -> None:
+def test_a_closed_case_is_kept_when_its_guest_is_deleted(alice: User, mo: User, as_alice: Client) -> None:
     case = settled_case_of_a_forgotten_guest(alice, mo)
     assert (case.person, case.outcome, case.reports.get().reporter) == (None, "acted", alice)
     page = as_alice.get("/reports/").content.decode()
-    assert "A guest who is gone: an offensive name" in page
+    assert "A deleted guest: an offensive name" in page
     assert "<strong>We agreed and acted on it.</strong> Thank you." in page
 
 
-def test_what_reporters_were_right_about_counts_also_once_the_guest_is_gone(alice: User, bob: User, mo: User) -> None:
+def test_upheld_reports_count_after_the_guest_is_deleted(alice: User, bob: User, mo: User) -> None:
     settled_case_of_a_forgotten_guest(alice, mo)
     game = table_at(TWO_HANDS, [alice, bob]).game
     about_bob = cases.report(
@@ -267,23 +267,23 @@ def test_what_reporters_were_right_about_counts_also_once_the_guest_is_gone(alic
         assert (record.acted, record.nothing) == (1, 0)
 
 
-def test_staff_read_a_case_whose_guest_is_gone_and_settle_it(alice: User, mo: User) -> None:
+def test_staff_can_read_and_close_the_case_of_a_deleted_guest(alice: User, mo: User) -> None:
     case = settled_case_of_a_forgotten_guest(alice, mo)
     staff = staff_browser(mo)
     row = re.search(r'class="field-whom".*?</t', staff.get("/admin/games/case/?state=all").content.decode(), re.DOTALL)
     assert row is not None
-    assert "a guest who is gone" in row[0]
+    assert "a deleted guest" in row[0]
     page = staff.get(f"/admin/games/case/{case.pk}/change/").content.decode()
-    assert "Case about a guest who is gone" in page
+    assert "Case about a deleted guest" in page
     table = staff.get(f"/admin/games/game/{case.reports.get().game_id}/change/").content.decode()
-    assert "about a guest who is gone" in table
+    assert "about a deleted guest" in table
     Case.objects.filter(pk=case.pk).update(closed_at=None, outcome="")
     reason = "Seen in the log of the game"
     entry = cases.close_case(case_id=case.pk, by=mo, outcome="nothing", answer="", reason=reason, now=NOON)
     assert (entry.person, entry.person_name) == (None, "")
 
 
-def test_guests_who_reported_the_same_thing_are_forgotten_and_what_they_said_stays(alice: User, bob: User) -> None:
+def test_reports_stay_when_the_guests_who_made_them_are_deleted(alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     for _ in range(2):
         text = "He wrote a rude word as his name, twice."
@@ -294,7 +294,7 @@ def test_guests_who_reported_the_same_thing_are_forgotten_and_what_they_said_sta
     assert sorted(Report.objects.values_list("sign", flat=True)) == ["", "", "timeouts"]
 
 
-def test_a_guest_who_has_just_sat_down_is_not_forgotten(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guest_who_has_just_joined_a_table_is_not_deleted(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the list of the idle and the deletion of one of them."""
     guest = old_guest()
     forget = housekeeping._forget

@@ -21,13 +21,13 @@ NAMES = {
 """The names in the databases and mail links of earlier releases."""
 
 
-def test_stored_names_stay() -> None:
+def test_stored_names_do_not_change() -> None:
     assert set(KINDS) >= NAMES
     assert {"email", "site"} == set(CHANNELS)
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_a_row_is_complete(kind: NoticeKind) -> None:
+def test_every_kind_is_complete(kind: NoticeKind) -> None:
     longest = Notice._meta.get_field("kind").max_length
     assert longest is not None
     assert 0 < len(kind.name) <= longest
@@ -64,9 +64,9 @@ def test_the_list_of_staff_is_filtered_by_the_titles_of_kinds(mo: User, alice: U
         assert {row.kind for row in rows} == found
 
 
-def test_names_of_a_later_release_are_shown_as_they_are() -> None:
+def test_unknown_names_are_shown_as_stored() -> None:
     assert kinds.title_of("of_tomorrow") == kinds.sentence_of("of_tomorrow") == "of_tomorrow"
 
 
-def test_no_title_is_part_of_a_migration() -> None:
+def test_titles_need_no_migration() -> None:
     assert [field.name for field in Notice._meta.fields if field.choices] == ["state"]

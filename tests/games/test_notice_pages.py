@@ -64,7 +64,7 @@ def fields(**changes: str) -> dict[str, str]:
     return {name: value for name, value in sent.items() if value or name == "digest_hour"}
 
 
-def test_the_bell_counts_what_is_new_on_every_page(table: Table, alice: User, bob: User, as_alice: Client) -> None:
+def test_the_bell_counts_unread_notices_on_every_page(table: Table, alice: User, bob: User, as_alice: Client) -> None:
     assert bell(as_alice.get("/rules/")) == "Notices"
     news(table, alice)
     news(table, alice)
@@ -73,7 +73,7 @@ def test_the_bell_counts_what_is_new_on_every_page(table: Table, alice: User, bo
     assert bell(logged_in(bob).get("/")) == "Notices"
 
 
-def test_the_bell_rings_in_the_fragment_of_an_open_page(table: Table, alice: User, as_alice: Client) -> None:
+def test_an_open_page_updates_the_bell(table: Table, alice: User, as_alice: Client) -> None:
     news(table, alice)
     part = as_alice.get(table.game.get_absolute_url(), headers={"HX-Request": "true"})
 
@@ -86,9 +86,7 @@ def test_a_visitor_has_no_bell(client: Client) -> None:
     assert client.get("/notices/").status_code == 302
 
 
-def test_a_visitor_who_watches_gets_nothing_for_a_header_that_has_no_bell(
-    client: Client, alice: User, bob: User
-) -> None:
+def test_a_visitor_s_fragment_has_no_bell(client: Client, alice: User, bob: User) -> None:
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     part = client.get(f"/games/{code}/", headers={"HX-Request": "true"}).content.decode()
     assert "hx-swap-oob" in part
@@ -96,7 +94,7 @@ def test_a_visitor_who_watches_gets_nothing_for_a_header_that_has_no_bell(
     assert 'id="next-game"' not in part
 
 
-def test_the_page_says_what_was_sent_and_why_not(table: Table, alice: User, as_alice: Client) -> None:
+def test_the_page_says_what_was_sent_and_what_was_not_and_why(table: Table, alice: User, as_alice: Client) -> None:
     news(table, alice)
     page = text_of(as_alice.get("/notices/"))
 
@@ -105,7 +103,7 @@ def test_the_page_says_what_was_sent_and_why_not(table: Table, alice: User, as_a
     assert re.search(r"By email: not sent \d\d:\d\d . This is switched off in your notice settings\.", page)
 
 
-def test_what_was_not_needed_is_shown_when_asked_for(table: Table, alice: User, as_alice: Client) -> None:
+def test_unneeded_notices_are_shown_on_request(table: Table, alice: User, as_alice: Client) -> None:
     player_notices.deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
 
@@ -113,7 +111,7 @@ def test_what_was_not_needed_is_shown_when_asked_for(table: Table, alice: User, 
     assert "You were looking at the game." in text_of(as_alice.get("/notices/?all=1"))
 
 
-def test_all_is_read_by_one_post_but_what_came_after_the_page(table: Table, alice: User, as_alice: Client) -> None:
+def test_mark_all_as_read_leaves_newer_notices_unread(table: Table, alice: User, as_alice: Client) -> None:
     news(table, alice)
     page = as_alice.get("/notices/").content.decode()
     news(table, alice)
@@ -125,11 +123,11 @@ def test_all_is_read_by_one_post_but_what_came_after_the_page(table: Table, alic
 
 
 @pytest.mark.parametrize("number", ["", "x", "-1", "9" * 30, "١"])
-def test_a_number_that_is_none_is_not_found(as_alice: Client, number: str) -> None:
+def test_an_invalid_number_is_not_found(as_alice: Client, number: str) -> None:
     assert as_alice.post("/notices/read/", {"up_to": number}).status_code == 404
 
 
-def test_a_notice_that_is_not_shown_yet_cannot_be_opened(table: Table, alice: User, as_alice: Client) -> None:
+def test_a_waiting_notice_cannot_be_opened(table: Table, alice: User, as_alice: Client) -> None:
     player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "turn")], now=timezone.now())
     waiting = Notice.objects.get(channel="site", state="waiting")
     assert as_alice.post(f"/notices/{waiting.pk}/open/").status_code == 404
@@ -137,7 +135,7 @@ def test_a_notice_that_is_not_shown_yet_cannot_be_opened(table: Table, alice: Us
     assert waiting.read_at is None
 
 
-def test_opening_a_notice_reads_it_and_leads_to_its_game(table: Table, alice: User, as_alice: Client) -> None:
+def test_opening_a_notice_marks_it_read_and_redirects_to_its_game(table: Table, alice: User, as_alice: Client) -> None:
     news(table, alice)
     number = Notice.objects.get(channel="site").pk
     assert as_alice.get(f"/notices/{number}/open/").status_code == 405
@@ -147,7 +145,7 @@ def test_opening_a_notice_reads_it_and_leads_to_its_game(table: Table, alice: Us
     assert bell(as_alice.get("/")) == "Notices"
 
 
-def test_nobody_opens_or_reads_another_s_notice(table: Table, alice: User, bob: User) -> None:
+def test_another_person_s_notice_cannot_be_opened(table: Table, alice: User, bob: User) -> None:
     news(table, alice)
     number, browser = Notice.objects.get(channel="site").pk, logged_in(bob)
     assert browser.post(f"/notices/{number}/open/").status_code == 404
@@ -184,7 +182,7 @@ def test_the_page_costs_the_same_with_many_notices(
 # Who looks
 
 
-def test_a_page_that_can_be_seen_says_that_its_reader_looks(
+def test_a_visible_page_marks_its_reader_as_viewing(
     table: Table, alice: User, bob: User, charlie: User, as_alice: Client
 ) -> None:
     path = table.game.get_absolute_url()
@@ -199,7 +197,7 @@ def test_a_page_that_can_be_seen_says_that_its_reader_looks(
 # What one wants
 
 
-def test_the_page_of_choices_shows_and_keeps_them(alice: User, as_alice: Client) -> None:
+def test_the_settings_page_shows_and_saves_choices(alice: User, as_alice: Client) -> None:
     page = as_alice.get("/notices/settings/").content.decode()
     switches = re.findall(r'<input type="checkbox" name="([a-z_.]+)"', page)
     assert set(switches) == {f"{kind}.{channel}" for kind in KINDS if kind != "digest" for channel in CHANNELS}
@@ -216,7 +214,7 @@ def test_the_page_of_choices_shows_and_keeps_them(alice: User, as_alice: Client)
 
 
 @pytest.mark.parametrize("hour", ["24", "-1", "x", "7.5"])
-def test_an_hour_that_is_none_is_refused_and_nothing_is_lost(alice: User, as_alice: Client, hour: str) -> None:
+def test_an_invalid_hour_is_refused_and_the_form_is_kept(alice: User, as_alice: Client, hour: str) -> None:
     answer = as_alice.post("/notices/settings/", fields(**{"turn.email": "", "digest_hour": hour}))
 
     assert answer.status_code == 422
@@ -233,13 +231,15 @@ def test_an_hour_that_is_none_is_refused_and_nothing_is_lost(alice: User, as_ali
     ],
     ids=str,
 )
-def test_the_page_says_why_no_mail_comes(alice: User, as_alice: Client, change: dict[str, Any], says: str) -> None:
+def test_the_settings_page_says_why_no_mail_arrives(
+    alice: User, as_alice: Client, change: dict[str, Any], says: str
+) -> None:
     User.objects.filter(pk=alice.pk).update(**change)
     with override_settings(MAIL_NEEDS_VERIFIED=True):
         assert says in text_of(as_alice.get("/notices/settings/"))
 
 
-def test_held_mail_is_said_on_both_pages(table: Table, alice: User, as_alice: Client) -> None:
+def test_both_pages_say_that_mail_is_on_hold(table: Table, alice: User, as_alice: Client) -> None:
     outbox.hold(why="restored", now=timezone.now())
     player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
@@ -287,7 +287,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Any:
     ("action", "status", "bounced"),
     [(b"failed", b"5.1.1", True), (b"Failed", b"5.7.1 (policy)", True), (b"delayed", b"4.4.1", False)],
 )
-def test_a_report_of_a_failure_for_good_marks_the_address(
+def test_a_permanent_bounce_marks_the_address(
     alice: User, given: Any, action: bytes, status: bytes, bounced: bool
 ) -> None:
     given(REPORT % (b"Alice@example.org", action, status))
@@ -300,15 +300,13 @@ def test_a_report_of_a_failure_for_good_marks_the_address(
 
 
 @pytest.mark.parametrize("report", [b"", b"hello", b"\xff\xfe\x00", b"Content-Type: message/delivery-status\n\n"])
-def test_what_is_no_report_changes_nothing(alice: User, given: Any, report: bytes) -> None:
+def test_a_mail_that_is_not_a_bounce_changes_nothing(alice: User, given: Any, report: bytes) -> None:
     given(report)
     with pytest.raises(CommandError):
         call_command("bounced")
 
 
-def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
-    table: Table, alice: User, as_alice: Client
-) -> None:
+def test_mail_to_a_bounced_address_waits_until_it_works_again(table: Table, alice: User, as_alice: Client) -> None:
     out = io.StringIO()
     call_command("bounced", "alice@example.org", "nobody@example.org", stdout=out)
     assert out.getvalue().splitlines() == ["alice@example.org: 1 person", "nobody@example.org: 0 people"]
@@ -330,7 +328,7 @@ def test_mail_waits_for_an_address_that_bounces_and_goes_when_it_works_again(
     assert [message.subject for message in mail.outbox[1:]] == ["Bob wins the game."]
 
 
-def test_another_address_gets_mail_at_once(table: Table, alice: User) -> None:
+def test_a_new_address_gets_waiting_mail_immediately(table: Table, alice: User) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     EmailAddress.objects.create(user=alice, email="new@example.org", primary=True, verified=True)
     player_notices.write(
@@ -341,7 +339,7 @@ def test_another_address_gets_mail_at_once(table: Table, alice: User) -> None:
     assert [message.to for message in mail.outbox] == [["new@example.org"]]
 
 
-def test_mail_waits_two_weeks_for_an_address_and_no_longer(table: Table, alice: User) -> None:
+def test_mail_to_a_bounced_address_is_dropped_after_two_weeks(table: Table, alice: User) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     start = timezone.now()
     player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=start)
@@ -353,7 +351,7 @@ def test_mail_waits_two_weeks_for_an_address_and_no_longer(table: Table, alice: 
     assert row.since - start > timedelta(days=14)
 
 
-def test_a_mail_to_try_an_address_waits_for_a_mail_server_that_is_away(alice: User, as_alice: Client) -> None:
+def test_a_test_mail_waits_while_the_mail_server_is_away(alice: User, as_alice: Client) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     with override_settings(EMAIL_BACKEND="tests.support.mail.NoServer"):
         answer = as_alice.post("/notices/settings/works/", follow=True)
@@ -363,7 +361,7 @@ def test_a_mail_to_try_an_address_waits_for_a_mail_server_that_is_away(alice: Us
     assert [message.subject for message in mail.outbox] == ["Does this address work again?"]
 
 
-def test_only_a_confirmed_address_can_be_tried(alice: User, as_alice: Client) -> None:
+def test_a_test_mail_needs_a_confirmed_address(alice: User, as_alice: Client) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     with override_settings(MAIL_NEEDS_VERIFIED=True):
         answer = as_alice.post("/notices/settings/works/", follow=True)
@@ -374,7 +372,7 @@ def test_only_a_confirmed_address_can_be_tried(alice: User, as_alice: Client) ->
         assert [message.to for message in deliver_now()] == [[alice.email]]
 
 
-def test_an_address_can_be_tried_three_times_an_hour(alice: User, as_alice: Client) -> None:
+def test_three_test_mails_can_be_sent_an_hour(alice: User, as_alice: Client) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     with override_settings(RATE_LIMITS=100):
         for _ in range(3):
@@ -387,7 +385,7 @@ def test_an_address_can_be_tried_three_times_an_hour(alice: User, as_alice: Clie
     assert len(deliver_now()) == 3
 
 
-def test_no_mail_tries_an_address_while_mail_is_held(alice: User, as_alice: Client) -> None:
+def test_no_test_mail_is_sent_while_mail_is_on_hold(alice: User, as_alice: Client) -> None:
     outbox.hold(why="a test", now=timezone.now())
     answer = as_alice.post("/notices/settings/works/", follow=True)
     assert preferences.HELD in text_of(answer)

@@ -42,7 +42,7 @@ def play(table: Table, user: User, move: str, **more: Any) -> Table:
     )
 
 
-def test_a_move_tells_the_next_player_through_every_channel(alice: User, bob: User) -> None:
+def test_a_move_notifies_the_next_player_in_every_channel(alice: User, bob: User) -> None:
     table = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
 
     assert told() == [("bob", "turn", "site"), ("bob", "turn", "email")]
@@ -51,14 +51,14 @@ def test_a_move_tells_the_next_player_through_every_channel(alice: User, bob: Us
     assert (row.created_at, row.due_at) == (NOON, NOON + 5 * MINUTE)
 
 
-def test_a_refused_move_tells_nobody(alice: User, bob: User) -> None:
+def test_a_refused_move_writes_no_notice(alice: User, bob: User) -> None:
     with pytest.raises(Denied):
         play(table_at(TWO_HANDS, [alice, bob]), alice, "play b1")
 
     assert told() == []
 
 
-def test_the_same_token_again_tells_nothing_twice(alice: User, bob: User) -> None:
+def test_a_repeated_token_writes_no_second_notice(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     for _ in range(2):
         play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON, token="once")
@@ -66,7 +66,7 @@ def test_the_same_token_again_tells_nothing_twice(alice: User, bob: User) -> Non
     assert len(told()) == 2
 
 
-def test_a_turn_that_goes_on_tells_nobody(alice: User, bob: User) -> None:
+def test_a_turn_that_continues_writes_no_notice(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["b1", "b2"], ["r4", "g3"]], "draw_pile": ["r7", "b3"]}, [alice, bob])
     play(table, alice, "draw")
 
@@ -74,7 +74,7 @@ def test_a_turn_that_goes_on_tells_nobody(alice: User, bob: User) -> None:
 
 
 @pytest.mark.parametrize("card", ["rS", "rE"])
-def test_a_further_turn_is_told_to_who_made_it_and_may_have_gone(alice: User, bob: User, card: str) -> None:
+def test_a_player_is_notified_of_another_turn_of_their_own(alice: User, bob: User, card: str) -> None:
     position = {**TWO_HANDS, "hands": [[card, "r1", "b2"], ["r4", "g3", "W6"]]}
     table = play(table_at(position, [alice, bob]), alice, f"play {card}")
     assert now_of(table).started.position.turn == 0
@@ -86,7 +86,7 @@ def test_a_further_turn_is_told_to_who_made_it_and_may_have_gone(alice: User, bo
 
 
 @pytest.mark.parametrize("seat", ["careful", "random"])
-def test_a_bot_is_told_nothing(alice: User, seat: str) -> None:
+def test_a_bot_gets_no_notice(alice: User, seat: str) -> None:
     play(table_at(TWO_HANDS, [alice, seat]), alice, "play r5")
 
     assert told() == []
@@ -98,14 +98,14 @@ def test_a_live_table_has_no_turn_notices(alice: User, bob: User) -> None:
     assert told() == []
 
 
-def test_a_guest_has_no_address_and_so_no_mail(alice: User, bob: User) -> None:
+def test_a_guest_gets_no_mail_notices(alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(is_guest=True)
     play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
 
     assert told() == [("bob", "turn", "site")]
 
 
-def test_what_somebody_switched_off_is_written_as_not_sent(alice: User, bob: User) -> None:
+def test_a_kind_that_is_switched_off_is_stored_as_not_sent(alice: User, bob: User) -> None:
     NoticeSettings.objects.create(user=bob, choices={"turn.email": False})
     play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
 
@@ -115,7 +115,7 @@ def test_what_somebody_switched_off_is_written_as_not_sent(alice: User, bob: Use
     }
 
 
-def test_what_somebody_switched_on_waits(alice: User, bob: User) -> None:
+def test_a_kind_that_is_switched_on_waits(alice: User, bob: User) -> None:
     NoticeSettings.objects.create(user=alice, choices={"caught.email": True})
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "turn": 1, "exposed": [0]}, [alice, bob])
     play(table, bob, "catch 0")
@@ -127,7 +127,7 @@ def test_what_somebody_switched_on_waits(alice: User, bob: User) -> None:
     assert {row.text for row in Notice.objects.all()} == {"bob catches you not calling UNO."}
 
 
-def test_moving_settles_what_was_waiting_and_reads_what_was_shown(alice: User, bob: User) -> None:
+def test_a_move_drops_waiting_notices_and_marks_shown_ones_read(alice: User, bob: User) -> None:
     table = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
     Notice.objects.filter(channel="site").update(state="sent")
     other = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
@@ -141,7 +141,7 @@ def test_moving_settles_what_was_waiting_and_reads_what_was_shown(alice: User, b
     assert {row.state for row in Notice.objects.filter(game=other.game)} == {"waiting"}
 
 
-def test_a_game_s_end_tells_everybody_but_who_ended_it(alice: User, bob: User, charlie: User) -> None:
+def test_the_end_of_a_game_notifies_all_but_the_player_who_ended_it(alice: User, bob: User, charlie: User) -> None:
     table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie])
     play(table, alice, "play r5 uno")
 
@@ -149,7 +149,9 @@ def test_a_game_s_end_tells_everybody_but_who_ended_it(alice: User, bob: User, c
     assert set(Notice.objects.values_list("text", flat=True)) == {"alice wins the game."}
 
 
-def test_a_round_s_end_tells_everybody_and_the_deal_who_begins(alice: User, bob: User, charlie: User) -> None:
+def test_the_end_of_a_round_notifies_all_and_the_deal_notifies_the_first_player(
+    alice: User, bob: User, charlie: User
+) -> None:
     table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie], target=1000)
     after = play(table, alice, "play r5 uno")
 
@@ -163,7 +165,7 @@ def test_a_round_s_end_tells_everybody_and_the_deal_who_begins(alice: User, bob:
     assert texts == {"Round 1: alice wins the round and scores 10 points."}
 
 
-def test_being_knocked_out_is_told(alice: User, bob: User, charlie: User) -> None:
+def test_a_knocked_out_player_is_notified(alice: User, bob: User, charlie: User) -> None:
     many = [f"{color}{n}" for color in "gb" for n in range(1, 10)] + ["y3", "y4", "y6"]
     table = table_at({**THREE, "hands": [["r+4", "b1"], many, ["y1", "y2"]]}, [alice, bob, charlie])
     table = play(table, alice, "play r+4 uno")
@@ -174,7 +176,7 @@ def test_being_knocked_out_is_told(alice: User, bob: User, charlie: User) -> Non
     assert ("charlie", "turn", "site") in told()
 
 
-def test_a_full_table_tells_those_who_waited(alice: User, bob: User, charlie: User) -> None:
+def test_a_full_table_notifies_the_players_who_waited(alice: User, bob: User, charlie: User) -> None:
     game = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
     assert told() == []
@@ -190,7 +192,7 @@ def test_a_full_table_tells_those_who_waited(alice: User, bob: User, charlie: Us
     assert len(told(kind="turn", channel="email")) == 1
 
 
-def test_a_rematch_invites_the_others(alice: User, bob: User, charlie: User) -> None:
+def test_a_rematch_notifies_the_other_players(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     Game.objects.filter(pk=table.game.pk).update(status="over", winner=0)
     again = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
@@ -213,7 +215,7 @@ def test_a_reminder_is_written_once(due: Table) -> None:
     assert Game.objects.get(pk=due.game.pk).remind_at is None
 
 
-def test_a_reminder_is_armed_again_by_a_new_deadline_alone(due: Table) -> None:
+def test_only_a_new_deadline_sets_another_reminder(due: Table) -> None:
     reminders.remind(now=NOON)
     Game.objects.filter(pk=due.game.pk).update(remind_at=NOON)
     reminders.remind(now=NOON)
@@ -223,7 +225,7 @@ def test_a_reminder_is_armed_again_by_a_new_deadline_alone(due: Table) -> None:
     assert len(told()) == 4
 
 
-def test_a_game_that_cannot_be_reminded_of_does_not_hold_back_the_others(
+def test_a_reminder_that_fails_does_not_stop_the_others(
     alice: User, bob: User, due: Table, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
@@ -245,7 +247,7 @@ def test_a_game_that_cannot_be_reminded_of_does_not_hold_back_the_others(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_reminder_waits_for_nobody_s_move(alice: User, bob: User, due: Table) -> None:
+def test_a_reminder_does_not_wait_for_a_lock(alice: User, bob: User, due: Table) -> None:
     """Whose turn is being played needs no reminder now."""
     other = table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
     held, go_on, found = threading.Event(), threading.Event(), list[int]()
@@ -279,14 +281,14 @@ def test_a_reminder_waits_for_nobody_s_move(alice: User, bob: User, due: Table) 
     ],
     ids=str,
 )
-def test_nobody_is_reminded_of_a_turn_that_does_not_run(due: Table, change: dict[str, Any]) -> None:
+def test_a_stopped_clock_sends_no_reminder(due: Table, change: dict[str, Any]) -> None:
     Game.objects.filter(pk=due.game.pk).update(**change)
     reminders.remind(now=NOON)
 
     assert told() == []
 
 
-def test_no_notice_holds_a_card(alice: User, bob: User, charlie: User) -> None:
+def test_no_notice_names_a_card(alice: User, bob: User, charlie: User) -> None:
     table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie], target=1000)
     play(table, alice, "play r5 uno")
 
@@ -294,7 +296,7 @@ def test_no_notice_holds_a_card(alice: User, bob: User, charlie: User) -> None:
         assert not any(color in text for color in ("Red", "Yellow", "Green", "Blue", "Wild"))
 
 
-def test_a_move_writes_them_in_one_statement(
+def test_a_move_writes_its_notices_in_one_statement(
     alice: User, bob: User, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
@@ -306,7 +308,7 @@ def test_a_move_writes_them_in_one_statement(
     assert Notice.objects.count() == 8
 
 
-def test_long_names_do_not_keep_a_game_from_starting(alice: User, bob: User, charlie: User) -> None:
+def test_long_names_do_not_stop_a_game_from_starting(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     for seat in table.seats:
         seat.name = "N" * 150
@@ -315,14 +317,14 @@ def test_long_names_do_not_keep_a_game_from_starting(alice: User, bob: User, cha
     assert {len(text) for text in Notice.objects.filter(kind="table_full").values_list("text", flat=True)} == {300}
 
 
-def test_a_game_called_off_by_staff_is_told(alice: User, bob: User) -> None:
+def test_players_are_notified_when_staff_call_off_a_game(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     staff_notices.called_off(table, now=NOON)
 
     assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
 
 
-def test_who_is_taken_out_is_told_and_keeps_all_other_news(alice: User, bob: User, charlie: User) -> None:
+def test_a_player_taken_out_is_notified_and_keeps_other_notices(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     for kind in ("turn", "caught"):
         player_notices.write(table.game, [player_notices.NewNotice(alice.pk, kind)], now=NOON)
@@ -334,14 +336,14 @@ def test_who_is_taken_out_is_told_and_keeps_all_other_news(alice: User, bob: Use
     assert Notice.objects.get(user=alice, kind="caught", channel="site").read_at is None
 
 
-def test_who_leaves_is_not_told_of_it(alice: User, bob: User, charlie: User) -> None:
+def test_a_player_who_leaves_gets_no_notice_of_it(alice: User, bob: User, charlie: User) -> None:
     play(table_at(THREE, [alice, bob, charlie]), alice, "leave")
 
     assert told(user=alice) == []
 
 
 @pytest.mark.parametrize("by_person", [True, False], ids=["leaves", "is taken out"])
-def test_whose_leaving_ends_the_game_is_told_how_it_ended(alice: User, bob: User, by_person: bool) -> None:
+def test_a_player_who_ends_the_game_by_leaving_is_told_the_result(alice: User, bob: User, by_person: bool) -> None:
     commit(queries.load(table_at(TWO_HANDS, [alice, bob]).game), 0, [Move("leave")], now=NOON, by_person=by_person)
 
     assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
@@ -349,7 +351,7 @@ def test_whose_leaving_ends_the_game_is_told_how_it_ended(alice: User, bob: User
     assert set(Notice.objects.values_list("state", flat=True)) == {"waiting"}
 
 
-def test_who_left_long_before_the_end_is_not_told_of_it(alice: User, bob: User, charlie: User) -> None:
+def test_a_player_who_left_earlier_is_not_told_the_result(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     play(table, alice, "leave")
     play(table, bob, "leave")
@@ -358,7 +360,7 @@ def test_who_left_long_before_the_end_is_not_told_of_it(alice: User, bob: User, 
 
 
 @pytest.mark.parametrize(("misses", "turns"), [(1, "your turn"), (3, "3 turns in a row")])
-def test_a_bot_that_took_over_is_told_with_the_reason(alice: User, bob: User, misses: int, turns: str) -> None:
+def test_a_takeover_notice_says_why(alice: User, bob: User, misses: int, turns: str) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     for _ in range(2):
         player_notices.bot_took_over(table, table.seats[0], misses=misses, now=NOON)
@@ -367,7 +369,7 @@ def test_a_bot_that_took_over_is_told_with_the_reason(alice: User, bob: User, mi
     assert {row.text for row in Notice.objects.all()} == {f"You missed {turns}, so a bot took over your seat."}
 
 
-def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) -> None:
+def test_taking_the_seat_back_settles_the_takeover_notice(alice: User, bob: User) -> None:
     table, other = (table_at(TWO_HANDS, [alice, bob]) for _ in range(2))
     Seat.objects.filter(user=alice).update(bot="careful")
     for here in (table, other):
@@ -383,7 +385,7 @@ def test_taking_the_seat_back_settles_that_a_bot_has_it(alice: User, bob: User) 
     assert Notice.objects.get(game=other.game, channel="email").state == "waiting"
 
 
-def test_closing_a_callout_window_leaves_the_notice_of_a_turn_that_runs(alice: User, bob: User) -> None:
+def test_closing_a_callout_window_keeps_the_turn_notice(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "exposed": [0]}
     table = table_at(position, [alice, bob])
     player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "turn")], now=NOON)
@@ -408,7 +410,7 @@ def asked_by_mail(user: User) -> list[str]:
     return [row.reason or row.state for row in rows]
 
 
-def test_a_person_mails_one_rematch_a_day_to_another(alice: User, bob: User, charlie: User) -> None:
+def test_a_person_gets_one_invitation_a_day_by_mail_from_another(alice: User, bob: User, charlie: User) -> None:
     tables = [finished(alice, bob) for _ in range(3)]
     for minutes in range(0, 30, 3):
         for table in tables:
@@ -424,7 +426,7 @@ def test_a_person_mails_one_rematch_a_day_to_another(alice: User, bob: User, cha
     assert asked_by_mail(bob) == ["waiting", "waiting", "waiting"]
 
 
-def test_an_invitation_that_was_not_mailed_does_not_count(alice: User, bob: User) -> None:
+def test_only_mailed_invitations_count_for_the_daily_limit(alice: User, bob: User) -> None:
     table = finished(alice, bob)
     again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     lobby.leave_table(code=again.game.code, viewer=Viewer(alice), now=NOON)

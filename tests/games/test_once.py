@@ -62,7 +62,7 @@ def test_a_person_s_form_sent_twice_makes_one_table(url: str, alice: User) -> No
 
 @pytest.mark.django_db(transaction=True)
 @forms
-def test_of_two_clicks_at_one_instant_one_makes_the_table(url: str) -> None:
+def test_two_clicks_at_one_instant_make_one_table(url: str) -> None:
     def click(wait: Callable[[], object]) -> Any:
         client = browser()
         wait()
@@ -82,14 +82,14 @@ def test_another_form_and_another_browser_make_another_table(url: str) -> None:
 
 
 @pytest.mark.django_db
-def test_a_form_that_came_from_nowhere_makes_a_table_each_time() -> None:
+def test_a_form_without_an_id_makes_a_table_each_time() -> None:
     for client, form in ((Client(), "one"), (Client(), "one"), (browser(), ""), (browser(), ""), (browser(), "x" * 65)):
         assert send(client, "/play-now/", form).status_code == 303
     assert Game.objects.count() == 5
 
 
 @pytest.mark.django_db
-def test_a_form_that_came_from_nowhere_touches_no_other_table() -> None:
+def test_a_form_without_an_id_changes_no_other_table() -> None:
     statements: list[str] = []
 
     def note(execute: Callable[..., Any], sql: str, params: object, many: bool, context: object) -> Any:
@@ -102,7 +102,7 @@ def test_a_form_that_came_from_nowhere_touches_no_other_table() -> None:
 
 
 @pytest.mark.django_db
-def test_a_form_sent_again_later_is_a_new_wish() -> None:
+def test_a_form_sent_again_later_makes_another_table() -> None:
     client = browser()
     send(client, "/play-now/")
     Game.objects.update(created_at=timezone.now() - timedelta(minutes=2))
@@ -111,7 +111,7 @@ def test_a_form_sent_again_later_is_a_new_wish() -> None:
 
 
 @pytest.mark.django_db
-def test_nobody_gets_somebody_else_s_table_by_their_form(alice: User, bob: User) -> None:
+def test_another_person_s_form_does_not_lead_to_their_table(alice: User, bob: User) -> None:
     for user in (alice, bob):
         client = logged_in(user)
         client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
@@ -178,7 +178,7 @@ def test_a_form_sent_again_never_logs_in_as_the_guest_who_has_signed_up(url: str
 
 
 @pytest.mark.django_db
-def test_the_form_of_a_logged_in_person_logs_in_nobody(alice: User) -> None:
+def test_a_logged_in_person_s_form_logs_nobody_in(alice: User) -> None:
     client = logged_in(alice)
     client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
     send(client, "/tables/new/")
@@ -209,7 +209,7 @@ def test_of_many_forms_at_one_instant_with_a_change_of_host_none_logs_in_as_the_
 
 
 @pytest.mark.django_db
-def test_every_such_form_carries_a_token_of_its_own(alice: User) -> None:
+def test_every_such_form_has_its_own_token(alice: User) -> None:
     pages = [(Client(), "/"), (Client(), "/tables/new/"), (logged_in(alice), "/"), (logged_in(alice), "/tables/new/")]
     found = [re.findall(r'name="form" value="([^"]+)"', client.get(url).content.decode()) for client, url in pages * 2]
     assert [len(tokens) for tokens in found] == [1] * 8

@@ -32,7 +32,7 @@ def jumping(*, after: int, by: timedelta) -> Callable[[], datetime]:
     return lambda: NOON + by if next(asked) >= after else NOON
 
 
-def test_the_time_of_an_outage_is_given_back_and_nobody_is_blamed(alice: User, bob: User) -> None:
+def test_the_time_of_an_outage_is_given_back_without_misses(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON - HOUR, turn_since=NOON - 9 * HOUR, remind_at=NOON - HOUR)
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 9 * HOUR, turn_since=NOON - HOUR, remind_at=NOON)
     still = table_at(TWO_HANDS, [alice, "careful"])
@@ -53,14 +53,14 @@ def test_a_short_absence_of_the_sweep_changes_nothing(alice: User, bob: User) ->
     assert log_of(table) != []
 
 
-def test_while_the_sweep_is_away_no_move_is_too_late(alice: User, bob: User) -> None:
+def test_no_move_is_late_while_the_sweep_is_away(alice: User, bob: User) -> None:
     swept(NOON - HOUR)
     table = due_table(TWO_HANDS, [alice, bob])
     move(table, alice, "play r5")
     assert log_of(table) == ["0 play r5"]
 
 
-def test_an_outage_in_the_midst_of_the_giving_is_given_too(alice: User, bob: User) -> None:
+def test_an_outage_while_time_is_given_back_is_given_back_too(alice: User, bob: User) -> None:
     first = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - 20 * HOUR)
     second = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - 20 * HOUR)
     Heartbeat.objects.create(
@@ -73,7 +73,7 @@ def test_an_outage_in_the_midst_of_the_giving_is_given_too(alice: User, bob: Use
 
 
 @pytest.mark.parametrize("after", range(3, 8))
-def test_a_machine_that_sleeps_in_the_midst_of_a_sweep_blames_nobody(alice: User, bob: User, after: int) -> None:
+def test_a_machine_that_sleeps_during_a_sweep_causes_no_misses(alice: User, bob: User, after: int) -> None:
     """Wherever in a sweep it is: whose time was up before is struck, then or later, and nobody else."""
     before = [due_table(TWO_HANDS, [alice, bob], deadline=NOON - (9 - n) * SECOND) for n in range(4)]
     asleep = due_table(TWO_HANDS, [alice, bob], deadline=NOON + HOUR / 2)
@@ -88,7 +88,7 @@ def test_a_machine_that_sleeps_in_the_midst_of_a_sweep_blames_nobody(alice: User
     assert now_of(asleep).game.deadline == near(NOON + HOUR / 2 + HOUR)
 
 
-def test_a_slow_sweep_is_no_outage(alice: User, bob: User) -> None:
+def test_a_slow_sweep_is_not_an_outage(alice: User, bob: User) -> None:
     """Each game takes half a minute of it, together longer than the grace: the pulse is kept up all the same."""
     tables = [due_table(TWO_HANDS, [alice, bob]) for _ in range(5)]
     Heartbeat.objects.create(pk=1, at=NOON)
@@ -97,7 +97,7 @@ def test_a_slow_sweep_is_no_outage(alice: User, bob: User) -> None:
     assert all(log_of(table) for table in tables)
 
 
-def test_another_sweeper_s_pulse_is_as_good(alice: User, bob: User) -> None:
+def test_a_heartbeat_of_another_sweeper_counts(alice: User, bob: User) -> None:
     """One machine slept, another swept: there was no outage, and the first goes on."""
     tables = [due_table(TWO_HANDS, [alice, bob]) for _ in range(2)]
     Heartbeat.objects.create(pk=1, at=NOON)
@@ -113,7 +113,7 @@ def test_another_sweeper_s_pulse_is_as_good(alice: User, bob: User) -> None:
 
 
 @pytest.mark.parametrize("ahead", [-HOUR, HOUR])
-def test_a_wrong_clock_of_a_sweeper_is_no_outage(
+def test_a_wrong_clock_of_a_sweeper_is_not_an_outage(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, ahead: timedelta
 ) -> None:
     """The process's clock is an hour off; by the database's time the last sweep was just now."""
@@ -131,7 +131,7 @@ def test_a_wrong_clock_of_a_sweeper_is_no_outage(
     [{"time_zone": "Nowhere/At_All"}, {"pace": "nonsense"}, {"pace": "custom", "custom_pace": {"callout": "soon"}}],
     ids=["zone", "pace", "callout"],
 )
-def test_a_game_that_is_broken_keeps_nobody_s_time_from_being_given(
+def test_a_broken_game_does_not_stop_others_from_getting_time_back(
     alice: User, bob: User, charlie: User, caplog: pytest.LogCaptureFixture, broken: dict[str, Any]
 ) -> None:
     hers, his = (
@@ -152,7 +152,7 @@ def test_a_game_that_is_broken_keeps_nobody_s_time_from_being_given(
 
 
 @pytest.mark.parametrize("length", [8.5, 10**12, -(10**12), 10**400], ids=["half", "ages", "before", "endless"])
-def test_a_length_of_windows_that_no_table_can_have_keeps_nobody_s_time_from_being_given(
+def test_an_invalid_callout_length_does_not_stop_others_from_getting_time_back(
     alice: User, bob: User, charlie: User, length: float
 ) -> None:
     hers, his = (
@@ -202,7 +202,7 @@ def left(table: Table, at: datetime) -> tuple[timedelta, timedelta]:
     return here.game.deadline - at, window - at
 
 
-def test_a_pause_begun_in_an_outage_counts_none_of_it(alice: User, bob: User) -> None:
+def test_a_pause_that_begins_in_an_outage_loses_no_time(alice: User, bob: User) -> None:
     table = outage_table(alice, bob)
     paused(table, NOON - 2 * HOUR)
     assert now_of(table).game.time_left == HALF
@@ -223,7 +223,7 @@ def test_a_pause_that_begins_and_ends_in_an_outage_changes_nothing(alice: User, 
     assert left(table, NOON) == (HALF, 10 * MINUTE)
 
 
-def test_a_pause_that_ends_in_an_outage_leaves_what_it_had_kept(alice: User, bob: User) -> None:
+def test_a_pause_that_ends_in_an_outage_keeps_the_time_left(alice: User, bob: User) -> None:
     table = outage_table(alice, bob)
     paused(table, NOON - 3 * HOUR)
     resumed(table, NOON - 1.5 * HOUR)
@@ -249,7 +249,7 @@ def test_a_move_in_an_outage_saves_the_time_that_was_left_before_it(alice: User,
     assert Seat.objects.get(game=table.game, index=0).bank == 30 * 60
 
 
-def test_a_pause_before_the_game_has_its_time_back_counts_none_of_it(alice: User, bob: User) -> None:
+def test_a_pause_before_time_is_given_back_loses_no_time(alice: User, bob: User) -> None:
     """The sweep is back, and gives the games their time one after another."""
     table = outage_table(alice, bob)
     Heartbeat.objects.update(at=NOON, given_from=NOON - 3 * HOUR, given_to=NOON, given_through=table.game.pk - 1)
@@ -260,7 +260,7 @@ def test_a_pause_before_the_game_has_its_time_back_counts_none_of_it(alice: User
     assert left(table, NOON) == (HALF, 10 * MINUTE)
 
 
-def test_a_pause_after_the_game_has_its_time_back_counts_it_once(alice: User, bob: User) -> None:
+def test_a_pause_after_time_is_given_back_counts_it_once(alice: User, bob: User) -> None:
     table = outage_table(alice, bob)
     table.game.deadline = NOON + HALF
     table.game.save(update_fields=["deadline"])
@@ -292,7 +292,7 @@ def window_of(table: Table) -> datetime | None:
 
 
 @pytest.mark.parametrize("pace", PACES)
-def test_a_window_that_opened_in_an_outage_gets_what_it_ran_of_it(alice: User, bob: User, pace: dict[str, Any]) -> None:
+def test_a_window_that_opens_in_an_outage_gets_that_time_back(alice: User, bob: User, pace: dict[str, Any]) -> None:
     table = called_out(alice, bob, pace)
     assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
     assert window_of(table) == near(NOON + 8 * SECOND)
@@ -301,14 +301,14 @@ def test_a_window_that_opened_in_an_outage_gets_what_it_ran_of_it(alice: User, b
 
 
 @pytest.mark.parametrize("pace", PACES)
-def test_a_window_that_opens_once_the_sweep_is_back_gets_nothing(alice: User, bob: User, pace: dict[str, Any]) -> None:
+def test_a_window_that_opens_after_the_outage_gets_no_time_back(alice: User, bob: User, pace: dict[str, Any]) -> None:
     table = called_out(alice, bob, pace)
     Heartbeat.objects.update(at=NOON - 3 * SECOND, given_from=NOON - 3 * HOUR, given_to=NOON - 3 * SECOND)
     assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
     assert window_of(table) == NOON + 6 * SECOND
 
 
-def test_a_window_that_opened_in_an_outage_gets_no_more_by_a_pause(alice: User, bob: User) -> None:
+def test_a_pause_gives_no_extra_time_to_a_window_of_an_outage(alice: User, bob: User) -> None:
     table = called_out(alice, bob, {"pace": "live"})
     paused(table, NOON - SECOND)
     assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
@@ -317,7 +317,7 @@ def test_a_window_that_opened_in_an_outage_gets_no_more_by_a_pause(alice: User, 
     assert window_of(table) == NOON + HOUR + 8 * SECOND
 
 
-def test_a_window_that_opened_in_an_outage_stays_as_it_is_by_a_pause_within(alice: User, bob: User) -> None:
+def test_a_pause_within_an_outage_does_not_change_its_windows(alice: User, bob: User) -> None:
     table = called_out(alice, bob, {"pace": "live"})
     paused(table, NOON - SECOND)
     resumed(table, NOON)

@@ -56,7 +56,7 @@ def states() -> dict[str, tuple[str, str]]:
     return {row.channel: (row.state, row.reason) for row in Notice.objects.order_by("pk")}
 
 
-def test_a_turn_is_told_when_its_wait_is_over_and_once(table: Table) -> None:
+def test_a_turn_notice_is_sent_once_when_its_wait_is_over(table: Table) -> None:
     assert deliver(DUE - MINUTE) == []
     assert states() == {"site": ("waiting", ""), "email": ("waiting", "")}
     (sent,) = deliver()
@@ -84,7 +84,7 @@ def look(table: Table) -> None:
 
 
 @pytest.mark.parametrize(("bot", "reason"), [("careful", ""), ("", "back")])
-def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, reason: str) -> None:
+def test_a_takeover_notice_is_sent_while_the_bot_plays(table: Table, bot: str, reason: str) -> None:
     Notice.objects.all().delete()
     player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot=bot)
@@ -98,7 +98,7 @@ def test_that_a_bot_took_over_is_told_while_it_plays(table: Table, bot: str, rea
     assert len(mails) == (0 if reason else 1)
 
 
-def test_that_a_bot_took_over_is_told_though_the_mark_of_a_look_lasts(table: Table, alice: User) -> None:
+def test_a_takeover_notice_is_sent_even_if_the_game_was_viewed_lately(table: Table, alice: User) -> None:
     """A look lasts longer than a turn of the Live pace."""
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
@@ -110,7 +110,7 @@ def test_that_a_bot_took_over_is_told_though_the_mark_of_a_look_lasts(table: Tab
 
 
 @pytest.mark.parametrize("change", [{"user": None}, {"left": True}], ids=["given away", "out of the game"])
-def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, change: dict[str, object]) -> None:
+def test_a_takeover_notice_is_dropped_after_staff_gave_the_seat_away(table: Table, change: dict[str, object]) -> None:
     Notice.objects.all().delete()
     player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful", **change)
@@ -120,7 +120,7 @@ def test_that_a_bot_took_over_is_no_news_once_staff_took_the_seat(table: Table, 
 
 
 @pytest.mark.parametrize("owner", [True, False])
-def test_that_a_bot_took_over_is_told_also_if_it_ended_the_game_at_once(table: Table, owner: bool) -> None:
+def test_a_takeover_notice_is_sent_even_if_the_bot_ended_the_game(table: Table, owner: bool) -> None:
     Notice.objects.all().delete()
     player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful" if owner else "")
@@ -135,7 +135,7 @@ def test_that_a_bot_took_over_is_told_also_if_it_ended_the_game_at_once(table: T
     assert len(mails) == owner
 
 
-def test_that_a_bot_took_over_is_no_news_once_the_game_is_called_off(table: Table) -> None:
+def test_a_takeover_notice_is_dropped_when_the_game_is_called_off(table: Table) -> None:
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
@@ -150,20 +150,22 @@ def test_that_a_bot_took_over_is_no_news_once_the_game_is_called_off(table: Tabl
     [(end, "over"), (pass_the_turn, "moved_on"), (hand_to_a_bot, "moved_on"), (look, "looking")],
     ids=lambda value: getattr(value, "__name__", value),
 )
-def test_it_looks_again_before_it_tells(table: Table, change: Callable[[Table], None], reason: str) -> None:
+def test_a_notice_is_checked_again_before_it_is_sent(
+    table: Table, change: Callable[[Table], None], reason: str
+) -> None:
     change(table)
 
     assert deliver() == []
     assert states() == {"site": ("dropped", reason), "email": ("dropped", reason)}
 
 
-def test_who_looks_at_another_game_is_told(table: Table, alice: User, bob: User) -> None:
+def test_viewing_another_game_does_not_hold_back_a_notice(table: Table, alice: User, bob: User) -> None:
     look(table_at(TWO_HANDS, [alice, bob]))
 
     assert len(deliver()) == 1
 
 
-def test_a_paused_turn_waits(table: Table) -> None:
+def test_the_notice_of_a_paused_turn_waits(table: Table) -> None:
     paused = {"paused_at": NOON, "paused_reasons": ["staff"], "deadline": None, "remind_at": None}
     Game.objects.filter(pk=table.game.pk).update(**paused)
     assert deliver() == []
@@ -172,7 +174,7 @@ def test_a_paused_turn_waits(table: Table) -> None:
     assert len(deliver(DUE + 15 * MINUTE)) == 1
 
 
-def test_several_games_become_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
+def test_several_games_share_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
     sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
     player_notices.deal(sooner, now=NOON + 4 * MINUTE)  # this one's own wait is not over yet
     (sent,) = deliver()
@@ -184,7 +186,7 @@ def test_several_games_become_one_mail_with_the_most_urgent_first(table: Table, 
     assert deliver(DUE + HOUR) == []
 
 
-def test_a_game_that_is_looked_at_takes_no_other_along_before_its_time(table: Table, alice: User, bob: User) -> None:
+def test_a_dropped_notice_does_not_send_others_early(table: Table, alice: User, bob: User) -> None:
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
     player_notices.deal(later, now=NOON + 4 * MINUTE)
     look(table)
@@ -192,7 +194,7 @@ def test_a_game_that_is_looked_at_takes_no_other_along_before_its_time(table: Ta
     assert len(deliver(DUE + 5 * MINUTE)) == 1
 
 
-def test_a_reminder_takes_the_place_of_the_turn_mail(table: Table) -> None:
+def test_a_reminder_replaces_the_turn_mail(table: Table) -> None:
     Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
     reminders.remind(now=DUE)
     (sent,) = deliver(NOON + 20 * HOUR)
@@ -228,7 +230,7 @@ def test_in_production_only_a_confirmed_address_gets_mail(
 @pytest.mark.parametrize(
     ("change", "reason"), [({"email": ""}, "no_address"), ({"is_active": False}, "closed")], ids=str
 )
-def test_who_has_no_address_or_is_gone_gets_no_mail(
+def test_people_without_an_address_or_with_a_closed_account_get_no_mail(
     table: Table, alice: User, change: dict[str, Any], reason: str
 ) -> None:
     User.objects.filter(pk=alice.pk).update(**change)
@@ -241,14 +243,14 @@ def quiet(user: User, until: time) -> None:
     User.objects.filter(pk=user.pk).update(quiet_from=time(11), quiet_to=until)
 
 
-def test_in_the_night_a_turn_mail_waits_for_the_morning(table: Table, alice: User) -> None:
+def test_a_turn_mail_waits_for_the_end_of_quiet_hours(table: Table, alice: User) -> None:
     quiet(alice, time(18))
     assert deliver() == []
     assert states() == {"site": ("sent", ""), "email": ("waiting", "night")}
     assert len(deliver(NOON + 6 * HOUR)) == 1
 
 
-def test_what_waits_for_the_morning_goes_out_when_there_is_no_night_any_more(alice: User, table: Table) -> None:
+def test_waiting_mail_is_sent_when_quiet_hours_are_removed(alice: User, table: Table) -> None:
     quiet(alice, time(18))
     assert deliver() == []
     answer = logged_in(alice).post("/accounts/me/rest/", {"quiet_from": "", "quiet_to": ""}, follow=True)
@@ -257,7 +259,7 @@ def test_what_waits_for_the_morning_goes_out_when_there_is_no_night_any_more(ali
     assert len(deliver(timezone.now() + MINUTE)) == 1
 
 
-def test_in_the_night_a_turn_that_ends_in_the_morning_is_told_at_once(table: Table, alice: User) -> None:
+def test_a_turn_that_ends_soon_after_quiet_hours_is_mailed_during_them(table: Table, alice: User) -> None:
     quiet(alice, time(18))
     Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 6 * HOUR + 30 * MINUTE)
 
@@ -269,7 +271,7 @@ def remind(table: Table) -> None:
     reminders.remind(now=DUE)
 
 
-def test_a_reminder_wakes_nobody_who_has_time_after_the_night(table: Table, alice: User) -> None:
+def test_a_reminder_waits_if_there_is_time_after_quiet_hours(table: Table, alice: User) -> None:
     quiet(alice, time(18))
     remind(table)
     assert deliver() == []
@@ -280,7 +282,7 @@ def test_a_reminder_wakes_nobody_who_has_time_after_the_night(table: Table, alic
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
 
-def test_a_reminder_comes_in_the_night_if_the_time_ends_soon_after_it(table: Table, alice: User) -> None:
+def test_a_reminder_is_sent_in_quiet_hours_if_the_time_ends_soon_after_them(table: Table, alice: User) -> None:
     quiet(alice, time(18))
     Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 6 * HOUR + 30 * MINUTE)
     remind(table)
@@ -288,7 +290,7 @@ def test_a_reminder_comes_in_the_night_if_the_time_ends_soon_after_it(table: Tab
     assert len(deliver()) == 1
 
 
-def test_a_reminder_that_is_not_sent_takes_no_turn_mail_along(table: Table) -> None:
+def test_an_unsent_reminder_does_not_replace_the_turn_mail(table: Table) -> None:
     remind(table)
     Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 3 * DAY)
     (sent,) = deliver()
@@ -297,14 +299,14 @@ def test_a_reminder_that_is_not_sent_takes_no_turn_mail_along(table: Table) -> N
     assert Notice.objects.get(kind="deadline", channel="email").reason == "later"
 
 
-def test_on_vacation_a_turn_mail_waits_for_its_end(table: Table, alice: User) -> None:
+def test_a_turn_mail_waits_for_the_end_of_the_vacation(table: Table, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 12 * HOUR)
     assert deliver() == []
     assert states()["email"] == ("waiting", "vacation")
     assert len(deliver(NOON + 12 * HOUR)) == 1
 
 
-def test_mail_is_held_and_released_and_then_looked_at_again(table: Table, alice: User, bob: User) -> None:
+def test_held_mail_is_checked_again_after_the_release(table: Table, alice: User, bob: User) -> None:
     outbox.hold(why="restored from a backup", now=NOON)
     other = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
     player_notices.deal(other, now=NOON)
@@ -318,7 +320,7 @@ def test_mail_is_held_and_released_and_then_looked_at_again(table: Table, alice:
     assert "2 games" not in sent["Subject"]
 
 
-def test_the_summary_comes_at_its_hour_once_a_day(table: Table, alice: User) -> None:
+def test_a_summary_is_sent_once_a_day_at_its_hour(table: Table, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(time_zone="Europe/Helsinki")
     alice.refresh_from_db()
     chosen = preferences.choose(user=alice, choices={}, digest_hour=18, now=NOON)
@@ -333,7 +335,7 @@ def test_the_summary_comes_at_its_hour_once_a_day(table: Table, alice: User) -> 
     assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 28 * HOUR
 
 
-def test_a_summary_of_nothing_is_not_sent(bob: User) -> None:
+def test_an_empty_summary_is_not_sent(bob: User) -> None:
     preferences.choose(user=bob, choices={}, digest_hour=13, now=NOON)
     preferences.write_digests(now=NOON + HOUR)
 
@@ -341,7 +343,7 @@ def test_a_summary_of_nothing_is_not_sent(bob: User) -> None:
     assert states() == {"email": ("dropped", "nothing")}
 
 
-def test_a_summary_tells_what_happened(table: Table, alice: User) -> None:
+def test_a_summary_lists_what_happened(table: Table, alice: User) -> None:
     player_notices.write(
         table.game, [player_notices.NewNotice(alice.pk, "caught", "Bob catches you not calling UNO.")], now=NOON
     )
@@ -371,14 +373,14 @@ def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:
         ("2026-11-21T12:00+00:00", 15, "2026-11-21T13:00+00:00"),
     ],
 )
-def test_the_next_hour_of_the_summary(now: str, hour: int, expected: str) -> None:
+def test_the_next_summary_is_computed_in_local_time(now: str, hour: int, expected: str) -> None:
     at = preferences.next_digest("Europe/Helsinki", hour, datetime.fromisoformat(now))
 
     assert at == datetime.fromisoformat(expected)
     assert preferences.next_digest("Europe/Helsinki", hour, at - timedelta(seconds=1)) == at
 
 
-def test_a_mail_that_cannot_be_made_is_tried_again_and_keeps_nobody_waiting(
+def test_a_mail_that_cannot_be_made_is_retried_and_does_not_stop_others(
     table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     player_notices.write(table.game, [player_notices.NewNotice(bob.pk, "game_over", "You win the game.")], now=NOON)
@@ -393,7 +395,7 @@ def test_a_mail_that_cannot_be_made_is_tried_again_and_keeps_nobody_waiting(
     assert (row.state, row.reason, row.tries, row.due_at) == ("waiting", "again", 1, DUE + MINUTE)
 
 
-def test_the_tries_of_a_mail_end(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mail_is_given_up_after_the_last_try(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.notices.notice_mails._mail", lambda *args: 1 / 0)
     now, waits = DUE, []
     for _ in range(sending.MOST_TRIES):
@@ -406,7 +408,7 @@ def test_the_tries_of_a_mail_end(table: Table, monkeypatch: pytest.MonkeyPatch) 
     assert states()["email"] == ("failed", "gave_up")
 
 
-def test_notices_of_two_months_ago_are_forgotten_but_not_those_that_wait(table: Table) -> None:
+def test_old_notices_are_deleted_unless_they_wait(table: Table) -> None:
     Notice.objects.filter(channel="site").update(state="sent")
 
     assert preferences.forget_old(now=NOON + 59 * DAY) == 0
@@ -415,7 +417,7 @@ def test_notices_of_two_months_ago_are_forgotten_but_not_those_that_wait(table: 
 
 
 @pytest.mark.parametrize(("answer", "reason"), [("sits down", "joined"), ("comes too late", "over"), ("waits", "")])
-def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, answer: str, reason: str) -> None:
+def test_an_invitation_is_sent_only_while_the_table_is_open(alice: User, bob: User, answer: str, reason: str) -> None:
     game = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON).game
     player_notices.invited(game, [alice.pk], asker=bob, now=NOON)
     if answer == "sits down":
@@ -428,9 +430,7 @@ def test_an_invitation_is_sent_while_it_can_be_followed(alice: User, bob: User, 
     assert states()["email"][1] == reason
 
 
-def test_moves_are_answered_while_nobody_sends_and_the_backlog_goes_out_once_and_in_order(
-    alice: User, bob: User, charlie: User
-) -> None:
+def test_a_backlog_of_mail_is_sent_once_and_in_order(alice: User, bob: User, charlie: User) -> None:
     people = [alice, bob, charlie]
     for user in people:
         other = people[people.index(user) - 1]

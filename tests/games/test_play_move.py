@@ -28,7 +28,7 @@ def table(alice: User, bob: User) -> Table:
     return table_at(TWO_HANDS, [alice, bob])
 
 
-def test_it_saves_the_line_the_version_and_the_position(table: Table, alice: User) -> None:
+def test_a_move_saves_its_log_line_the_version_and_the_position(table: Table, alice: User) -> None:
     move(table, alice, "play r5")
     after = now_of(table)
     assert log_of(table) == ["0 play r5"]
@@ -47,7 +47,7 @@ def test_a_move_that_cannot_be_saved_changes_nothing(table: Table, alice: User) 
     assert (after.game.version, after.started.position) == (0, table.started.position)
 
 
-def test_it_returns_the_table_as_it_is_stored(table: Table, alice: User) -> None:
+def test_a_move_returns_the_table_as_stored(table: Table, alice: User) -> None:
     returned = move(table, alice, "play r5")
     stored = now_of(table)
     assert returned.started.position == stored.started.position
@@ -55,7 +55,9 @@ def test_it_returns_the_table_as_it_is_stored(table: Table, alice: User) -> None
     assert returned.game.deadline == stored.game.deadline
 
 
-def test_a_turn_begins_with_its_pace_s_time_and_saves_what_the_last_left(table: Table, alice: User, bob: User) -> None:
+def test_a_turn_starts_with_the_pace_s_time_and_banks_what_the_last_one_left(
+    table: Table, alice: User, bob: User
+) -> None:
     Game.objects.filter(pk=table.game.pk).update(deadline=NOON + timedelta(hours=5))
     move(table, alice, "play r5")
     after = now_of(table)
@@ -63,14 +65,14 @@ def test_a_turn_begins_with_its_pace_s_time_and_saves_what_the_last_left(table: 
     assert after.game.deadline == NOON + timedelta(hours=48)
 
 
-def test_a_found_card_shares_the_deadline_of_its_turn(alice: User, bob: User) -> None:
+def test_playing_the_drawn_card_keeps_the_deadline(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1", "y1"], ["r4", "g3"]], "draw_pile": ["r9", "g1", "g2"]}
     table = table_at(position, [alice, bob], deadline=NOON + timedelta(hours=5))
     move(table, alice, "draw")
     assert now_of(table).game.deadline == NOON + timedelta(hours=5)
 
 
-def test_a_hand_of_one_without_a_call_opens_a_window_and_a_call_closes_it(alice: User, bob: User) -> None:
+def test_a_last_card_without_uno_opens_a_callout_window_and_a_call_closes_it(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"]]}, [alice, bob], pace="live")
     move(table, alice, "play r5")
     hands = now_of(table).started.hands
@@ -81,7 +83,7 @@ def test_a_hand_of_one_without_a_call_opens_a_window_and_a_call_closes_it(alice:
     assert position.declared == (0,)
 
 
-def test_a_window_that_opens_anew_has_its_own_time(alice: User, bob: User) -> None:
+def test_a_second_callout_window_gets_the_full_time(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["r7", "b1"], ["g3"]], "exposed": [1]}
     table = table_at(position, [alice, bob], pace="live")
     move(table, alice, "play r7 swap 1")
@@ -95,14 +97,14 @@ def test_a_window_that_opens_anew_has_its_own_time(alice: User, bob: User) -> No
     assert now_of(reopened).started.hands[1].callout_until == NOON + timedelta(seconds=8)
 
 
-def test_the_same_token_again_moves_nothing(table: Table, alice: User) -> None:
+def test_repeating_a_token_changes_nothing(table: Table, alice: User) -> None:
     first = move(table, alice, "play r5", version=0, token="once")
     again = move(table, alice, "play r5", version=0, token="once")
     assert again.game.version == first.game.version == 1
     assert log_of(table) == ["0 play r5"]
 
 
-def test_a_token_is_each_seat_s_own(table: Table, alice: User, bob: User) -> None:
+def test_two_seats_can_use_the_same_token(table: Table, alice: User, bob: User) -> None:
     move(table, alice, "play r5", token="once")
     move(table, bob, "play r4", token="once")
     assert log_of(table) == ["0 play r5", "1 play r4"]
@@ -115,7 +117,7 @@ def test_a_token_of_a_refused_move_can_be_used_again(table: Table, alice: User) 
     assert log_of(table) == ["0 play r5"]
 
 
-def test_the_token_of_the_move_that_ended_the_game_still_answers(alice: User, bob: User) -> None:
+def test_repeating_the_token_of_the_last_move_still_answers(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob])
     move(table, alice, "play r5", version=0, token="last")
     assert move(table, alice, "play r5", version=0, token="last").game.status == Game.Status.OVER
@@ -147,21 +149,21 @@ def refusal(table: Table, user: User, text: str, **given: Any) -> tuple[str, int
         ("catch 1", {"version": 99}, ("nobody_to_catch", 422, "UNO-6")),
     ],
 )
-def test_a_refused_move_has_a_name_and_changes_nothing(
+def test_a_refused_move_has_a_code_and_changes_nothing(
     table: Table, alice: User, text: str, given: dict[str, Any], expected: tuple[str, int, str | None]
 ) -> None:
     assert refusal(table, alice, text, **given) == expected
 
 
-def test_it_is_not_bob_s_turn(table: Table, bob: User) -> None:
+def test_a_move_out_of_turn_is_refused(table: Table, bob: User) -> None:
     assert refusal(table, bob, "draw") == ("not_your_turn", 422, "TURN-1")
 
 
-def test_an_outsider_is_not_seated_at_a_public_table(table: Table, charlie: User) -> None:
+def test_an_outsider_at_a_public_table_is_refused_as_not_seated(table: Table, charlie: User) -> None:
     assert refusal(table, charlie, "draw", version=99) == ("not_seated", 403, None)
 
 
-def test_an_outsider_does_not_know_of_a_private_table(alice: User, bob: User, charlie: User) -> None:
+def test_an_outsider_cannot_see_a_private_table(alice: User, bob: User, charlie: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     assert refusal(table, charlie, "draw") == ("not_found", 404, None)
 
@@ -171,7 +173,7 @@ def test_a_token_used_for_another_move_is_refused(table: Table, alice: User) -> 
     assert refusal(table, alice, "draw", token="once") == ("token_reused", 422, None)
 
 
-def test_a_finished_game_takes_no_move(alice: User, bob: User) -> None:
+def test_a_finished_game_refuses_moves(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob])
     move(table, alice, "play r5")
     assert refusal(table, bob, "draw") == ("over", 409, "END-1")
@@ -203,7 +205,7 @@ def test_a_match_ends_at_its_target(alice: User, bob: User) -> None:
     assert (after.game.status, after.game.winner) == (Game.Status.OVER, 0)
 
 
-def test_who_leaves_is_out_of_the_next_rounds_too(alice: User, bob: User, charlie: User) -> None:
+def test_a_player_who_leaves_is_out_of_later_rounds(alice: User, bob: User, charlie: User) -> None:
     position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"], ["b1", "b2"]]}
     table = table_at(position, [alice, bob, charlie], target=5000)
     move(table, charlie, "leave")
@@ -214,14 +216,14 @@ def test_who_leaves_is_out_of_the_next_rounds_too(alice: User, bob: User, charli
     assert (position_after.out, position_after.absent) == ((2,), (2,))
 
 
-def test_the_last_one_in_the_match_wins_it(alice: User, bob: User) -> None:
+def test_the_last_player_in_the_match_wins_it(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], target=5000)
     move(table, alice, "leave")
     after = now_of(table)
     assert (after.game.status, after.game.winner) == (Game.Status.OVER, 1)
 
 
-def test_a_game_is_called_off_at_its_longest(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_is_called_off_at_the_move_limit(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.actions.commit.MAX_MOVES", 2)
     table = table_at(TWO_HANDS, [alice, bob], target=1000)
     assert move(table, alice, "play r5").game.status == Game.Status.PLAYING

@@ -93,7 +93,7 @@ def test_the_last_free_seat_is_taken_once(alice: User, bob: User, charlie: User)
         assert Seat.objects.filter(game=table.game).count() == 2
 
 
-def test_two_askers_of_a_rematch_get_one_table(alice: User, bob: User) -> None:
+def test_two_people_who_ask_for_a_rematch_get_one_table(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
     code = table.game.code
@@ -102,9 +102,7 @@ def test_two_askers_of_a_rematch_get_one_table(alice: User, bob: User) -> None:
     assert Game.objects.filter(rematch_of=table.game).count() == 1
 
 
-def test_a_report_never_lands_in_a_case_that_is_just_being_closed(
-    alice: User, bob: User, charlie: User, mo: User
-) -> None:
+def test_a_report_never_joins_a_case_that_is_being_closed(alice: User, bob: User, charlie: User, mo: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     said: dict[str, Any] = {"seat": 1, "kind": "name", "text": "A rude name, I think.", "now": NOON}
     first = cases.report(code=game.code, viewer=Viewer(alice), **said)
@@ -137,7 +135,7 @@ def somebody_waits_for_this_connection() -> bool:
 
 
 @pytest.mark.parametrize("moves_after", [1, 2])
-def test_what_is_shown_of_a_game_is_of_one_moment(alice: User, bob: User, moves_after: int) -> None:
+def test_a_game_is_read_at_one_moment(alice: User, bob: User, moves_after: int) -> None:
     """Somebody moves after each statement of a reader in turn: never is a version shown with another's cards or log."""
     table = table_at(TWO_HANDS, [alice, bob])
     before: tuple[int, object, list[str]] = (0, table.started.position, [])
@@ -207,7 +205,7 @@ def test_a_report_and_a_move_do_not_wait_for_each_other(alice: User, bob: User) 
     assert Notice.objects.filter(game=table.game, user=bob, kind="turn").exists()
 
 
-def test_a_rename_and_a_miss_of_the_same_person_make_no_ring(alice: User, bob: User, ann: User) -> None:
+def test_a_rename_and_a_miss_of_one_person_do_not_deadlock(alice: User, bob: User, ann: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON)
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
     names = {"username": "alina", "display_name": ""}
@@ -232,7 +230,7 @@ def test_a_rename_and_a_miss_of_the_same_person_make_no_ring(alice: User, bob: U
     assert Seat.objects.get(game=table.game, index=0).name == "alina"
 
 
-def test_hours_that_two_pages_save_at_once_are_changed_once(alice: User) -> None:
+def test_hours_saved_by_two_pages_at_once_change_once(alice: User) -> None:
     """The later one looks at what the first has saved, not at what was there when both began."""
     save = partial(update_rest, user_id=alice.pk, quiet_from=time(22), quiet_to=time(7), auto_vacation=False)
 
@@ -260,7 +258,7 @@ def somebody_waits_for_a_lock() -> bool:
         return bool(cursor.fetchone() != (0,))
 
 
-def test_a_ring_of_waiters_is_answered_as_busy() -> None:
+def test_a_deadlock_is_answered_as_busy() -> None:
     error = OperationalError()
     error.__cause__ = DeadlockDetected()
     assert waited_too_long(error)

@@ -71,7 +71,7 @@ def out_of_the_night(table: Table, bob: User) -> datetime:
     "moved",
     [paused_for_a_week, extended, extended_a_little, through_an_outage, on_vacation, out_of_the_night],
 )
-def test_a_deadline_that_has_moved_is_reminded_of_again(
+def test_a_moved_deadline_gets_another_reminder(
     reminded: Table, bob: User, moved: Callable[[Table, User], datetime]
 ) -> None:
     at = moved(reminded, bob)
@@ -82,7 +82,7 @@ def test_a_deadline_that_has_moved_is_reminded_of_again(
     assert [(row.user_id, row.created_at) for row in told] == [(bob.pk, FIRST), (bob.pk, at)]
 
 
-def test_a_reminder_that_was_not_sent_when_the_deadline_moved_comes_later(reminded: Table, bob: User) -> None:
+def test_an_unsent_reminder_is_delayed_when_the_deadline_moves(reminded: Table, bob: User) -> None:
     """The mail was held, and the next one is of the deadline as it is then."""
     outbox.hold(why="a test", now=NOON)
     at = extended(reminded, bob)
@@ -95,14 +95,14 @@ def test_a_reminder_that_was_not_sent_when_the_deadline_moved_comes_later(remind
     assert [(row.state, row.reason) for row in mails.all()] == [("dropped", "later"), ("sent", "")]
 
 
-def test_a_deadline_that_stays_is_not_reminded_of_again(reminded: Table, alice: User, bob: User) -> None:
+def test_an_unchanged_deadline_gets_no_second_reminder(reminded: Table, alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(quiet_from=time(2), quiet_to=time(3))
     assert quiet_hours.follow_rest(user_id=bob.pk, now=LATE) == 0
     swept(LATE)
     assert Game.objects.get().remind_at is None
 
 
-def test_a_reminder_that_fails_is_put_off_and_holds_up_no_other(
+def test_a_failing_reminder_is_postponed_and_does_not_stop_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     *broken, whole = (table_at(TWO_HANDS, [alice, bob]) for _ in range(4))

@@ -55,7 +55,7 @@ def answers(browser: Client, code: str) -> set[int]:
 
 
 @pytest.mark.parametrize("bot", [True, False])
-def test_every_door_is_closed_to_a_removed_person(private: Table, mo: User, bob: User, bot: bool) -> None:
+def test_a_removed_person_cannot_see_the_table_anywhere(private: Table, mo: User, bob: User, bot: bool) -> None:
     code, old_key = private.game.code, private.game.invite_key
     browser = logged_in(bob)
     join_by_link(browser, private.game)
@@ -80,7 +80,7 @@ def test_every_door_is_closed_to_a_removed_person(private: Table, mo: User, bob:
 
 
 @pytest.mark.parametrize("data", [{}, {"watch": "1"}])
-def test_the_link_no_longer_works_for_a_removed_person_who_logs_out(
+def test_the_old_link_does_not_work_after_logging_out(
     private: Table, mo: User, bob: User, data: dict[str, str]
 ) -> None:
     before = Client()
@@ -92,9 +92,7 @@ def test_the_link_no_longer_works_for_a_removed_person_who_logs_out(
         assert browser.post(f"/join/{private.game.invite_key}/", data).status_code == 404
 
 
-def test_a_removed_guest_does_not_come_back_with_another_account(
-    private: Table, mo: User, bob: User, charlie: User
-) -> None:
+def test_a_removed_guest_cannot_return_with_another_account(private: Table, mo: User, bob: User, charlie: User) -> None:
     User.objects.filter(pk=bob.pk).update(is_guest=True)
     browser = logged_in(bob)
     join_by_link(browser, private.game)
@@ -124,7 +122,7 @@ def test_the_new_link_does_not_work_for_the_removed_person(
     join_by_link(logged_in(mo), Game.objects.get(pk=table.game.pk))
 
 
-def test_the_invitation_to_a_rematch_ends_too(ann: User, alice: User, bob: User) -> None:
+def test_the_invitation_of_a_removed_person_is_deleted(ann: User, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     tables.void_game(**act(table, ann))
     again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
@@ -152,7 +150,7 @@ def test_a_public_table_stays_open_to_a_removed_person(dealt: Table, mo: User, b
 
 @pytest.mark.parametrize("announced", [True, False])
 @pytest.mark.parametrize("bot", [True, False])
-def test_open_sockets_of_those_who_may_not_watch_any_more_are_closed(
+def test_open_sockets_of_people_who_lost_access_are_closed(
     private: Table, mo: User, alice: User, bob: User, announced: bool, bot: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where nobody says so, as while Redis is away, the watch finds it."""
@@ -185,7 +183,7 @@ def test_open_sockets_of_those_who_may_not_watch_any_more_are_closed(
     run(scenario())
 
 
-def test_a_socket_is_closed_to_a_person_whose_seat_went_to_somebody_else(private: Table, ann: User, bob: User) -> None:
+def test_a_socket_is_closed_when_its_person_loses_the_seat(private: Table, ann: User, bob: User) -> None:
     """Bob sees the table by his seat alone, which `move_seat` takes."""
     person("dora")
     browser = logged_in(bob)

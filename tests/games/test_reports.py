@@ -47,7 +47,7 @@ def said(table: Table, reporter: User, **more: Any) -> dict[str, Any]:
     return fields | more
 
 
-def test_a_report_is_sent_from_a_form_at_the_table(table: Table, as_alice: Client, alice: User, bob: User) -> None:
+def test_a_report_is_sent_with_the_form_of_a_table(table: Table, as_alice: Client, alice: User, bob: User) -> None:
     url = f"/games/{table.game.code}/report/"
     assert url in as_alice.get(f"/games/{table.game.code}/").content.decode()
     page = as_alice.get(f"{url}?seat=1").content.decode()
@@ -60,7 +60,7 @@ def test_a_report_is_sent_from_a_form_at_the_table(table: Table, as_alice: Clien
     assert (case.person, case.kind, case.reports.get().reporter) == (bob, "name", alice)
 
 
-def test_somebody_at_a_table_that_has_not_started_is_reported_from_its_page(as_alice: Client, bob: User) -> None:
+def test_a_person_at_an_open_table_can_be_reported(as_alice: Client, bob: User) -> None:
     table = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON)
     page, url = f"/games/{table.game.code}/", f"/games/{table.game.code}/report/"
     assert url not in logged_in(bob).get(page).content.decode()  # nobody else sits there
@@ -69,7 +69,7 @@ def test_somebody_at_a_table_that_has_not_started_is_reported_from_its_page(as_a
     assert Report.objects.get().case.person == bob
 
 
-def test_whoever_only_holds_a_link_is_not_offered_a_form_that_is_not_for_them(as_alice: Client, bob: User) -> None:
+def test_a_person_with_only_a_link_is_not_offered_the_form(as_alice: Client, bob: User) -> None:
     options = lobby.TableOptions(players=3, public=False)
     game = lobby.create_table(user=bob, options=options, now=NOON).game
     answer = as_alice.get(f"/join/{game.invite_key}/")
@@ -90,7 +90,7 @@ def test_whoever_only_holds_a_link_is_not_offered_a_form_that_is_not_for_them(as
         {"seat": 1, "kind": "name", "text": "xxxxxxxxxxxxxxxxxxxxxxxxxx"},
     ],
 )
-def test_a_report_that_lacks_something_is_refused_and_loses_nothing(
+def test_an_incomplete_report_is_refused_and_the_form_is_kept(
     table: Table, as_alice: Client, form: dict[str, str]
 ) -> None:
     answer = as_alice.post(f"/games/{table.game.code}/report/", form)
@@ -101,7 +101,9 @@ def test_a_report_that_lacks_something_is_refused_and_loses_nothing(
     assert not Report.objects.exists()
 
 
-def test_reports_gather_in_one_open_case_a_person_and_kind(table: Table, alice: User, charlie: User, bob: User) -> None:
+def test_reports_about_a_person_and_kind_share_one_open_case(
+    table: Table, alice: User, charlie: User, bob: User
+) -> None:
     cases.report(**said(table, alice))
     cases.report(**said(table, charlie))
     cases.report(**said(table, alice, kind="abandon"))
@@ -109,7 +111,7 @@ def test_reports_gather_in_one_open_case_a_person_and_kind(table: Table, alice: 
     assert [(case.kind, case.reports.count()) for case in Case.objects.order_by("pk")] == [("name", 2), ("abandon", 1)]
 
 
-def test_nobody_reports_themselves_a_bot_or_at_a_table_not_for_them(alice: User, bob: User, charlie: User) -> None:
+def test_reports_about_oneself_a_bot_or_a_hidden_table_are_refused(alice: User, bob: User, charlie: User) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"], is_public=False)
     refused("forbidden", cases.report, **said(table, alice, seat=0))
     refused("malformed", cases.report, **said(table, alice, seat=1))
@@ -124,7 +126,7 @@ def close(case: Case, by: User, **more: Any) -> AuditEntry:
     return cases.close_case(case_id=case.pk, by=by, **(fields | more))
 
 
-def test_whoever_reported_is_told_the_outcome(table: Table, mo: User, alice: User, bob: User) -> None:
+def test_reporters_are_told_the_outcome(table: Table, mo: User, alice: User, bob: User) -> None:
     cases.report(**said(table, alice))
     close(Case.objects.get(), mo)
     browser = logged_in(alice)
@@ -149,7 +151,7 @@ def test_a_closed_case_stays_closed_and_the_next_report_opens_another(table: Tab
     assert Case.objects.filter(closed_at=None).count() == 1
 
 
-def test_nobody_settles_a_case_that_they_are_part_of(table: Table, mo: User, ann: User, alice: User) -> None:
+def test_staff_cannot_close_a_case_that_they_are_part_of(table: Table, mo: User, ann: User, alice: User) -> None:
     own = table_at(TWO_HANDS, [alice, mo])
     cases.report(**said(own, alice))
     refused("forbidden", close, case=Case.objects.get(person=mo), by=mo)
@@ -179,7 +181,7 @@ def test_the_queue_weighs_reports_by_their_reporters_record(table: Table, mo: Us
     assert weighed.get(person=bob).said == 3
 
 
-def test_one_person_with_many_games_weighs_as_one(alice: User, bob: User, mo: User) -> None:
+def test_reports_of_many_games_by_one_person_weigh_as_one(alice: User, bob: User, mo: User) -> None:
     for _ in range(10):
         cases.report(**said(table_at(TWO_HANDS, [alice, bob]), alice))
     for n in range(2):
@@ -190,9 +192,7 @@ def test_one_person_with_many_games_weighs_as_one(alice: User, bob: User, mo: Us
 
 
 @pytest.mark.parametrize("outcome", ["acted", "nothing"])
-def test_what_came_of_a_case_changes_the_weight_and_the_records_of_others_and_not_its_own(
-    table: Table, mo: User, alice: User, outcome: str
-) -> None:
+def test_an_outcome_changes_the_weight_of_other_cases_only(table: Table, mo: User, alice: User, outcome: str) -> None:
     case = cases.report(**said(table, alice)).case
     close(case, mo, outcome=outcome)
     other = cases.report(**said(table_at(TWO_HANDS, [alice, person("dora")]), alice)).case
@@ -207,7 +207,7 @@ def test_what_came_of_a_case_changes_the_weight_and_the_records_of_others_and_no
     assert record(other) == (pytest.approx(expected[0]), *expected[1:])
 
 
-def test_the_queue_shows_open_cases_and_a_case_is_taken_and_closed_there(table: Table, mo: User, alice: User) -> None:
+def test_open_cases_are_listed_taken_and_closed_on_staff_pages(table: Table, mo: User, alice: User) -> None:
     cases.report(**said(table, alice))
     case, browser = Case.objects.get(), staff_browser(mo)
     assert "bob" in browser.get("/admin/games/case/").content.decode()
@@ -229,7 +229,7 @@ def test_the_queue_shows_open_cases_and_a_case_is_taken_and_closed_there(table: 
     ]
 
 
-def test_staff_do_not_read_who_reported_them(mo: User, ann: User, alice: User) -> None:
+def test_staff_cannot_see_who_reported_them(mo: User, ann: User, alice: User) -> None:
     own = table_at(TWO_HANDS, [alice, mo])
     cases.report(**said(own, alice))
     case, filed = Case.objects.get(), Report.objects.get()
@@ -246,7 +246,7 @@ def test_staff_do_not_read_who_reported_them(mo: User, ann: User, alice: User) -
     assert "An offensive name" in other.get(person_page).content.decode()
 
 
-def test_staff_do_not_read_from_what_others_were_told_who_reported_them(mo: User, ann: User, alice: User) -> None:
+def test_staff_cannot_see_notices_of_outcomes(mo: User, ann: User, alice: User) -> None:
     cases.report(**said(table_at(TWO_HANDS, [alice, mo]), alice))
     other = person("dora")
     cases.report(**said(table_at(TWO_HANDS, [alice, other]), alice))
@@ -292,7 +292,7 @@ def test_an_appeal_is_answered_on_the_persons_page(ann: User, alice: User, appea
 
 
 @pytest.mark.parametrize("newer", [True, False])
-def test_an_appeal_lifts_no_other_suspension_than_its_own(ann: User, alice: User, appeal: Appeal, newer: bool) -> None:
+def test_an_appeal_lifts_its_own_suspension_only(ann: User, alice: User, appeal: Appeal, newer: bool) -> None:
     now = timezone.now()
     people.lift(person_id=alice.pk, by=ann, reason=REASON, now=now)
     if newer:
@@ -310,20 +310,20 @@ def test_an_appeal_lifts_no_other_suspension_than_its_own(ann: User, alice: User
     assert alice.suspended(now) == newer
 
 
-def test_the_page_of_an_appeal_says_to_a_moderator_who_decides_it(mo: User, ann: User, appeal: Appeal) -> None:
-    page, said = f"/admin/games/appeal/{appeal.pk}/change/", "Only an admin decides appeals."
+def test_the_page_of_an_appeal_tells_a_moderator_who_decides_it(mo: User, ann: User, appeal: Appeal) -> None:
+    page, said = f"/admin/games/appeal/{appeal.pk}/change/", "Only an admin can decide appeals."
     assert said in staff_browser(mo).get(page).content.decode()
     body = staff_browser(ann).get(page).content.decode()
     assert said not in body
     assert "Decide the appeal" in body
 
 
-def test_a_moderator_decides_no_appeal(mo: User, appeal: Appeal) -> None:
+def test_a_moderator_cannot_decide_an_appeal(mo: User, appeal: Appeal) -> None:
     arguments = {"lift": True, "answer": "We looked at it again.", "reason": REASON, "now": NOON}
     refused("forbidden", cases.decide_appeal, appeal_id=appeal.pk, by=mo, **arguments)
 
 
-def test_the_outcome_comes_by_bell_and_mail_to_everybody_who_reported_and_says_no_more(
+def test_reporters_get_the_outcome_only_on_the_site_and_by_mail(
     table: Table, mo: User, alice: User, bob: User, charlie: User
 ) -> None:
     cases.report(**said(table, alice))
@@ -343,7 +343,7 @@ def test_the_outcome_comes_by_bell_and_mail_to_everybody_who_reported_and_says_n
         assert not any(word in body for word in ("bob", "The name is gone.", TEXT, REASON, table.game.code))
 
 
-def test_a_notice_of_an_outcome_leads_to_the_reports_and_is_read_there(
+def test_a_notice_of_an_outcome_links_to_the_reports_and_is_read_there(
     table: Table, mo: User, as_alice: Client, alice: User
 ) -> None:
     cases.report(**said(table, alice))
@@ -359,14 +359,14 @@ def test_a_notice_of_an_outcome_leads_to_the_reports_and_is_read_there(
     assert [(row.state, row.reason) for row in waiting] == [("dropped", "read")] * 2
 
 
-def test_a_move_at_the_table_does_not_settle_the_news_of_a_report(table: Table, mo: User, alice: User) -> None:
+def test_a_move_does_not_settle_the_notice_of_an_outcome(table: Table, mo: User, alice: User) -> None:
     cases.report(**said(table, alice))
     close(Case.objects.get(), mo)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert set(Notice.objects.filter(user=alice).values_list("kind", "state")) == {("report_settled", "waiting")}
 
 
-def test_several_outcomes_are_one_mail_and_stand_in_the_summary(table: Table, mo: User, alice: User) -> None:
+def test_several_outcomes_share_one_mail_and_are_in_the_summary(table: Table, mo: User, alice: User) -> None:
     for kind in ("name", "abandon"):
         cases.report(**said(table, alice, kind=kind))
         close(Case.objects.get(kind=kind), mo, outcome="unclear")
@@ -392,7 +392,7 @@ def everything_in(letter: EmailMultiAlternatives) -> str:
     return "\n".join((message["Subject"], text_of(message), text_of(message, "html")))
 
 
-def test_a_report_sent_again_counts_once_although_its_case_was_closed(
+def test_a_report_sent_again_after_its_case_was_closed_counts_once(
     table: Table, as_alice: Client, alice: User, bob: User
 ) -> None:
     as_alice.get("/")  # sets the cookie of the CSRF secret
@@ -413,20 +413,18 @@ def test_a_report_of_a_person_sent_again_counts_once(table: Table, as_alice: Cli
     assert (answers, Report.objects.count()) == ([303, 303], 1)
 
 
-def test_a_new_report_of_the_same_matter_is_refused(table: Table, alice: User) -> None:
+def test_a_second_report_in_the_same_case_is_refused(table: Table, alice: User) -> None:
     cases.report(**said(table, alice, form="one"))
     refused("forbidden", cases.report, **said(table, alice, form="another"))
 
 
-def test_a_form_sent_again_about_another_person_reports_the_first(table: Table, alice: User, bob: User) -> None:
+def test_a_form_sent_again_for_another_person_returns_the_first_report(table: Table, alice: User, bob: User) -> None:
     other = table_at(TWO_HANDS, [alice, person("carol")])
     first = cases.report(**said(table, alice, form="one"))
     assert cases.report(**said(other, alice, form="one")) == first
 
 
-def test_a_search_that_fails_keeps_no_other_from_opening_cases(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_that_fails_does_not_stop_the_others(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[str] = []
 
     def search(name: str, now: datetime) -> list[bool]:
@@ -439,5 +437,5 @@ def test_a_search_that_fails_keeps_no_other_from_opening_cases(
     for name in names:
         monkeypatch.setattr(auto_reports, name, partial(search, name))
     with pytest.raises(ExceptionGroup, match="1 of 3 steps failed"):
-        auto_reports.watch(now=NOON)
+        auto_reports.report_signs(now=NOON)
     assert searched == list(names)

@@ -45,7 +45,7 @@ def missing(table: Table) -> Iterator[None]:
         yield
 
 
-def test_a_game_that_a_vacation_did_not_reach_holds_up_no_other(
+def test_a_game_that_missed_a_vacation_does_not_stop_others(
     alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     missed, other = running(alice, bob), running(alice, bob)
@@ -55,7 +55,7 @@ def test_a_game_that_a_vacation_did_not_reach_holds_up_no_other(
     assert "a clock did not follow its player's rest" in caplog.text
 
 
-def test_it_gets_the_days_when_its_deadline_comes_though_they_are_over(alice: User, bob: User) -> None:
+def test_a_game_that_missed_a_vacation_gets_the_days_at_its_deadline(alice: User, bob: User) -> None:
     table = running(alice, bob)
     with missing(table):
         start_vacation(user=alice, days=1, now=NOON)
@@ -65,7 +65,7 @@ def test_it_gets_the_days_when_its_deadline_comes_though_they_are_over(alice: Us
     assert log_of(table) != []
 
 
-def test_or_within_the_hour(alice: User, bob: User) -> None:
+def test_a_game_that_missed_a_vacation_gets_the_days_within_the_hour(alice: User, bob: User) -> None:
     missed, other = running(alice, bob), running(alice, bob)
     with missing(missed):
         start_vacation(user=alice, days=1, now=NOON)
@@ -75,7 +75,7 @@ def test_or_within_the_hour(alice: User, bob: User) -> None:
         assert (game.deadline, game.turn_since) == (NOON + 4 * DAY, NOON + DAY - 5 * HOUR)
 
 
-def test_an_early_end_that_did_not_reach_a_game_is_made_good_too(alice: User, bob: User) -> None:
+def test_a_game_that_missed_an_early_end_catches_up(alice: User, bob: User) -> None:
     table = running(alice, bob)
     start_vacation(user=alice, days=7, now=NOON)
     User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 2 * DAY)
@@ -83,7 +83,7 @@ def test_an_early_end_that_did_not_reach_a_game_is_made_good_too(alice: User, bo
     assert now_of(table).game.deadline == NOON + 5 * DAY
 
 
-def test_days_count_once_whoever_looks(alice: User, bob: User) -> None:
+def test_vacation_days_are_added_once(alice: User, bob: User) -> None:
     table = running(alice, bob)
     start_vacation(user=alice, days=1, now=NOON)
     for at in (NOON + HOUR, NOON + DAY, NOON + 2 * DAY):
@@ -95,7 +95,7 @@ def test_days_count_once_whoever_looks(alice: User, bob: User) -> None:
     assert log_of(table) != []
 
 
-def test_a_turn_that_begins_after_a_vacation_gets_none_of_it(alice: User, bob: User) -> None:
+def test_a_turn_that_begins_after_a_vacation_gets_no_days(alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(vacation_from=NOON - 5 * DAY, vacation_until=NOON - 2 * DAY)
     table = running(alice, bob)
     move(table, alice, "play r5")
@@ -103,9 +103,7 @@ def test_a_turn_that_begins_after_a_vacation_gets_none_of_it(alice: User, bob: U
     assert now_of(table).game.deadline == NOON + 2 * DAY
 
 
-def test_who_moves_or_pauses_has_what_was_left_though_the_vacation_did_not_reach_the_game(
-    alice: User, bob: User
-) -> None:
+def test_moving_or_pausing_keeps_the_time_left_in_a_game_that_missed_a_vacation(alice: User, bob: User) -> None:
     tables = [running(alice, bob, 5 * HOUR) for _ in range(2)]
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON, vacation_until=NOON + 7 * DAY)
     move(tables[0], alice, "play r5", at=NOON + HOUR)
@@ -116,7 +114,7 @@ def test_who_moves_or_pauses_has_what_was_left_though_the_vacation_did_not_reach
     assert quiet_hours.follow_everybody(now=NOON + 8 * DAY) == 0
 
 
-def test_a_vacation_that_begins_in_an_outage_keeps_what_was_left_before_it(alice: User, bob: User) -> None:
+def test_a_vacation_that_begins_in_an_outage_keeps_the_time_left(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON - 2.5 * HOUR, turn_since=NOON - 5 * HOUR)
     Heartbeat.objects.create(pk=1, at=NOON - 3 * HOUR)
     until = start_vacation(user=alice, days=7, now=NOON - 2 * HOUR)
@@ -135,7 +133,7 @@ def test_an_outage_in_a_vacation_gives_nothing_back(alice: User, bob: User) -> N
     assert now_of(table).game.deadline == until + 3 * DAY + HOUR
 
 
-def test_a_game_that_ran_before_clocks_knew_of_vacations_gets_no_day_twice(alice: User, bob: User) -> None:
+def test_an_old_game_without_a_stored_vacation_gets_no_day_twice(alice: User, bob: User) -> None:
     """The release before moved its clock by the vacation and kept no note of that."""
     moved = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 9 * DAY, turn_since=NOON + 6 * DAY)
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON - HOUR, vacation_until=NOON + 7 * DAY)
@@ -151,7 +149,7 @@ def nights(user: User, *, zone: str = "UTC") -> None:
     User.objects.filter(pk=user.pk).update(quiet_from=time(13), quiet_to=time(16), time_zone=zone)
 
 
-def test_a_deadline_that_an_outage_pushes_into_the_night_moves_on_to_the_morning(alice: User, bob: User) -> None:
+def test_a_deadline_that_an_outage_moves_into_quiet_hours_moves_to_their_end(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON - HOUR / 2, turn_since=NOON - 9 * HOUR, remind_at=NOON)
     live = table_at(TWO_HANDS, [alice, bob], deadline=NOON - HOUR / 2, turn_since=NOON - 9 * HOUR, pace="live")
     nights(alice)
@@ -161,7 +159,7 @@ def test_a_deadline_that_an_outage_pushes_into_the_night_moves_on_to_the_morning
     assert now_of(live).game.deadline == NOON + 1.5 * HOUR
 
 
-def test_new_quiet_hours_move_the_deadlines_that_run(alice: User, bob: User) -> None:
+def test_new_quiet_hours_move_running_deadlines(alice: User, bob: User) -> None:
     tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON) for _ in range(2)]
     his = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
     nights(alice)
@@ -190,7 +188,7 @@ def choose_zone(user: User, zone: str) -> None:
 
 
 @pytest.mark.parametrize("change", [sleep, fly_to_tokyo])
-def test_hours_that_change_shortly_before_a_deadline_do_not_put_it_off(
+def test_hours_changed_shortly_before_a_deadline_do_not_move_it(
     alice: User, bob: User, change: Callable[[User], None]
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON - HOUR)
@@ -203,7 +201,7 @@ def test_hours_that_change_shortly_before_a_deadline_do_not_put_it_off(
     assert log_of(table) != []
 
 
-def test_they_count_from_the_next_turn_on(alice: User, bob: User) -> None:
+def test_changed_hours_count_from_the_next_turn(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR, turn_since=NOON - HOUR)
     Game.objects.update(pace="custom", custom_pace={"bank": 3600, "increment": 3600, "cap": 7200, "callout": 10})
     Seat.objects.filter(index=0).update(bank=3600)
@@ -223,9 +221,7 @@ def test_saving_the_same_hours_again_changes_nothing(alice: User, bob: User) -> 
 
 
 @pytest.mark.parametrize("save", [save_profile, choose_zone])
-def test_a_zone_sent_from_an_old_page_counts_from_when_it_changed(
-    alice: User, save: Callable[[User, str], None]
-) -> None:
+def test_an_old_page_does_not_reset_the_time_of_a_zone_change(alice: User, save: Callable[[User, str], None]) -> None:
     """What another page has saved since is what it changes, or what it finds changed already."""
     seen_before = [User.objects.get(pk=alice.pk) for _ in range(2)]
     actions.choose_time_zone(user=alice, zone="Asia/Tokyo", now=NOON - HOUR)
@@ -235,7 +231,7 @@ def test_a_zone_sent_from_an_old_page_counts_from_when_it_changed(
     assert User.objects.get(pk=alice.pk).quiet_since == NOON
 
 
-def test_a_zone_that_is_none_any_more_keeps_nobody_else_s_clock_where_it_is(
+def test_an_invalid_time_zone_does_not_stop_other_clocks(
     alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     table_at(TWO_HANDS, [bob, alice], deadline=NOON + 2 * HOUR, turn_since=NOON - HOUR)
@@ -248,7 +244,7 @@ def test_a_zone_that_is_none_any_more_keeps_nobody_else_s_clock_where_it_is(
     assert "a clock did not follow its player's rest" in caplog.text
 
 
-def test_a_time_zone_that_changed_otherwise_moves_them_within_the_hour(alice: User, bob: User) -> None:
+def test_a_time_zone_changed_elsewhere_moves_clocks_within_the_hour(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
     nights(alice)
     assert quiet_hours.follow_everybody(now=NOON - HOUR) == 0
@@ -258,7 +254,7 @@ def test_a_time_zone_that_changed_otherwise_moves_them_within_the_hour(alice: Us
     assert quiet_hours.follow_everybody(now=NOON - HOUR) == 0
 
 
-def test_nights_move_no_clock_that_stands_still(alice: User, bob: User) -> None:
+def test_quiet_hours_do_not_move_a_stopped_clock(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
     locked(table, lambda here: pausing.pause(here, reason="staff", now=NOON))
     nights(alice)

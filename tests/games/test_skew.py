@@ -32,7 +32,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("slow")
-def test_a_turn_has_its_time_by_the_database_s_clock(alice: User, bob: User) -> None:
+def test_a_deadline_goes_by_the_database_s_clock(alice: User, bob: User) -> None:
     """At a live table it would be over at once by the slow one."""
     table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=NOON + 2 * MINUTE, turn_since=NOON)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
@@ -41,7 +41,7 @@ def test_a_turn_has_its_time_by_the_database_s_clock(alice: User, bob: User) -> 
 
 
 @pytest.mark.usefixtures("slow")
-def test_the_first_turn_too(alice: User) -> None:
+def test_the_first_deadline_goes_by_the_database_s_clock(alice: User) -> None:
     options = lobby.TableOptions(players=2, bots=1, pace="live", bot_pause=1.0)
     games = [lobby.create_table(user=alice, options=options, now=NOON).game for _ in range(8)]
     due = {(game.deadline, game.wake_at) for game in games}  # somebody else begins each time
@@ -49,7 +49,7 @@ def test_the_first_turn_too(alice: User) -> None:
 
 
 @pytest.mark.usefixtures("slow")
-def test_callout_windows_and_saved_time_too(alice: User, bob: User) -> None:
+def test_callout_windows_and_banked_time_go_by_the_database_s_clock(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
     table = table_at(position, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
@@ -59,7 +59,7 @@ def test_callout_windows_and_saved_time_too(alice: User, bob: User) -> None:
 
 
 @pytest.mark.usefixtures("slow")
-def test_a_pause_keeps_what_is_left_by_the_database_s_clock(alice: User, bob: User) -> None:
+def test_a_pause_keeps_the_time_left_by_the_database_s_clock(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
     locked(table, lambda here: pausing.pause(here, reason="staff", now=NOON))
     assert (now_of(table).game.time_left, now_of(table).game.paused_at) == (59 * MINUTE, NOON + MINUTE)
@@ -68,7 +68,7 @@ def test_a_pause_keeps_what_is_left_by_the_database_s_clock(alice: User, bob: Us
 
 
 @pytest.mark.usefixtures("slow")
-def test_a_bot_is_asked_for_after_its_pause_and_no_later(
+def test_a_bot_is_due_after_its_pause_by_the_database_s_clock(
     alice: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: object
 ) -> None:
     asked: list[datetime] = []
@@ -85,7 +85,7 @@ def test_a_bot_is_asked_for_after_its_pause_and_no_later(
 
 @pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "fragment"])
-def test_a_page_tells_the_time_left_by_the_database_s_clock(
+def test_a_page_shows_the_time_left_by_the_database_s_clock(
     alice: User, bob: User, as_alice: Client, headers: dict[str, str]
 ) -> None:
     deadline = timezone.now() + 2 * MINUTE
@@ -98,7 +98,7 @@ def test_a_page_tells_the_time_left_by_the_database_s_clock(
 
 
 @pytest.mark.parametrize("ahead", [-HOUR, HOUR])
-def test_a_sweeper_with_a_wrong_clock_finds_just_what_is_due(
+def test_a_sweeper_with_a_wrong_clock_finds_exactly_what_is_due(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, ahead: timedelta
 ) -> None:
     """Turns, windows and bots: the process's clock shows an hour less or more than noon."""

@@ -32,13 +32,13 @@ NAMES = {
 PERFORM: dict[StaffAct[Any], Any] = {**tables.PERFORM, **people.PERFORM, **accounts.PERFORM, **cases.PERFORM}
 
 
-def test_stored_names_stay() -> None:
+def test_stored_names_do_not_change() -> None:
     assert set(ACTS) >= NAMES
     assert {CLOSE, LOOK, MOVE_SEAT, REMOVE} <= set(TABLE_ACTS)
 
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
-def test_a_row_is_complete(act: StaffAct[Any]) -> None:
+def test_every_act_is_complete(act: StaffAct[Any]) -> None:
     longest = AuditEntry._meta.get_field("act").max_length
     assert longest is not None
     assert 0 < len(act.name) <= longest
@@ -49,7 +49,7 @@ def test_a_row_is_complete(act: StaffAct[Any]) -> None:
     assert act.reason_required or not act.reason_is_shown
 
 
-def test_every_act_has_one_function_that_takes_what_its_form_asks() -> None:
+def test_every_act_has_one_function_that_accepts_its_form() -> None:
     modules = (tables, people, accounts, cases)
     listed = Counter(act for module in modules for act in module.PERFORM)
     assert listed == Counter(ACTS.values())
@@ -62,20 +62,20 @@ def test_every_act_has_one_function_that_takes_what_its_form_asks() -> None:
         assert takes - of_subject - {"by", "now"} == asked | decided, act.name
 
 
-def test_no_title_is_part_of_a_migration() -> None:
+def test_titles_need_no_migration() -> None:
     assert [field.name for field in AuditEntry._meta.fields if field.choices] == []
     assert AuditEntry._meta.permissions in ((), [])
 
 
-def test_the_log_speaks_of_a_name_that_is_gone() -> None:
+def test_the_log_says_a_former_player_if_the_name_is_gone() -> None:
     done = DoneAct("extend", 0, NOON, "", None, {"minutes": 5})
     sentence = TABLE_ACTS["extend"].log_sentence
     assert sentence is not None
-    assert sentence(done) == "Staff gave a former player 5 minutes more for the turn."
+    assert sentence(done) == "Staff gave a former player 5 more minutes for the turn."
 
 
 @pytest.mark.django_db
-def test_roles_are_made_from_the_table() -> None:
+def test_roles_follow_the_table_of_acts() -> None:
     Permission.objects.filter(codename="do_look").delete()
     Group.objects.get(name="moderator").permissions.clear()
     roles.set_roles()
@@ -104,7 +104,7 @@ def test_the_audit_log_is_filtered_by_the_titles_of_acts(mo: User) -> None:
 
 
 @pytest.mark.usefixtures("audited")
-def test_a_later_act_stands_in_a_record_by_its_name(mo: User, alice: User) -> None:
+def test_an_unknown_act_is_shown_by_its_stored_name(mo: User, alice: User) -> None:
     page = text_of(staff_browser(mo).get(f"/admin/accounts/user/{alice.pk}/change/"))
     assert "of_tomorrow" in page
     assert PERSON_ACTS["warn"].title in page
@@ -117,7 +117,7 @@ def test_a_refusal_names_the_act(mo: User, alice: User) -> None:
         people.suspend(person_id=alice.pk, by=mo, days=None, reason=REASON, now=NOON)
 
 
-def test_pages_of_acts_are_of_their_subject_only(mo: User, alice: User) -> None:
+def test_an_act_has_a_page_for_its_own_subject_only(mo: User, alice: User) -> None:
     browser: Client = staff_browser(mo)
     assert browser.get(f"/admin/accounts/user/{alice.pk}/act/pause/").status_code == 404
     assert browser.get(f"/admin/accounts/user/{alice.pk}/act/warn/").status_code == 200

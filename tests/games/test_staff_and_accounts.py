@@ -40,7 +40,7 @@ def act(whom: User, by: User, **more: Any) -> dict[str, Any]:
     return {"person_id": whom.pk, "by": by, "reason": REASON, "now": NOON, **more}
 
 
-def test_nobody_changes_a_person_or_anything_else_by_a_form(root: User, ann: User, alice: User) -> None:
+def test_no_admin_form_changes_a_row(root: User, ann: User, alice: User) -> None:
     """The only rows that a staff page changes are those that its acts change."""
     request = RequestFactory().post("/admin/")
     request.user = root
@@ -59,7 +59,7 @@ def test_nobody_changes_a_person_or_anything_else_by_a_form(root: User, ann: Use
     assert not AuditEntry.objects.exists()
 
 
-def test_a_name_is_corrected_with_what_it_was_in_the_audit_log(ann: User, alice: User) -> None:
+def test_correcting_a_name_stores_the_old_one_in_the_audit_log(ann: User, alice: User) -> None:
     account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=NOON)
     accounts.rename(**act(alice, ann, username="alice2", display_name="Alice"))
     alice.refresh_from_db()
@@ -72,7 +72,7 @@ def test_a_name_is_corrected_with_what_it_was_in_the_audit_log(ann: User, alice:
     }
 
 
-def test_a_corrected_name_touches_no_other_column(ann: User, alice: User) -> None:
+def test_correcting_a_name_changes_no_other_column(ann: User, alice: User) -> None:
     """What the person saves at the same moment is not overwritten."""
     User.objects.filter(pk=alice.pk).update(time_zone="Europe/Helsinki", auto_vacation=True)
     accounts.rename(**act(alice, ann, username="alice", display_name="Alicia"))
@@ -83,7 +83,7 @@ def test_a_corrected_name_touches_no_other_column(ann: User, alice: User) -> Non
 @pytest.mark.parametrize(
     ("username", "display_name", "says"),
     [
-        ("alice", "", "go by already"),
+        ("alice", "", "their current names"),
         ("bob", "", "goes by"),
         ("alice", "BOB", "goes by"),
         ("a@b", "", "username has"),
@@ -94,7 +94,7 @@ def test_a_corrected_name_touches_no_other_column(ann: User, alice: User) -> Non
         ("alice", "\u202eevE", "only visible characters"),
     ],
 )
-def test_a_name_that_is_none_is_refused(
+def test_an_invalid_name_is_refused(
     ann: User, alice: User, bob: User, username: str, display_name: str, says: str
 ) -> None:
     assert says in refused(
@@ -104,7 +104,7 @@ def test_a_name_that_is_none_is_refused(
     assert (alice.username, alice.display_name) == ("alice", "")
 
 
-def test_a_closed_account_lets_nobody_in_until_it_is_opened_again(ann: User, alice: User) -> None:
+def test_nobody_can_log_in_to_a_closed_account_until_it_is_reopened(ann: User, alice: User) -> None:
     token = api_token(alice)
     browser = logged_in(alice)
     assert browser.get("/reports/").status_code == 200
@@ -120,7 +120,7 @@ def test_a_closed_account_lets_nobody_in_until_it_is_opened_again(ann: User, ali
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["close_account", "reopen_account"]
 
 
-def test_an_admin_touches_no_account_of_the_staff(ann: User, mo: User, root: User) -> None:
+def test_an_admin_cannot_change_staff_accounts(ann: User, mo: User, root: User) -> None:
     for name, more in (("rename", {"username": "x1", "display_name": ""}), ("close_account", {})):
         refused("forbidden", getattr(accounts, name), **act(mo, ann, **more))
         refused("forbidden", getattr(accounts, name), **act(ann, ann, **more))
@@ -131,7 +131,9 @@ def test_an_admin_touches_no_account_of_the_staff(ann: User, mo: User, root: Use
 
 
 @pytest.mark.parametrize("name", ["set_role", "drop_factor"])
-def test_only_a_superuser_gives_roles_and_takes_factors_away(ann: User, mo: User, alice: User, name: str) -> None:
+def test_only_a_superuser_can_change_roles_and_remove_second_factors(
+    ann: User, mo: User, alice: User, name: str
+) -> None:
     more = {"role": "moderator"} if name == "set_role" else {}
     for by in (mo, ann, alice):
         refused("forbidden", getattr(accounts, name), **act(alice, by, **more))
@@ -142,7 +144,7 @@ def test_only_a_superuser_gives_roles_and_takes_factors_away(ann: User, mo: User
     assert not alice.is_staff
 
 
-def test_a_role_is_given_and_taken(root: User, mo: User, alice: User) -> None:
+def test_a_role_can_be_given_and_removed(root: User, mo: User, alice: User) -> None:
     accounts.set_role(**act(alice, root, role="moderator"))
     made = User.objects.get(pk=alice.pk)
     assert (made.is_staff, made.has_perm("games.do_pause"), made.has_perm("games.do_void_game")) == (True, True, False)
@@ -162,7 +164,7 @@ def test_a_role_is_given_and_taken(root: User, mo: User, alice: User) -> None:
     refused("forbidden", accounts.set_role, **act(guest, root, role="moderator"))
 
 
-def test_a_superuser_has_no_role_to_give_or_take(root: User) -> None:
+def test_a_superuser_s_role_cannot_be_changed(root: User) -> None:
     other = person("other-root")
     User.objects.filter(pk=other.pk).update(is_staff=True, is_superuser=True)
     for role in ("", "moderator", "admin"):
@@ -173,7 +175,7 @@ def test_a_superuser_has_no_role_to_give_or_take(root: User) -> None:
     assert f"/admin/accounts/user/{other.pk}/act/set_role/" not in {act["url"] for act in offered}
 
 
-def test_a_lost_second_factor_is_taken_away(root: User, mo: User) -> None:
+def test_a_lost_second_factor_can_be_removed(root: User, mo: User) -> None:
     refused("not_found", accounts.drop_factor, **act(mo, root))
     for kind in (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES):
         Authenticator.objects.create(user=mo, type=kind, data={})
@@ -182,7 +184,7 @@ def test_a_lost_second_factor_is_taken_away(root: User, mo: User) -> None:
     assert AuditEntry.objects.get().act == "drop_factor"
 
 
-def test_whose_second_factor_is_taken_away_is_told_at_once_and_each_time(root: User, mo: User) -> None:
+def test_a_person_is_notified_each_time_their_second_factor_is_removed(root: User, mo: User) -> None:
     """Also in the night: it may be somebody else who asked for it."""
     User.objects.filter(pk=mo.pk).update(quiet_from=time(11), quiet_to=time(15))
     for n in (1, 2):
@@ -216,7 +218,7 @@ def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> 
 # What staff do about a member of staff
 
 
-def test_no_page_shows_a_reported_moderator_what_colleagues_did_and_why(mo: User, ann: User, alice: User) -> None:
+def test_a_reported_moderator_cannot_see_the_acts_about_them(mo: User, ann: User, alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, mo])
     text = "He told my cards to his friend."
     cases.report(code=table.game.code, viewer=Viewer(alice), seat=1, kind="cheating", text=text, now=NOON)
@@ -247,7 +249,7 @@ def test_no_page_shows_a_reported_moderator_what_colleagues_did_and_why(mo: User
     assert table.game.code not in reported.get("/admin/games/game/?ails=reported").content.decode()
 
 
-def test_no_page_shows_a_moderator_why_colleagues_gave_their_seat_away(mo: User, ann: User, alice: User) -> None:
+def test_a_moderator_cannot_see_why_their_seat_was_given_away(mo: User, ann: User, alice: User) -> None:
     dora = person("dora")
     table = table_at(TWO_HANDS, [alice, mo])
     tables.move_seat(game_id=table.game.pk, by=ann, seat=1, username="dora", reason=REASON, now=NOON)
@@ -267,7 +269,7 @@ def test_no_page_shows_a_moderator_why_colleagues_gave_their_seat_away(mo: User,
     assert "The scores are checked" in before.get(pages[0]).content.decode()
 
 
-def test_the_act_pages_of_a_case_about_oneself_are_not_there(mo: User, alice: User) -> None:
+def test_staff_cannot_open_the_act_pages_of_a_case_about_them(mo: User, alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, mo])
     text = "He told my cards to his friend."
     cases.report(code=table.game.code, viewer=Viewer(alice), seat=1, kind="cheating", text=text, now=NOON)

@@ -44,7 +44,7 @@ def entry() -> AuditEntry:
     return AuditEntry.objects.get()
 
 
-def test_a_warning_stands_on_every_page_until_it_is_acknowledged(mo: User, alice: User) -> None:
+def test_a_warning_is_on_every_page_until_it_is_acknowledged(mo: User, alice: User) -> None:
     browser = logged_in(alice)
     people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
 
@@ -72,7 +72,7 @@ def test_the_database_itself_refuses_to_change_or_delete_an_audit_entry(mo: User
     assert entry().reason == REASON
 
 
-def test_the_audit_log_cannot_be_emptied_but_in_a_test_database(mo: User, alice: User) -> None:
+def test_the_audit_log_can_be_emptied_in_test_databases_only(mo: User, alice: User) -> None:
     people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
 
     with connection.cursor() as cursor:
@@ -82,7 +82,7 @@ def test_the_audit_log_cannot_be_emptied_but_in_a_test_database(mo: User, alice:
 
 
 @pytest.mark.parametrize(("name", "emptied"), [("test_nomercy_{}_audit", True), ("nomercy_{}_test_audit", False)])
-def test_no_setting_of_a_session_empties_the_log_of_a_site(db: None, name: str, emptied: bool) -> None:
+def test_no_session_setting_allows_emptying_the_audit_log(db: None, name: str, emptied: bool) -> None:
     """The trigger as the migrations make it, in a database of a test's name and in one of another."""
     name = name.format(os.getpid())
     first, last = (import_module(f"games.migrations.{migration}") for migration in AUDIT_MIGRATIONS)
@@ -118,38 +118,38 @@ def test_an_act_without_a_reason_is_refused_and_does_nothing(mo: User, alice: Us
     assert not AuditEntry.objects.exists()
 
 
-def test_who_is_no_staff_does_nothing(alice: User, bob: User) -> None:
+def test_only_staff_can_act(alice: User, bob: User) -> None:
     refused("forbidden", people.warn, person_id=alice.pk, by=bob, reason=REASON, now=NOON)
 
 
-def test_staff_without_a_role_do_nothing(alice: User, bob: User) -> None:
+def test_staff_without_a_role_cannot_act(alice: User, bob: User) -> None:
     bob.is_staff = True
     bob.save(update_fields=["is_staff"])
     refused("forbidden", people.warn, person_id=alice.pk, by=bob, reason=REASON, now=NOON)
 
 
-def test_a_suspended_moderator_does_nothing(mo: User, ann: User, alice: User) -> None:
+def test_a_suspended_moderator_cannot_act(mo: User, ann: User, alice: User) -> None:
     people.suspend(person_id=mo.pk, by=ann, days=1, reason=REASON, now=NOON)
     mo.refresh_from_db()
     refused("forbidden", people.warn, person_id=alice.pk, by=mo, reason=REASON, now=NOON)
 
 
-def test_nobody_judges_themselves(mo: User) -> None:
+def test_staff_cannot_act_on_themselves(mo: User) -> None:
     refused("forbidden", people.warn, person_id=mo.pk, by=mo, reason=REASON, now=NOON)
 
 
-def test_a_moderator_does_not_judge_an_admin(mo: User, ann: User) -> None:
+def test_a_moderator_cannot_act_on_an_admin(mo: User, ann: User) -> None:
     refused("forbidden", people.suspend, person_id=ann.pk, by=mo, days=1, reason=REASON, now=NOON)
     people.warn(person_id=mo.pk, by=ann, reason=REASON, now=NOON)
 
 
-def test_only_a_superuser_judges_a_superuser(ann: User, alice: User) -> None:
+def test_only_a_superuser_can_act_on_a_superuser(ann: User, alice: User) -> None:
     alice.is_superuser = True
     alice.save(update_fields=["is_superuser"])
     refused("forbidden", people.warn, person_id=alice.pk, by=ann, reason=REASON, now=NOON)
 
 
-def test_a_moderator_suspends_for_a_time_and_only_an_admin_for_good(mo: User, ann: User, alice: User) -> None:
+def test_only_an_admin_can_suspend_for_good(mo: User, ann: User, alice: User) -> None:
     refused("forbidden", people.suspend, person_id=alice.pk, by=mo, days=None, reason=REASON, now=NOON)
     refused("malformed", people.suspend, person_id=alice.pk, by=mo, days=366, reason=REASON, now=NOON)
     people.suspend(person_id=alice.pk, by=mo, days=2, reason=REASON, now=NOON)
@@ -161,7 +161,9 @@ def test_a_moderator_suspends_for_a_time_and_only_an_admin_for_good(mo: User, an
 
 
 @pytest.mark.parametrize("first", [None, 30])
-def test_only_who_may_lift_a_suspension_makes_it_shorter(mo: User, ann: User, alice: User, first: int | None) -> None:
+def test_shortening_a_suspension_needs_the_permission_to_lift_it(
+    mo: User, ann: User, alice: User, first: int | None
+) -> None:
     more: dict[str, Any] = {"person_id": alice.pk, "reason": REASON, "now": NOON}
     people.suspend(by=ann, days=first, **more)
     alice.refresh_from_db()
@@ -203,26 +205,26 @@ def shut_out(mo: User, alice: User) -> Client:
 
 
 @pytest.mark.parametrize("path", ["/", "/rules/", "/accounts/me/", "/tables/new/", "/accounts/email/", "/admin/"])
-def test_whoever_is_suspended_is_sent_to_one_page(shut_out: Client, path: str) -> None:
+def test_a_suspended_person_is_redirected_to_one_page(shut_out: Client, path: str) -> None:
     for ask in (shut_out.get, shut_out.post):
         answer = ask(path)
         assert (answer.status_code, answer.headers["Location"]) == (302, "/suspended/")
 
 
-def test_an_open_page_of_whoever_is_suspended_goes_to_that_page(shut_out: Client, alice: User, bob: User) -> None:
+def test_open_pages_of_a_suspended_person_are_redirected(shut_out: Client, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     answer = shut_out.get(f"/games/{table.game.code}/", headers={"HX-Request": "true"})
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (403, "/suspended/")
 
 
-def test_a_suspended_persons_move_is_not_made(shut_out: Client, alice: User, bob: User) -> None:
+def test_a_suspended_person_cannot_move(shut_out: Client, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     shut_out.post(f"/games/{table.game.code}/move/", {"move": "play r5", "version": 0})
     table.game.refresh_from_db()
     assert table.game.version == 0
 
 
-def test_the_api_refuses_whoever_is_suspended_by_session_and_by_token(shut_out: Client, alice: User) -> None:
+def test_the_api_refuses_a_suspended_person_by_session_and_token(shut_out: Client, alice: User) -> None:
     token = api_token(alice)
     by_token = Client().get("/api/v1/me", headers={"Authorization": f"Bearer {token}"})
     by_session = shut_out.get("/api/v1/me")
@@ -231,7 +233,7 @@ def test_the_api_refuses_whoever_is_suspended_by_session_and_by_token(shut_out: 
         assert (answer.status_code, answer.json()["error"]) == (403, "suspended")
 
 
-def test_whoever_is_suspended_can_log_in_read_why_and_log_out(shut_out: Client) -> None:
+def test_a_suspended_person_can_log_in_read_the_reason_and_log_out(shut_out: Client) -> None:
     browser = Client()
     assert browser.post("/accounts/login/", {"login": "alice", "password": "alice"}).status_code == 302
     page = browser.get("/suspended/")
@@ -241,12 +243,12 @@ def test_whoever_is_suspended_can_log_in_read_why_and_log_out(shut_out: Client) 
     assert browser.get("/").status_code == 200
 
 
-def test_the_page_of_the_suspended_is_for_them_alone(client: Client, as_bob: Client) -> None:
+def test_the_suspended_page_is_for_suspended_people_only(client: Client, as_bob: Client) -> None:
     assert client.get("/suspended/").headers["Location"].startswith("/accounts/login/")
     assert as_bob.get("/suspended/").headers["Location"] == "/"
 
 
-def test_the_page_of_the_suspended_leads_nowhere_that_leads_back(shut_out: Client, alice: User) -> None:
+def test_the_suspended_page_has_no_links_that_redirect_back(shut_out: Client, alice: User) -> None:
     page = shut_out.get("/suspended/")
     assert "independent: not affiliated" in text_of(page)
     assert re.findall(r'<a [^>]*href="(?!#)', page.content.decode()) == []
@@ -256,7 +258,7 @@ def test_the_page_of_the_suspended_leads_nowhere_that_leads_back(shut_out: Clien
     assert "Permanently. You can only use this page." in text_of(shut_out.get("/suspended/"))
 
 
-def test_an_appeal_is_answered_by_the_decision_first(shut_out: Client, ann: User, alice: User) -> None:
+def test_the_page_shows_the_decision_on_an_appeal_first(shut_out: Client, ann: User, alice: User) -> None:
     appeal = cases.appeal(person_id=alice.pk, text="It was my little brother who wrote that.", now=timezone.now())
     why = "Brothers are not let in here."
     cases.decide_appeal(appeal_id=appeal.pk, by=ann, lift=False, answer=why, reason=REASON, now=timezone.now())
@@ -264,7 +266,7 @@ def test_an_appeal_is_answered_by_the_decision_first(shut_out: Client, ann: User
     assert page.index("The suspension stays.") < page.index(why)
 
 
-def test_an_appeal_is_taken_once(shut_out: Client) -> None:
+def test_a_suspension_can_be_appealed_once(shut_out: Client) -> None:
     short = shut_out.post("/suspended/", {"text": "No!"})
     assert short.status_code == 400
     assert "at least a sentence" in short.content.decode()
@@ -274,11 +276,11 @@ def test_an_appeal_is_taken_once(shut_out: Client) -> None:
     assert shut_out.post("/suspended/", {"text": text}).status_code == 403
 
 
-def test_nobody_else_appeals(alice: User) -> None:
+def test_only_suspended_people_can_appeal(alice: User) -> None:
     refused("not_found", cases.appeal, person_id=alice.pk, text="Let me in for once, please.", now=NOON)
 
 
-def test_a_mute_takes_the_name_and_the_choice_of_another(mo: User, alice: User, bob: User) -> None:
+def test_a_mute_removes_the_name_and_blocks_a_new_one(mo: User, alice: User, bob: User) -> None:
     now = timezone.now()
     account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=now)
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=now)
@@ -294,7 +296,7 @@ def test_a_mute_takes_the_name_and_the_choice_of_another(mo: User, alice: User, 
 
 
 @pytest.mark.parametrize("how", ["mute", "rename"])
-def test_a_name_that_was_taken_comes_back_at_no_seat(mo: User, ann: User, alice: User, bob: User, how: str) -> None:
+def test_a_removed_name_is_gone_from_every_seat(mo: User, ann: User, alice: User, bob: User, how: str) -> None:
     """Not when the account is gone, and not where a bot has the seat for good under the name its person had."""
     account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=NOON)
     own, removed, others = (table_at(TWO_HANDS, [alice, bob]).game for _ in range(3))
@@ -314,7 +316,7 @@ def test_a_name_that_was_taken_comes_back_at_no_seat(mo: User, ann: User, alice:
     assert Seat.objects.get(game=others, index=1).name == "Rude Word"  # whoever that was
 
 
-def test_a_seat_that_another_left_to_a_bot_since_keeps_that_name(mo: User, ann: User, alice: User, bob: User) -> None:
+def test_a_seat_keeps_the_name_of_its_last_owner(mo: User, ann: User, alice: User, bob: User) -> None:
     charlie = User.objects.create_user("charlie")
     game = table_at(TWO_HANDS, [alice, bob]).game
     tables.remove(game_id=game.pk, by=mo, seat=0, bot=True, reason=REASON, now=NOON)
@@ -325,7 +327,7 @@ def test_a_seat_that_another_left_to_a_bot_since_keeps_that_name(mo: User, ann: 
     assert Seat.objects.get(game=game, index=0).name == "charlie"
 
 
-def test_a_muted_guest_signs_up_when_the_mute_ends(mo: User) -> None:
+def test_a_muted_guest_can_sign_up_after_the_mute(mo: User) -> None:
     """Signing up chooses a username, which others read."""
     guest, browser = account_actions.create_guest(), Client()
     browser.force_login(guest, backend="accounts.backends.ByUsername")
@@ -342,7 +344,7 @@ def test_a_muted_guest_signs_up_when_the_mute_ends(mo: User) -> None:
     assert browser.post("/accounts/signup/", form).status_code == 302
 
 
-def test_a_mute_that_comes_while_a_guest_signs_up_stays(mo: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mute_during_a_sign_up_stays(mo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     guest, browser = account_actions.create_guest(), Client()
     browser.force_login(guest, backend="accounts.backends.ByUsername")
     promote_guest = account_actions.promote_guest
@@ -359,5 +361,5 @@ def test_a_mute_that_comes_while_a_guest_signs_up_stays(mo: User, monkeypatch: p
     assert guest.muted(timezone.now())
 
 
-def test_a_moderators_rights_are_among_an_admins() -> None:
+def test_an_admin_has_every_permission_of_a_moderator() -> None:
     assert set(ROLES["moderator"]) < set(ROLES["admin"])

@@ -25,17 +25,18 @@ __all__ = ["dealt"]  # the fixture
 
 @pytest.mark.parametrize("name", ["move_seat", "remove"])
 @pytest.mark.parametrize("what", ["look", "extend", "pause", "void_round"])
-def test_a_member_of_staff_whose_seat_was_taken_away_stays_a_player_there(
+def test_a_staff_member_who_lost_a_seat_still_cannot_act_there(
     ann: User, mo: User, bob: User, charlie: User, name: str, what: str
 ) -> None:
     User.objects.create_user(username="dora")
     table = table_at(TWO_HANDS, [mo, bob])
     more = {"username": "dora"} if name == "move_seat" else {"bot": True}
-    getattr(tables, name)(**act(table, ann, seat=0, **more))
+    tables.PERFORM[TABLE_ACTS[name]](**act(table, ann, seat=0, **more))
     minutes = {"minutes": 5} if what == "extend" else {}
-    assert "player like any other" in refused("forbidden", getattr(tables, what), **act(table, mo, **minutes))
+    message = refused("forbidden", tables.PERFORM[TABLE_ACTS[what]], **act(table, mo, **minutes))
+    assert "You are or were a player at this table" in message
     other = table_at(TWO_HANDS, [charlie, "careful"])
-    tables.look(**act(other, mo))
+    tables.view_hands(**act(other, mo))
 
 
 AT_TABLES: dict[str, dict[str, Any]] = {
@@ -53,19 +54,19 @@ AT_TABLES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", sorted(AT_TABLES))
-def test_a_member_of_staff_who_sits_at_a_table_is_a_player_like_any_other(ann: User, bob: User, name: str) -> None:
+def test_a_staff_member_cannot_act_at_their_own_table(ann: User, bob: User, name: str) -> None:
     table = table_at(TWO_HANDS, [bob, ann])
-    message = refused("forbidden", getattr(tables, name), **act(table, ann, **AT_TABLES[name]))
-    assert "player like any other" in message
+    message = refused("forbidden", tables.PERFORM[TABLE_ACTS[name]], **act(table, ann, **AT_TABLES[name]))
+    assert "You are or were a player at this table" in message
     assert not AuditEntry.objects.exists()
 
 
 @pytest.mark.parametrize("name", sorted(AT_TABLES))
-def test_whoever_is_no_staff_does_nothing_at_a_table(dealt: Table, bob: User, name: str) -> None:
-    refused("forbidden", getattr(tables, name), **act(dealt, bob, **AT_TABLES[name]))
+def test_only_staff_can_act_at_a_table(dealt: Table, bob: User, name: str) -> None:
+    refused("forbidden", tables.PERFORM[TABLE_ACTS[name]], **act(dealt, bob, **AT_TABLES[name]))
 
 
-def test_a_moderator_neither_voids_a_game_nor_moves_a_seat(dealt: Table, mo: User) -> None:
+def test_a_moderator_cannot_void_a_game_or_give_a_seat_away(dealt: Table, mo: User) -> None:
     refused("forbidden", tables.void_game, **act(dealt, mo))
     refused("forbidden", tables.move_seat, **act(dealt, mo, seat=1, username="dora"))
 
@@ -76,14 +77,14 @@ def test_every_act_at_a_table_has_its_page_and_its_test() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", sorted(set(AT_TABLES) - {"close"}))
-def test_a_game_replays_after_every_act_and_the_moves_after_it(dealt: Table, ann: User, name: str) -> None:
+def test_a_game_still_replays_after_every_act(dealt: Table, ann: User, name: str) -> None:
     User.objects.create_user(username="dora")
     more = AT_TABLES[name] | ({"username": "dora"} if name == "move_seat" else {})
     if name == "resume":
         tables.pause(**act(dealt, ann))
     if name == "forgive":
         Seat.objects.filter(game=dealt.game, index=0).update(misses=1)
-    getattr(tables, name)(**act(dealt, ann, **more))
+    tables.PERFORM[TABLE_ACTS[name]](**act(dealt, ann, **more))
     assert faults_of(dealt.game.pk) == []
     if name == "pause":
         tables.resume(**act(dealt, ann))
@@ -110,9 +111,7 @@ def pages(dealt: Table, ann: User) -> Client:
 
 
 @pytest.mark.parametrize("name", sorted(set(TABLE_ACTS) - {"close", "resume", "look"}))
-def test_the_page_of_an_act_says_what_will_happen_asks_a_reason_and_does_it(
-    dealt: Table, pages: Client, name: str
-) -> None:
+def test_the_page_of_an_act_explains_and_performs_it(dealt: Table, pages: Client, name: str) -> None:
     back = f"/admin/games/game/{dealt.game.pk}/change/"
     url = f"/admin/games/game/{dealt.game.pk}/act/{name}/"
     Game.objects.filter(pk=dealt.game.pk).update(deadline=timezone.now() + timedelta(hours=1))
@@ -127,7 +126,7 @@ def test_the_page_of_an_act_says_what_will_happen_asks_a_reason_and_does_it(
     assert REASON in pages.get(back).content.decode()
 
 
-def test_the_page_of_looking_shows_the_hands_once(dealt: Table, pages: Client) -> None:
+def test_hands_are_shown_in_the_response_only(dealt: Table, pages: Client) -> None:
     url = f"/admin/games/game/{dealt.game.pk}/act/look/"
     assert not any(" ".join(hand) in pages.get(url).content.decode() for hand in dealt.started.position.hands)
     answer = pages.post(url, {"reason": REASON})

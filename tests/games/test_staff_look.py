@@ -14,10 +14,10 @@ from tests.support.tables import NOON
 __all__ = ["dealt"]  # the fixture
 
 
-def test_hands_are_looked_at_and_the_players_told_once_the_game_is_over(
+def test_players_are_told_after_the_game_that_staff_viewed_hands(
     dealt: Table, mo: User, ann: User, alice: User
 ) -> None:
-    entry, hands = tables.look(**act(dealt, mo))
+    entry, hands = tables.view_hands(**act(dealt, mo))
     assert hands == list(dealt.started.position.hands)
     assert entry.version == 7
     assert not any(card in str(entry.details) for hand in hands for card in hand)
@@ -32,10 +32,10 @@ def test_hands_are_looked_at_and_the_players_told_once_the_game_is_over(
     assert REASON not in browser.get(log).content.decode()
 
 
-def test_nobody_looks_at_hands_of_people_they_play_with(dealt: Table, mo: User, bob: User) -> None:
+def test_staff_cannot_view_hands_of_people_they_play_with(dealt: Table, mo: User, bob: User) -> None:
     other = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON)
     lobby.join(code=other.game.code, viewer=Viewer(bob), now=NOON)
-    assert "You play somewhere" in refused("forbidden", tables.look, **act(dealt, mo))
+    assert "You are playing" in refused("forbidden", tables.view_hands, **act(dealt, mo))
     assert not AuditEntry.objects.exists()
     Game.objects.filter(pk=other.game.pk).update(status=Game.Status.VOID)
-    tables.look(**act(dealt, mo))
+    tables.view_hands(**act(dealt, mo))

@@ -35,7 +35,7 @@ def test_a_seat_moves_to_another_person_with_its_hand(dealt: Table, ann: User, b
     assert (entry.person, entry.details) == (dora, {"before": "bob", "before_id": bob.pk})
 
 
-def test_the_turn_of_a_seat_that_is_given_away_begins_anew_in_the_new_owners_nights(ann: User, alice: User) -> None:
+def test_the_turn_restarts_with_the_new_owner_s_quiet_hours(ann: User, alice: User) -> None:
     dora = User.objects.create_user(username="dora", quiet_from=time(11), quiet_to=time(15))
     table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(minutes=5), turn_since=NOON)
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
@@ -45,7 +45,7 @@ def test_the_turn_of_a_seat_that_is_given_away_begins_anew_in_the_new_owners_nig
     assert (after.seats[0].user, after.seats[0].misses, after.game.quiet_given) == (dora, 0, 10_800)
 
 
-def test_a_seat_given_away_in_a_pause_begins_its_turn_when_the_pause_ends(ann: User, alice: User) -> None:
+def test_a_seat_given_away_in_a_pause_starts_its_turn_after_it(ann: User, alice: User) -> None:
     User.objects.create_user(username="dora")
     table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(minutes=5), turn_since=NOON)
     tables.pause(**act(table, ann))
@@ -55,7 +55,7 @@ def test_a_seat_given_away_in_a_pause_begins_its_turn_when_the_pause_ends(ann: U
     assert now_of(table).game.deadline == NOON + timedelta(days=2)
 
 
-def test_a_hosts_seat_goes_with_the_table_as_long_as_it_is_open(ann: User, alice: User, bob: User) -> None:
+def test_giving_away_the_host_s_seat_of_an_open_table_changes_the_host(ann: User, alice: User, bob: User) -> None:
     dora = User.objects.create_user(username="dora")
     game = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON).game
     table = lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
@@ -67,7 +67,7 @@ def test_a_hosts_seat_goes_with_the_table_as_long_as_it_is_open(ann: User, alice
     assert [seat.user for seat in now_of(table).seats] == [dora, alice]
 
 
-def test_who_loses_a_seat_is_told_also_while_looking_at_the_game(ann: User, alice: User, bob: User) -> None:
+def test_a_person_who_loses_a_seat_is_notified_even_while_viewing(ann: User, alice: User, bob: User) -> None:
     person("dora")
     table = table_at(TWO_HANDS, [bob, alice])
     presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
@@ -78,7 +78,7 @@ def test_who_loses_a_seat_is_told_also_while_looking_at_the_game(ann: User, alic
     ]
 
 
-def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: User, bob: User) -> None:
+def test_the_old_and_the_new_owner_are_notified(ann: User, alice: User, bob: User) -> None:
     dora = person("dora")
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9), is_public=False)
     play_move(code=table.game.code, viewer=Viewer(bob), text="play r5", version=0, now=NOON)
@@ -105,9 +105,7 @@ def test_both_the_old_and_the_new_owner_of_a_seat_are_told(ann: User, alice: Use
     assert logged_in(person("charlie")).get(f"/games/{table.game.code}/").status_code == 404
 
 
-def test_a_seat_that_is_given_away_and_given_back_at_once_is_told_as_it_is_now(
-    ann: User, alice: User, bob: User
-) -> None:
+def test_giving_a_seat_away_and_back_sends_only_the_last_notice(ann: User, alice: User, bob: User) -> None:
     dora = person("dora")
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9))
     play_move(code=table.game.code, viewer=Viewer(bob), text="play r5", version=0, now=NOON)
@@ -131,13 +129,13 @@ def test_a_seat_that_is_given_away_and_given_back_at_once_is_told_as_it_is_now(
     ]
 
 
-def test_the_seat_of_who_has_left_is_nobodys_to_give(dealt: Table, ann: User, bob: User) -> None:
+def test_the_seat_of_a_player_who_left_cannot_be_given_away(dealt: Table, ann: User, bob: User) -> None:
     User.objects.create_user(username="dora")
     play_move(code=dealt.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     assert "has left" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="dora"))
 
 
-def test_a_seat_moves_to_nobody_who_should_not_have_it(dealt: Table, ann: User, alice: User) -> None:
+def test_a_seat_cannot_be_given_to_an_unsuitable_person(dealt: Table, ann: User, alice: User) -> None:
     dora = User.objects.create_user(username="dora")
     people.suspend(person_id=dora.pk, by=ann, days=1, reason=REASON, now=NOON)
     for code, username in (
@@ -149,8 +147,8 @@ def test_a_seat_moves_to_nobody_who_should_not_have_it(dealt: Table, ann: User, 
         refused(code, tables.move_seat, **act(dealt, ann, seat=1, username=username))
 
 
-def test_a_seat_goes_to_nobody_who_has_looked_at_the_hands(dealt: Table, ann: User, mo: User, alice: User) -> None:
-    tables.look(**act(dealt, mo))
+def test_a_seat_cannot_be_given_to_staff_who_viewed_the_hands(dealt: Table, ann: User, mo: User, alice: User) -> None:
+    tables.view_hands(**act(dealt, mo))
     assert "looked at hands" in refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="mo"))
     assert not AuditEntry.objects.filter(act="move_seat").exists()
     another = table_at(TWO_HANDS, [alice, "careful"])

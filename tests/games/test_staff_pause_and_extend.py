@@ -35,7 +35,7 @@ def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["pause", "resume"]
 
 
-def test_staff_end_their_own_pause_first_and_then_one_of_the_players(dealt: Table, mo: User) -> None:
+def test_resuming_ends_the_pause_by_staff_before_that_of_the_players(dealt: Table, mo: User) -> None:
     pausing.pause(dealt, reason="consent", now=NOON)
     tables.pause(**act(dealt, mo))
     tables.resume(**act(dealt, mo))
@@ -48,7 +48,7 @@ def test_staff_end_their_own_pause_first_and_then_one_of_the_players(dealt: Tabl
 
 
 @pytest.mark.parametrize("bot", [True, False])
-def test_a_pause_ends_as_staff_remove_the_last_person_who_could_end_it(mo: User, alice: User, bot: bool) -> None:
+def test_a_pause_ends_when_staff_remove_the_last_person(mo: User, alice: User, bot: bool) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + timedelta(hours=1))
     pausing.pause(table, reason="consent", now=NOON)
     tables.remove(**act(table, mo, seat=0, bot=bot))
@@ -56,7 +56,7 @@ def test_a_pause_ends_as_staff_remove_the_last_person_who_could_end_it(mo: User,
     assert (game.status, game.paused_reasons, game.wake_at) == ("playing", [], NOON)
 
 
-def test_an_extension_gives_the_turn_that_runs_more_time(dealt: Table, mo: User) -> None:
+def test_an_extension_gives_the_current_turn_more_time(dealt: Table, mo: User) -> None:
     tables.extend(**act(dealt, mo, minutes=90))
     assert now_of(dealt).game.deadline == NOON + timedelta(hours=11, minutes=30)
     turn = dealt.started.position.turn
@@ -65,7 +65,7 @@ def test_an_extension_gives_the_turn_that_runs_more_time(dealt: Table, mo: User)
     refused("malformed", tables.extend, **act(dealt, mo, minutes=0))
 
 
-def test_misses_are_forgiven_with_the_bank_that_they_used_up(dealt: Table, mo: User, bob: User) -> None:
+def test_forgiving_misses_gives_the_used_time_back(dealt: Table, mo: User, bob: User) -> None:
     refused("forbidden", tables.forgive, **act(dealt, mo, seat=1))
     Seat.objects.filter(game=dealt.game, index=1).update(misses=2, bank=400)
     tables.forgive(**act(dealt, mo, seat=1))
@@ -75,12 +75,12 @@ def test_misses_are_forgiven_with_the_bank_that_they_used_up(dealt: Table, mo: U
     assert (entry.person, entry.details) == (bob, {"misses": 2, "seconds": 86_000})
 
 
-def test_only_a_game_that_runs_has_misses_to_forgive(ann: User, alice: User) -> None:
+def test_misses_can_be_forgiven_only_in_a_running_game(ann: User, alice: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     refused("not_started", tables.forgive, **act(table, ann, seat=0))
     browser, back = staff_browser(ann), f"/admin/games/game/{table.game.pk}/change/"
     url = f"/admin/games/game/{table.game.pk}/act/forgive/"
     for answer in (browser.get(url), browser.post(url, {"seat": "0", "reason": REASON})):
         assert (answer.status_code, answer.headers.get("Location")) == (302, back)
-    assert "not at a table that is open" in browser.get(back).content.decode().lower()
+    assert "is not possible at a table that is open" in browser.get(back).content.decode().lower()
     assert not AuditEntry.objects.exists()

@@ -23,7 +23,7 @@ from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, t
 __all__ = ["dealt"]  # the fixture
 
 
-def test_a_bot_takes_a_removed_players_seat_for_good(dealt: Table, mo: User, bob: User) -> None:
+def test_a_bot_gets_a_removed_player_s_seat_for_good(dealt: Table, mo: User, bob: User) -> None:
     tables.remove(**act(dealt, mo, seat=1, bot=True))
     seat = now_of(dealt).seats[1]
     assert (seat.user, seat.bot, seat.left, seat.name) == (None, "careful", False, "bob")
@@ -37,13 +37,13 @@ def test_a_bot_takes_a_removed_players_seat_for_good(dealt: Table, mo: User, bob
     refused("forbidden", tables.remove, **act(dealt, mo, seat=1, bot=True))
 
 
-def test_a_bot_that_held_a_seat_for_its_owner_keeps_it_when_the_owner_is_removed(dealt: Table, mo: User) -> None:
+def test_a_stand_in_bot_keeps_the_seat_when_its_owner_is_removed(dealt: Table, mo: User) -> None:
     Seat.objects.filter(game=dealt.game, index=1).update(bot="careful")
     tables.remove(**act(dealt, mo, seat=1, bot=True))
     assert (now_of(dealt).seats[1].user, now_of(dealt).seats[1].bot) == (None, "careful")
 
 
-def test_a_removed_players_hand_is_set_aside_as_a_line_of_the_log(dealt: Table, mo: User, bob: User) -> None:
+def test_setting_a_removed_player_s_hand_aside_is_a_logged_move(dealt: Table, mo: User, bob: User) -> None:
     tables.remove(**act(dealt, mo, seat=1, bot=False))
     after = now_of(dealt)
     assert log_of(dealt)[-1] == "1 leave"
@@ -52,13 +52,13 @@ def test_a_removed_players_hand_is_set_aside_as_a_line_of_the_log(dealt: Table, 
     assert entry_of(dealt).version == 7
 
 
-def test_the_last_but_one_removed_ends_the_game(mo: User, alice: User, bob: User) -> None:
+def test_removing_the_second_last_player_ends_the_game(mo: User, alice: User, bob: User) -> None:
     table = table_after([alice, bob], 4, seed=0)
     tables.remove(**act(table, mo, seat=1, bot=False))
     assert (now_of(table).game.status, now_of(table).game.winner) == (Game.Status.OVER, 0)
 
 
-def test_a_person_removed_before_the_start_leaves_a_free_seat(mo: User, alice: User, bob: User) -> None:
+def test_removing_a_person_before_the_start_frees_the_seat(mo: User, alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(table, mo, seat=0, bot=True))
@@ -67,9 +67,7 @@ def test_a_person_removed_before_the_start_leaves_a_free_seat(mo: User, alice: U
     assert after.game.host == bob
 
 
-def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
-    ann: User, mo: User, alice: User, bob: User
-) -> None:
+def test_a_person_removed_from_an_open_table_cannot_join_it_again(ann: User, mo: User, alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     code = table.game.code
     lobby.join(code=code, viewer=Viewer(bob), now=NOON)
@@ -92,9 +90,7 @@ def test_whoever_is_taken_off_an_open_table_cannot_sit_down_there_again(
     lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)  # is not barred by a seat given away
 
 
-def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_invitation(
-    ann: User, alice: User, bob: User
-) -> None:
+def test_a_person_removed_from_a_rematch_cannot_return_by_invitation(ann: User, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     tables.void_game(**act(table, ann))
     again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
@@ -109,23 +105,23 @@ def test_whoever_is_taken_off_the_table_of_a_rematch_does_not_come_back_by_the_i
     ("bot", "text"),
     [
         (True, "Staff gave your seat to a bot for good, in the game with alice and charlie."),
-        (False, "Staff took you out of the game with alice and charlie."),
+        (False, "Staff removed you from the game with alice and charlie."),
     ],
 )
-def test_whoever_is_removed_is_told(dealt: Table, mo: User, bob: User, bot: bool, text: str) -> None:
+def test_a_removed_person_is_notified(dealt: Table, mo: User, bob: User, bot: bool, text: str) -> None:
     tables.remove(**act(dealt, mo, seat=1, bot=bot))
     told = Notice.objects.get(user=bob, channel="site")
     assert (told.kind, told.text) == ("seat_moved", text)
 
 
-def test_whoever_is_taken_off_an_open_table_is_told(mo: User, alice: User, bob: User) -> None:
+def test_a_person_removed_from_an_open_table_is_notified(mo: User, alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
-    assert Notice.objects.get(user=bob, channel="site").text == "Staff took you off the table with alice."
+    assert Notice.objects.get(user=bob, channel="site").text == "Staff removed you from the table with alice."
 
 
-def test_whoever_is_taken_off_an_open_table_twice_is_told_twice(ann: User, alice: User, bob: User) -> None:
+def test_a_person_removed_twice_is_notified_twice(ann: User, alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON)
     for n in (1, 2):
         other = person(f"other{n}")
@@ -133,5 +129,5 @@ def test_whoever_is_taken_off_an_open_table_twice_is_told_twice(ann: User, alice
         tables.move_seat(**act(table, ann, seat=1, username="bob"))
         tables.remove(**act(table, ann, seat=1, bot=True))
         outbox.deliver(clock=lambda: NOON)
-        sent = Notice.objects.filter(user=bob, channel="site", text__startswith="Staff took you off", state="sent")
+        sent = Notice.objects.filter(user=bob, channel="site", text__startswith="Staff removed you from", state="sent")
         assert sent.count() == n

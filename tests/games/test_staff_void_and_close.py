@@ -24,7 +24,7 @@ from tests.support.tables import NOON, now_of
 __all__ = ["dealt"]  # the fixture
 
 
-def test_a_void_round_counts_for_nothing_and_is_dealt_anew(dealt: Table, mo: User) -> None:
+def test_a_void_round_does_not_count_and_is_dealt_again(dealt: Table, mo: User) -> None:
     dealer = dealt.started.round.dealer
     tables.void_round(**act(dealt, mo))
     after = now_of(dealt)
@@ -38,14 +38,14 @@ def test_a_void_round_counts_for_nothing_and_is_dealt_anew(dealt: Table, mo: Use
     assert (entry.version, entry.details) == (7, {"round": 1})
 
 
-def test_a_void_round_is_shown_open_and_its_table_can_be_looked_at(dealt: Table, mo: User, alice: User) -> None:
+def test_a_void_round_is_shown_with_all_hands(dealt: Table, mo: User, alice: User) -> None:
     tables.void_round(**act(dealt, mo))
     for path in ("", "log/", "?since=3"):
         assert logged_in(alice).get(f"/games/{dealt.game.code}/{path}").status_code == 200
     assert Round.objects.get(game=dealt.game, number=1).ended_at == NOON
 
 
-def test_a_move_meant_for_the_void_deal_is_not_made_in_the_new_one(dealt: Table, mo: User) -> None:
+def test_a_move_chosen_in_the_void_round_is_refused(dealt: Table, mo: User) -> None:
     position = dealt.started.position
     user = dealt.seats[position.turn].user
     assert user is not None
@@ -64,7 +64,7 @@ def test_a_move_meant_for_the_void_deal_is_not_made_in_the_new_one(dealt: Table,
     assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen, "round": 2}).status_code == 303
 
 
-def test_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table, mo: User, bob: User) -> None:
+def test_a_player_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table, mo: User, bob: User) -> None:
     code = dealt.game.code
     play_move(code=code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     tables.void_round(**act(dealt, mo))
@@ -82,7 +82,7 @@ def test_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table,
     assert len(list(rules.replay_record(record))) == 3
 
 
-def test_no_round_is_made_void_in_a_pause_or_once_it_is_over(dealt: Table, mo: User) -> None:
+def test_a_round_cannot_be_voided_in_a_pause_or_after_its_end(dealt: Table, mo: User) -> None:
     tables.pause(**act(dealt, mo))
     assert "resume it first" in refused("forbidden", tables.void_round, **act(dealt, mo))
     tables.resume(**act(dealt, mo))
@@ -106,7 +106,7 @@ def test_a_void_game_ends_without_a_winner(dealt: Table, ann: User, alice: User,
     assert (denied.value.code, denied.value.rule, denied.value.message) == ("over", "END-1", "The game is over.")
 
 
-def test_a_table_that_has_not_started_is_closed(mo: User, alice: User) -> None:
+def test_staff_can_close_a_table_that_has_not_started(mo: User, alice: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
     tables.close(**act(table, mo))
     assert now_of(table).game.status == Game.Status.VOID
@@ -123,5 +123,5 @@ def test_a_table_that_has_not_started_is_closed(mo: User, alice: User) -> None:
     assert f"{settings.SITE_URL}/mail/open/" in str(letter.body)
 
 
-def test_a_game_that_runs_is_not_closed_but_void(dealt: Table, mo: User) -> None:
+def test_a_running_game_cannot_be_closed(dealt: Table, mo: User) -> None:
     refused("already_started", tables.close, **act(dealt, mo))

@@ -55,7 +55,7 @@ def test_every_act_on_a_person_has_its_test() -> None:
 
 
 @pytest.mark.parametrize("name", ON_PEOPLE)
-def test_nobody_acts_on_whom_they_play_with(ann: User, alice: User, name: str) -> None:
+def test_staff_cannot_act_on_people_they_play_with(ann: User, alice: User, name: str) -> None:
     """Not even to be kind: who sits at the table does not decide about it."""
     game = table_at(TWO_HANDS, [ann, alice]).game
     if name in ("unmute", "lift", "reopen_account"):
@@ -64,13 +64,13 @@ def test_nobody_acts_on_whom_they_play_with(ann: User, alice: User, name: str) -
             muted_until=later, suspended_until=later, is_active=name != "reopen_account"
         )
     act, more = ON_PEOPLE[name]
-    assert "You play with alice" in refused(act, **of(alice, ann, **more))
+    assert "You are playing with alice" in refused(act, **of(alice, ann, **more))
     Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)
     act(**of(alice, ann, **more))
     assert AuditEntry.objects.get().act == name
 
 
-def test_a_table_that_waits_for_players_counts_and_one_that_somebody_left_does_not(mo: User, alice: User) -> None:
+def test_open_tables_count_as_playing_together_and_left_games_do_not(mo: User, alice: User) -> None:
     game = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)
     refused(people.warn, **of(alice, mo))
@@ -78,7 +78,7 @@ def test_a_table_that_waits_for_players_counts_and_one_that_somebody_left_does_n
     people.warn(**of(alice, mo))
 
 
-def test_an_appeal_is_not_decided_by_whom_the_suspended_plays_with(ann: User, root: User, alice: User) -> None:
+def test_staff_cannot_decide_the_appeal_of_a_person_they_play_with(ann: User, root: User, alice: User) -> None:
     people.suspend(**of(alice, root, days=3))
     appeal = cases.appeal(person_id=alice.pk, text=TEXT, now=NOON)
     table_at(TWO_HANDS, [alice, ann])
@@ -97,7 +97,7 @@ def case_id(alice: User, bob: User, mo: User) -> int:
 
 
 @pytest.mark.parametrize("status", [Game.Status.PLAYING, Game.Status.OVER])
-def test_a_case_over_a_game_is_not_for_who_sits_or_sat_in_it(case_id: int, mo: User, ann: User, status: str) -> None:
+def test_staff_cannot_close_a_case_about_a_game_they_played_in(case_id: int, mo: User, ann: User, status: str) -> None:
     Game.objects.update(status=status)
     refused(cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
     closing: dict[str, Any] = {"outcome": "acted", "answer": "", "reason": REASON, "now": NOON}
@@ -106,14 +106,14 @@ def test_a_case_over_a_game_is_not_for_who_sits_or_sat_in_it(case_id: int, mo: U
     cases.close_case(case_id=case_id, by=ann, **closing)
 
 
-def test_nor_for_somebody_whose_seat_there_staff_took(case_id: int, mo: User, ann: User) -> None:
+def test_staff_who_lost_their_seat_cannot_close_a_case_about_that_game(case_id: int, mo: User, ann: User) -> None:
     game = Game.objects.get()
     tables.remove(game_id=game.pk, by=ann, seat=2, bot=True, reason=REASON, now=NOON)
     assert not Seat.objects.filter(user=mo).exists()
-    assert "sit or sat" in refused(cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
+    assert "are or were" in refused(cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
 
 
-def test_a_superuser_may_and_the_entry_says_that_they_play_together(root: User, alice: User, bob: User) -> None:
+def test_a_superuser_can_act_on_people_they_play_with_and_the_entry_says_so(root: User, alice: User, bob: User) -> None:
     """A site of friends may have nobody else."""
     table = table_at(TWO_HANDS, [alice, root])
     people.warn(**of(alice, root))
@@ -124,17 +124,17 @@ def test_a_superuser_may_and_the_entry_says_that_they_play_together(root: User, 
     assert AuditEntry.objects.latest("pk").details == {}
 
 
-def test_a_seat_is_not_taken_over_by_who_has_looked_at_the_hands(mo: User, bob: User) -> None:
+def test_a_guest_s_seat_stays_if_the_account_viewed_the_hands(mo: User, bob: User) -> None:
     """Sitting down as a guest, logging in, looking, and then taking the seat over."""
     guest = account_actions.create_guest()
     seen, other = table_at(TWO_HANDS, [guest, bob]), table_at(TWO_HANDS, [guest, bob])
-    tables.look(game_id=seen.game.pk, by=mo, reason=REASON, now=NOON)
+    tables.view_hands(game_id=seen.game.pk, by=mo, reason=REASON, now=NOON)
     assert guests.move_seats(guest=guest, user=mo) == (1, 1, 0)
     assert [owner(seen), owner(other)] == [guest, mo]
 
 
 @pytest.mark.parametrize("how", ["remove", "move_seat"])
-def test_nor_by_whom_staff_took_off_the_table(ann: User, alice: User, bob: User, how: str) -> None:
+def test_a_guest_s_seat_stays_if_staff_removed_the_account(ann: User, alice: User, bob: User, how: str) -> None:
     person("dora")
     guest = account_actions.create_guest()
     hands = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}
@@ -145,12 +145,12 @@ def test_nor_by_whom_staff_took_off_the_table(ann: User, alice: User, bob: User,
     assert owner(table) == guest
 
 
-def test_who_brings_seats_along_is_told_which_stay_behind(mo: User, bob: User) -> None:
+def test_logging_in_says_which_seats_stay_with_the_guest(mo: User, bob: User) -> None:
     guest = account_actions.create_guest()
     seen = table_at(TWO_HANDS, [guest, bob])
     browser = logged_in(guest)
     browser.post("/accounts/login/", {"login": "mo", "password": "mo"})
-    tables.look(game_id=seen.game.pk, by=mo, reason=REASON, now=timezone.now())
+    tables.view_hands(game_id=seen.game.pk, by=mo, reason=REASON, now=timezone.now())
     answer = browser.post("/move-seats/", {"answer": "move"}, follow=True).content.decode()
     assert f"0 games of {guest.name} moved to your account." in answer
     assert f"1 game of {guest.name} stayed behind: you looked at hands there as staff" in answer

@@ -56,13 +56,13 @@ def end_pause(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
     pauses.end_pause(code=table.game.code, viewer=Viewer(user), now=at)
 
 
-def test_the_names_that_are_stored_stay_as_they_are() -> None:
+def test_stored_names_do_not_change() -> None:
     assert list(KINDS) == [
         "pause_began", "pause_ended", "pause_ran_out", "pause_abandoned", "bot_began", "seat_taken_back",
     ]  # fmt: skip
 
 
-def test_a_pause_stands_in_the_log_where_it_began_and_where_it_ended(
+def test_the_log_shows_where_a_pause_began_and_ended(
     table: Table, alice: User, bob: User, as_alice: Client, as_bob: Client
 ) -> None:
     move(table, alice, "play r5")
@@ -80,19 +80,19 @@ def test_a_pause_stands_in_the_log_where_it_began_and_where_it_ended(
         assert log_lines(browser, table.game, "log/") == shown
 
 
-def test_a_wish_for_a_pause_that_is_taken_back_is_not_in_the_log(table: Table, alice: User) -> None:
+def test_a_withdrawn_vote_for_a_pause_is_not_logged(table: Table, alice: User) -> None:
     pause(table, alice)
     end_pause(table, alice)
     assert told(table) == []
 
 
-def test_a_pause_that_ends_by_itself_says_so(table: Table, alice: User, bob: User) -> None:
+def test_the_log_says_that_a_pause_ended_by_itself(table: Table, alice: User, bob: User) -> None:
     pause(table, alice, bob)
     pauses.end_old_pauses(now=NOON + Game.LONGEST_PAUSE)
     assert told(table) == [AGREED, "The agreed pause ended after 30 days."]
 
 
-def test_a_pause_that_nobody_is_left_to_end_says_so(alice: User) -> None:
+def test_the_log_says_that_nobody_was_left_to_end_a_pause(alice: User) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
     pause(table, alice)
     move(table, alice, "leave", at=NOON + MINUTE)
@@ -100,32 +100,30 @@ def test_a_pause_that_nobody_is_left_to_end_says_so(alice: User) -> None:
     assert [(note.version, note.text) for note in notes] == [(0, AGREED), (1, ABANDONED)]
 
 
-def test_what_an_act_of_staff_brought_about_comes_after_it(alice: User, ann: User) -> None:
+def test_events_caused_by_a_staff_act_follow_it(alice: User, ann: User) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
     pause(table, alice)
     tables.remove(game_id=table.game.pk, by=ann, reason=REASON, now=NOON + MINUTE, seat=0, bot=True)
-    assert told(table) == [AGREED, "Staff took alice off the table: a bot has the seat from then on.", ABANDONED]
+    assert told(table) == [AGREED, "Staff removed alice from the table, and a bot took over the seat.", ABANDONED]
 
 
-def test_pauses_of_staff_and_of_a_restore_are_not_told_as_the_players_own(table: Table, ann: User) -> None:
+def test_pauses_by_staff_or_a_restore_are_not_logged_as_agreed(table: Table, ann: User) -> None:
     for act in (tables.pause, tables.resume):
         act(game_id=table.game.pk, by=ann, reason=REASON, now=NOON)
     locked(table, lambda here: pausing.pause(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
     locked(table, lambda here: pausing.resume(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
-    assert told(table) == ["Staff paused the game.", "Staff let the game go on."]
+    assert told(table) == ["Staff paused the game.", "Staff resumed the game."]
     assert not TableEvent.objects.exists()
 
 
-def test_the_players_end_their_pause_while_that_of_staff_stands(
-    table: Table, alice: User, bob: User, ann: User
-) -> None:
+def test_players_can_end_their_pause_during_one_by_staff(table: Table, alice: User, bob: User, ann: User) -> None:
     pause(table, alice, bob)
     tables.pause(game_id=table.game.pk, by=ann, reason=REASON, now=NOON + MINUTE)
     end_pause(table, alice, at=NOON + 2 * MINUTE)
     assert told(table, bob) == [AGREED, "Staff paused the game.", f"alice {ENDED}"]
 
 
-def test_a_bot_that_takes_a_seat_after_missed_turns_and_its_owner_who_comes_back(
+def test_the_log_shows_a_bot_taking_over_and_the_owner_returning(
     alice: User, bob: User, as_alice: Client, as_bob: Client
 ) -> None:
     table = due_table(TWO_HANDS, [alice, bob])
@@ -140,20 +138,18 @@ def test_a_bot_that_takes_a_seat_after_missed_turns_and_its_owner_who_comes_back
         assert log_lines(browser, table.game)[:2] == ["alice took the seat back from the bot.", BOT.format("alice")]
 
 
-def test_whoever_leaves_after_missed_turns_has_a_move_that_says_so(alice: User, bob: User, charlie: User) -> None:
+def test_leaving_after_missed_turns_is_a_move_not_an_event(alice: User, bob: User, charlie: User) -> None:
     table = due_table(THREE_HANDS, [alice, bob, charlie], misses_allowed=1, after_misses="leave")
     swept()
     assert told(table) == []
 
 
-def test_a_bot_that_staff_gave_a_seat_is_told_once(table: Table, ann: User) -> None:
+def test_a_bot_seated_by_staff_is_logged_once(table: Table, ann: User) -> None:
     tables.remove(game_id=table.game.pk, by=ann, reason=REASON, now=NOON, seat=0, bot=True)
-    assert told(table) == ["Staff took alice off the table: a bot has the seat from then on."]
+    assert told(table) == ["Staff removed alice from the table, and a bot took over the seat."]
 
 
-def test_people_are_called_as_they_are_today_and_a_guest_who_is_gone_as_they_played(
-    alice: User, ann: User, bob: User
-) -> None:
+def test_the_log_uses_current_names_and_keeps_those_of_deleted_guests(alice: User, ann: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
     pause(table, alice, bob)
     end_pause(table, bob)
@@ -165,7 +161,7 @@ def test_people_are_called_as_they_are_today_and_a_guest_who_is_gone_as_they_pla
     assert told(table) == [AGREED, f"bob {ENDED}"]
 
 
-def test_the_events_of_a_private_table_are_shown_to_its_people_alone(
+def test_events_of_a_private_table_are_shown_to_its_players_only(
     alice: User, bob: User, charlie: User, as_alice: Client
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, is_public=False)
@@ -178,7 +174,7 @@ def test_the_events_of_a_private_table_are_shown_to_its_people_alone(
             assert AGREED not in answer.content.decode()
 
 
-def test_it_is_no_move_and_not_in_the_record(alice: User, bob: User) -> None:
+def test_events_are_not_moves_and_not_in_the_record(alice: User, bob: User) -> None:
     table = table_after([alice, bob], 12, seed=5, deadline=NOON + 5 * HOUR)
     before = queries.log_of(now_of(table), alice)
     pause(table, alice, bob)
@@ -190,7 +186,7 @@ def test_it_is_no_move_and_not_in_the_record(alice: User, bob: User) -> None:
     assert len(told(table)) == 2
 
 
-def test_it_is_saved_with_what_happened_or_not_at_all(
+def test_an_event_is_saved_in_the_transaction_of_its_cause(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = due_table(TWO_HANDS, [alice, bob])
@@ -217,15 +213,13 @@ def test_players_cannot_fill_the_log_between_two_moves(table: Table, alice: User
     assert TableEvent.objects.count() == MOST_PER_VERSION + 1
 
 
-def test_events_keep_their_order_though_a_process_has_a_wrong_clock(table: Table, alice: User, bob: User) -> None:
+def test_events_keep_their_order_if_a_process_has_a_wrong_clock(table: Table, alice: User, bob: User) -> None:
     pause(table, alice, bob)
     end_pause(table, bob, at=NOON - HOUR)
     assert told(table) == [AGREED, f"bob {ENDED}"]
 
 
-def test_a_kind_that_only_a_later_release_knows_breaks_no_page(
-    table: Table, alice: User, bob: User, as_alice: Client
-) -> None:
+def test_an_unknown_kind_breaks_no_page(table: Table, alice: User, bob: User, as_alice: Client) -> None:
     TableEvent.objects.create(game=table.game, version=0, kind="thunder", at=NOON)
     pause(table, alice, bob)
     for rest in ("", "log/"):
@@ -256,7 +250,7 @@ def test_a_page_of_an_old_part_of_the_log_reads_no_later_events(table: Table, al
         assert [event.version for event in events] == versions
 
 
-def test_events_cost_a_page_no_further_statement(
+def test_events_cost_a_page_no_extra_statement(
     table: Table, alice: User, bob: User, as_alice: Client, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     log_lines(as_alice, table.game, fragment=True)
@@ -269,6 +263,6 @@ def test_events_cost_a_page_no_further_statement(
         assert len(log_lines(as_alice, table.game, fragment=True)) == 6
 
 
-def test_staff_read_it_on_their_page_of_the_game(table: Table, alice: User, bob: User, ann: User) -> None:
+def test_staff_see_events_on_their_game_page(table: Table, alice: User, bob: User, ann: User) -> None:
     pause(table, alice, bob)
     assert AGREED in staff_browser(ann).get(f"/admin/games/game/{table.game.pk}/change/").content.decode()

@@ -102,7 +102,7 @@ def seats_of(user: User) -> int:
 
 
 @pytest.mark.parametrize("sit_down", WAYS)
-def test_nobody_gets_a_seat_at_one_more_table(
+def test_a_person_at_the_limit_gets_no_further_seat(
     full: list[Table], alice: User, charlie: User, sit_down: Callable[[User, User], None]
 ) -> None:
     with pytest.raises(Denied, match=f"You have {FULL}.*Finish or leave one first") as refused:
@@ -112,7 +112,7 @@ def test_nobody_gets_a_seat_at_one_more_table(
 
 
 @pytest.mark.parametrize("sit_down", WAYS)
-def test_after_leaving_a_table_a_person_may_sit_down_at_another(
+def test_after_leaving_a_table_a_person_can_join_another(
     full: list[Table], alice: User, charlie: User, sit_down: Callable[[User, User], None]
 ) -> None:
     play_move(code=full[0].game.code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
@@ -120,7 +120,7 @@ def test_after_leaving_a_table_a_person_may_sit_down_at_another(
     assert seats_of(alice) == 2
 
 
-def test_without_limits_a_person_sits_at_any_number_of_tables(
+def test_without_limits_a_person_can_have_any_number_of_tables(
     settings: Settings, full: list[Table], alice: User, charlie: User
 ) -> None:
     settings.RATE_LIMITS = 0
@@ -132,7 +132,7 @@ def test_the_limit_is_far_above_what_people_play() -> None:
     assert TABLES == 200
 
 
-def test_staff_cannot_give_a_seat_to_somebody_at_the_limit(
+def test_staff_cannot_give_a_seat_to_a_person_at_the_limit(
     full: list[Table], alice: User, bob: User, charlie: User, ann: User
 ) -> None:
     table = table_at(TWO_HANDS, [bob, charlie])
@@ -144,7 +144,7 @@ def test_staff_cannot_give_a_seat_to_somebody_at_the_limit(
     assert now_of(table).seats[0].user == bob
 
 
-def test_tables_of_a_guest_past_the_limit_stay_behind(alice: User, bob: User, charlie: User) -> None:
+def test_a_guest_s_tables_over_the_limit_stay_with_the_guest(alice: User, bob: User, charlie: User) -> None:
     """Otherwise an account could collect the tables of one guest after another."""
     over, going = ended_table(bob, charlie), [table_at(TWO_HANDS, [bob, charlie]) for _ in range(2)]
     table_at(TWO_HANDS, [alice, charlie])
@@ -169,7 +169,7 @@ def hosts_of(tables: list[Table]) -> list[User | None]:
 
 @pytest.mark.usefixtures("two_of_each_kind")
 @pytest.mark.parametrize("kind", [OPEN, AGAINST_BOTS], ids=["open", "against bots"])
-def test_no_account_collects_the_tables_of_guests_past_a_limit(kind: dict[str, object], alice: User) -> None:
+def test_an_account_cannot_exceed_a_limit_with_tables_of_guests(kind: dict[str, object], alice: User) -> None:
     own = new_table(alice, **kind)
     guest, another = create_guest(), create_guest()
     tables = [new_table(guest, **kind) for _ in range(2)]
@@ -182,7 +182,7 @@ def test_no_account_collects_the_tables_of_guests_past_a_limit(kind: dict[str, o
 
 
 @pytest.mark.usefixtures("two_of_each_kind")
-def test_each_kind_of_table_that_a_guest_brings_along_has_its_own_limit(alice: User, charlie: User) -> None:
+def test_each_kind_of_a_guest_s_tables_has_its_own_limit(alice: User, charlie: User) -> None:
     guest = create_guest()
     for kind in (OPEN, AGAINST_BOTS):
         for _ in range(2):
@@ -194,7 +194,7 @@ def test_each_kind_of_table_that_a_guest_brings_along_has_its_own_limit(alice: U
 
 
 @pytest.mark.usefixtures("two_of_each_kind")
-def test_a_guest_s_table_that_everybody_else_left_counts_as_one_against_bots(alice: User, charlie: User) -> None:
+def test_a_guest_s_table_that_all_others_left_counts_as_against_bots(alice: User, charlie: User) -> None:
     guest = create_guest()
     tables = [table_at(TWO_HANDS, [guest, "careful"]) for _ in range(3)]
     left = table_at(TWO_HANDS, [guest, charlie])
@@ -203,7 +203,7 @@ def test_a_guest_s_table_that_everybody_else_left_counts_as_one_against_bots(ali
     assert [now_of(table).seats[0].user for table in (*tables, left)] == [alice, alice, guest, guest]
 
 
-def test_tables_past_one_limit_take_no_room_under_another(alice: User, charlie: User) -> None:
+def test_tables_over_one_limit_do_not_count_for_another(alice: User, charlie: User) -> None:
     """The limits are one table against bots and two in all. Of three, the second one against bots stays behind."""
     guest = create_guest()
     others: list[User | str] = ["careful", "careful", charlie]
@@ -212,7 +212,7 @@ def test_tables_past_one_limit_take_no_room_under_another(alice: User, charlie: 
     assert [now_of(table).seats[0].user for table in tables] == [alice, guest, alice]
 
 
-def test_moving_a_guest_s_tables_runs_as_many_queries_for_ten_as_for_one(alice: User, bob: User, charlie: User) -> None:
+def test_moving_a_guest_s_tables_runs_a_constant_number_of_queries(alice: User, bob: User, charlie: User) -> None:
     asked, dora = [], person("dora")
     for guest, tables in ((bob, 1), (charlie, 10)):
         for _ in range(tables):
@@ -238,7 +238,7 @@ def test_a_start_locks_the_person_before_it_changes_seats(alice: User, bob: User
     assert [seat.index for seat in now_of(table).seats] == [0, 1]
 
 
-def test_the_page_says_which_tables_of_a_guest_stayed_behind(full: list[Table], alice: User, charlie: User) -> None:
+def test_the_page_says_which_tables_stayed_with_the_guest(full: list[Table], alice: User, charlie: User) -> None:
     browser = logged_in(alice)
     guest = person("guest")
     User.objects.filter(pk=guest.pk).update(is_guest=True)

@@ -24,7 +24,7 @@ TIDY = [
     (preferences, "forget_old"),
     (mails, "forget_old"),
     (auto_reports, "forget_marks"),
-    (auto_reports, "watch"),
+    (auto_reports, "report_signs"),
 ]
 NOTICES = [(reminders, "remind"), (preferences, "write_digests"), (outbox, "deliver")]
 
@@ -36,7 +36,7 @@ NOTICES = [(reminders, "remind"), (preferences, "write_digests"), (outbox, "deli
         *[(tasks.send_notices, NOTICES, n) for n in range(len(NOTICES))],
     ],
 )
-def test_a_step_that_fails_keeps_no_other_from_running(
+def test_a_failing_step_does_not_stop_the_others(
     task: Any,
     steps: list[tuple[Any, str]],
     broken: int,
@@ -62,7 +62,7 @@ def test_a_step_that_fails_keeps_no_other_from_running(
     assert [record.exc_info[1] for record in caplog.records if record.exc_info] == list(raised.value.exceptions)
 
 
-def test_steps_that_all_run_raise_nothing() -> None:
+def test_steps_that_succeed_raise_nothing() -> None:
     ran: list[int] = []
     run_all(first=lambda: ran.append(1), second=lambda: ran.append(2))
     assert ran == [1, 2]

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
         ({"draw_pile": ["rE", "g1", "y3"]}, ["0 clock draw", "0 clock play rE"], 24),
     ],
 )
-def test_the_clock_plays_for_whose_time_is_up(
+def test_the_clock_plays_when_time_runs_out(
     alice: User, bob: User, changes: dict[str, Any], lines: list[str], deadline: int
 ) -> None:
     table = due_table({**TWO_HANDS, **changes}, [alice, bob])
@@ -64,7 +64,7 @@ def test_no_clock_acts_in_a_game_that_is_over_or_paused(alice: User, bob: User, 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_games_the_clock_has_played_follow_from_their_log(alice: User, bob: User, charlie: User) -> None:
+def test_games_that_the_clock_played_replay_from_their_log(alice: User, bob: User, charlie: User) -> None:
     for seed in range(6):
         table = table_after([alice, bob, charlie], 8, seed, deadline=NOON, turn_since=NOON - HOUR)
         for turns in range(1, 8):
@@ -74,7 +74,7 @@ def test_games_the_clock_has_played_follow_from_their_log(alice: User, bob: User
 
 
 @pytest.mark.rule("CLOCK-2")
-def test_a_callout_window_closes_when_its_own_time_has_passed(alice: User, bob: User) -> None:
+def test_a_callout_window_closes_when_its_time_has_passed(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, bob], deadline=NOON + HOUR)
     Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=NOON)
@@ -87,7 +87,7 @@ def test_a_callout_window_closes_when_its_own_time_has_passed(alice: User, bob: 
 
 
 @pytest.mark.rule("CLOCK-2")
-def test_a_catch_after_the_window_s_time_is_refused_though_no_sweep_has_come(alice: User, bob: User) -> None:
+def test_a_late_catch_is_refused_even_before_the_sweep_runs(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, bob], deadline=NOON + HOUR)
     Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=NOON - SECOND)
@@ -95,7 +95,7 @@ def test_a_catch_after_the_window_s_time_is_refused_though_no_sweep_has_come(ali
     assert log_of(table) == ["0 clock uno"]
 
 
-def test_a_window_that_the_turn_s_end_closes_needs_no_line(alice: User, bob: User) -> None:
+def test_a_window_closed_by_the_end_of_the_turn_is_not_logged(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     table = due_table(position, [alice, bob])
     Hand.objects.filter(round=table.started.round, seat__index=0).update(callout_until=NOON)
@@ -111,14 +111,14 @@ def test_a_late_move_loses_to_the_clock(alice: User, bob: User) -> None:
     assert log_of(table) == ["0 clock draw", "0 clock play y3"]
 
 
-def test_a_move_in_time_wins_though_the_sweep_comes_late(alice: User, bob: User) -> None:
+def test_a_move_in_time_is_accepted_even_if_the_sweep_is_late(alice: User, bob: User) -> None:
     table = due_table(TWO_HANDS, [alice, bob])
     move(table, alice, "play r5", at=NOON - 2 * SECOND)
     assert swept() == sweep.Swept()
     assert log_of(table) == ["0 play r5"]
 
 
-def test_the_database_s_clock_says_who_is_late(alice: User, bob: User) -> None:
+def test_the_database_s_clock_decides_who_is_late(alice: User, bob: User) -> None:
     table = due_table(TWO_HANDS, [alice, bob], deadline=NOON + 5 * SECOND)
     here = queries.load(Game.objects.get(pk=table.game.pk))
     assert not timeouts.is_due(here, NOON)
@@ -128,7 +128,7 @@ def test_the_database_s_clock_says_who_is_late(alice: User, bob: User) -> None:
     assert not timeouts.is_due(here, NOON + 10 * SECOND)
 
 
-def test_who_resigns_late_leaves_after_the_clock_s_move(alice: User, bob: User, charlie: User) -> None:
+def test_a_late_resignation_comes_after_the_clock_s_move(alice: User, bob: User, charlie: User) -> None:
     table = due_table(THREE_HANDS, [alice, bob, charlie])
     move(table, alice, "leave")
     assert log_of(table) == ["0 clock draw", "0 clock play y3", "0 leave"]
@@ -136,7 +136,7 @@ def test_who_resigns_late_leaves_after_the_clock_s_move(alice: User, bob: User, 
 
 @pytest.mark.rule("CLOCK-3")
 @pytest.mark.parametrize("text", ["play r5", "uno", "catch 1"])
-def test_any_move_of_one_s_own_forgets_the_misses(alice: User, bob: User, text: str) -> None:
+def test_a_player_s_own_move_resets_the_misses(alice: User, bob: User, text: str) -> None:
     hands = {"play r5": [["r5", "b1", "b2"], ["r4", "g3"]], "uno": [["b1"], ["r4", "g3"]], "catch 1": [["b1"], ["g3"]]}
     exposed = {"play r5": [], "uno": [0], "catch 1": [1]}
     table = table_at({**TWO_HANDS, "hands": hands[text], "exposed": exposed[text]}, [alice, bob])
@@ -164,7 +164,7 @@ def test_after_the_last_miss_a_bot_takes_the_seat(alice: User, bob: User) -> Non
 
 
 @pytest.mark.rule("CLOCK-3")
-def test_a_bot_that_takes_the_seat_in_its_own_further_turn_is_due_at_once(alice: User, bob: User) -> None:
+def test_a_bot_that_takes_over_during_its_own_turn_is_due_immediately(alice: User, bob: User) -> None:
     table = due_table({**TWO_HANDS, "draw_pile": ["rE", "g1", "y3"]}, [alice, bob], bot_pause=2.0, misses_allowed=1)
     swept()
     game = now_of(table).game
@@ -172,7 +172,7 @@ def test_a_bot_that_takes_the_seat_in_its_own_further_turn_is_due_at_once(alice:
 
 
 @pytest.mark.rule("CLOCK-3")
-def test_or_the_player_leaves_as_the_table_says(alice: User, bob: User, charlie: User) -> None:
+def test_after_the_last_miss_the_player_leaves_if_the_table_says_so(alice: User, bob: User, charlie: User) -> None:
     table = due_table(THREE_HANDS, [alice, bob, charlie], misses_allowed=1, after_misses="leave")
     swept()
     after = now_of(table)
@@ -183,7 +183,9 @@ def test_or_the_player_leaves_as_the_table_says(alice: User, bob: User, charlie:
 
 
 @pytest.mark.rule("CLOCK-3")
-def test_who_misses_the_last_turn_of_a_round_leaves_with_the_next_deal(alice: User, bob: User, charlie: User) -> None:
+def test_a_player_who_misses_the_last_turn_of_a_round_leaves_at_the_next_deal(
+    alice: User, bob: User, charlie: User
+) -> None:
     position = {**THREE_HANDS, "hands": [[], ["r4"], ["y1"]], "phase": "over", "winner": 0, "points": 5}
     table = table_at(position, [alice, bob, charlie], target=1000, misses_allowed=1, after_misses="leave")
     Seat.objects.filter(game=table.game, index=1).update(misses=1)
@@ -195,7 +197,7 @@ def test_who_misses_the_last_turn_of_a_round_leaves_with_the_next_deal(alice: Us
     assert after.game.deadline is not None
 
 
-def test_a_deadline_that_came_to_fall_in_the_night_moves_when_it_is_due(alice: User, bob: User) -> None:
+def test_a_due_deadline_in_quiet_hours_moves_instead(alice: User, bob: User) -> None:
     table = due_table(TWO_HANDS, [alice, bob])
     User.objects.filter(pk=alice.pk).update(quiet_from=time(10), quiet_to=time(14))
     assert swept() == sweep.Swept(acted=1)
@@ -205,9 +207,7 @@ def test_a_deadline_that_came_to_fall_in_the_night_moves_when_it_is_due(alice: U
     assert log_of(table) != []
 
 
-def test_a_game_that_fails_does_not_hold_up_the_others(
-    alice: User, bob: User, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failing_game_does_not_hold_up_others(alice: User, bob: User, caplog: pytest.LogCaptureFixture) -> None:
     broken = due_table(TWO_HANDS, [alice, bob], deadline=NOON - HOUR)
     whole = due_table(TWO_HANDS, [alice, bob])
     change_position(broken, discard_pile=("nonsense",))
@@ -218,7 +218,7 @@ def test_a_game_that_fails_does_not_hold_up_the_others(
 
 
 @pytest.mark.parametrize("windows", [True, False])
-def test_games_that_fail_however_many_hold_up_no_other(
+def test_many_failing_games_do_not_hold_up_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, windows: bool
 ) -> None:
     """More of them, and all of them before it, than a sweep acts on or asks for at once."""
@@ -233,7 +233,7 @@ def test_games_that_fail_however_many_hold_up_no_other(
     assert log_of(whole) != []
 
 
-def test_bots_that_fail_however_many_keep_no_other_waiting(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_failing_bots_do_not_hold_up_others(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are asked for again and again, and nothing comes of it."""
     monkeypatch.setattr(sweep, "BATCH", 2)
     asked: list[int] = []

@@ -69,7 +69,7 @@ def test_a_deadline_in_the_night_moves_to_the_morning(alice: User, bob: User) ->
 
 
 @pytest.mark.django_db
-def test_what_quiet_hours_gave_is_not_saved(alice: User, bob: User) -> None:
+def test_time_from_quiet_hours_is_not_banked(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, quiet_given=2 * 3600, turn_since=NOON)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert now_of(table).seats[0].bank == 3 * 3600
@@ -84,7 +84,7 @@ def test_a_turn_that_begins_on_vacation_runs_from_its_end(alice: User, bob: User
 
 
 @pytest.mark.django_db
-def test_who_moves_on_vacation_saves_no_vacation(alice: User, bob: User) -> None:
+def test_vacation_time_is_not_banked(alice: User, bob: User) -> None:
     resting(alice, vacation_from=NOON - HOUR, vacation_until=NOON + 100 * HOUR)
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 105 * HOUR, turn_since=NOON + 100 * HOUR)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
@@ -95,13 +95,13 @@ def test_who_moves_on_vacation_saves_no_vacation(alice: User, bob: User) -> None
 @pytest.mark.parametrize(
     "fields", [{"vacation_until": NOON + 9 * HOUR}, {"quiet_from": time(11), "quiet_to": time(14)}]
 )
-def test_a_live_table_knows_neither_vacation_nor_night(alice: User, bob: User, fields: dict[str, object]) -> None:
+def test_a_live_table_ignores_vacations_and_quiet_hours(alice: User, bob: User, fields: dict[str, object]) -> None:
     resting(bob, **fields)
     assert after_the_move(alice, bob, pace="live").game.deadline == NOON + timedelta(seconds=60)
 
 
 @pytest.mark.django_db
-def test_one_turn_gets_no_more_than_12_quiet_hours(alice: User, bob: User) -> None:
+def test_one_turn_gets_at_most_12_hours_from_quiet_hours(alice: User, bob: User) -> None:
     resting(bob, quiet_from=time(11), quiet_to=time(10))  # older than the limit of its length
     game = after_the_move(alice, bob).game
     assert game.deadline == NOON + 60 * HOUR
@@ -131,13 +131,13 @@ NIGHT = ("Europe/Helsinki", time(22), time(7), None, None)
         (("Europe/Helsinki", time(22), time(3, 30), None, None), utc(25, 1, 29, 10), utc(25, 1, 29, 10)),
     ],
 )
-def test_quiet_hours_end_in_the_zone_of_their_owner(
+def test_quiet_hours_end_in_their_owner_s_time_zone(
     rest: tuple[str, time | None, time | None, None, None], moment: datetime, end: datetime
 ) -> None:
     assert Rest(*rest).quiet_end(moment) == end
 
 
-def test_quiet_hours_have_a_length_over_midnight() -> None:
+def test_quiet_hours_can_span_midnight() -> None:
     assert quiet_length(time(22), time(7)) == 9 * HOUR
     assert quiet_length(time(7), time(7)) == 24 * HOUR
 
@@ -164,7 +164,7 @@ def test_a_custom_pace_has_limits(numbers: dict[str, object], says: str) -> None
         custom_pace(numbers)
 
 
-def test_the_presets_keep_the_limits_of_custom_paces() -> None:
+def test_preset_paces_are_within_the_limits_of_custom_paces() -> None:
     for preset in PACES.values():
         numbers = {name: getattr(preset, name) for name in LIMITS}
         made = custom_pace(numbers)
@@ -172,12 +172,12 @@ def test_the_presets_keep_the_limits_of_custom_paces() -> None:
         assert made.name == CUSTOM
 
 
-def test_a_span_is_said_in_its_largest_unit() -> None:
+def test_a_duration_is_shown_in_its_largest_unit() -> None:
     assert [span(n) for n in (0, 90, 120, 7200, 86_400, 172_800)] == ["0 s", "90 s", "2 min", "2 h", "1 day", "2 days"]
 
 
 @pytest.mark.django_db
-def test_a_running_game_knows_the_skew_of_the_database_s_clock(alice: User, bob: User) -> None:
+def test_a_loaded_game_has_the_skew_of_the_database_s_clock(alice: User, bob: User) -> None:
     game = lock_row("pk", table_at(TWO_HANDS, [alice, bob]).game.pk)
     assert game is not None
     assert abs(game.skew) < timedelta(seconds=5)

@@ -45,7 +45,7 @@ def left(user: User, at: datetime = NOON) -> int:
     return vacation_days_left(User.objects.get(pk=user.pk), at)
 
 
-def test_the_clock_stands_still_for_as_long_as_the_vacation(alice: User, bob: User) -> None:
+def test_the_clock_stops_during_a_vacation(alice: User, bob: User) -> None:
     table = running(alice, bob)
     other = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR)
     assert start_vacation(user=alice, days=7, now=NOON) == NOON + 7 * DAY
@@ -56,7 +56,7 @@ def test_the_clock_stands_still_for_as_long_as_the_vacation(alice: User, bob: Us
     assert left(alice) == 21
 
 
-def test_who_is_on_vacation_may_still_play(alice: User, bob: User) -> None:
+def test_a_player_on_vacation_can_still_play(alice: User, bob: User) -> None:
     table = running(alice, bob)
     start_vacation(user=alice, days=7, now=NOON)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON + DAY)
@@ -64,7 +64,7 @@ def test_who_is_on_vacation_may_still_play(alice: User, bob: User) -> None:
     assert (after.seats[0].bank, after.game.deadline) == (5 * 3600, NOON + DAY + 48 * HOUR)
 
 
-def test_an_early_end_sets_the_clocks_going_and_gives_whole_days_back(alice: User, bob: User) -> None:
+def test_an_early_end_resumes_the_clocks_and_returns_whole_days(alice: User, bob: User) -> None:
     table = running(alice, bob)
     start_vacation(user=alice, days=7, now=NOON)
     assert end_vacation(user=alice, now=NOON + 2 * DAY + HOUR) == 4
@@ -73,7 +73,7 @@ def test_an_early_end_sets_the_clocks_going_and_gives_whole_days_back(alice: Use
     assert left(alice) == 25
 
 
-def test_a_turn_that_came_in_the_vacation_begins_at_its_end(alice: User, bob: User) -> None:
+def test_a_turn_that_starts_during_a_vacation_runs_from_its_end(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
     start_vacation(user=alice, days=7, now=NOON)
     play_move(code=table.game.code, viewer=Viewer(bob), text="play r4", version=0, now=NOON)
@@ -95,13 +95,13 @@ def test_a_paused_turn_resumes_after_the_vacation(alice: User, bob: User) -> Non
     ("days", "code", "says"),
     [(0, "malformed", "Choose 1 to 28 days"), (-3, "malformed", "Choose"), (29, "malformed", "Choose 1 to 28 days")],
 )
-def test_a_vacation_has_the_days_that_are_left(alice: User, days: int, code: str, says: str) -> None:
+def test_a_vacation_cannot_be_longer_than_the_days_left(alice: User, days: int, code: str, says: str) -> None:
     with pytest.raises(Denied, match=says) as refused:
         start_vacation(user=alice, days=days, now=NOON)
     assert refused.value.code == code
 
 
-def test_the_days_are_a_year_s(alice: User) -> None:
+def test_the_days_are_per_year(alice: User) -> None:
     start_vacation(user=alice, days=28, now=NOON)
     with pytest.raises(Denied, match="You have no vacation days left this year"):
         start_vacation(user=alice, days=1, now=NOON + 29 * DAY)
@@ -111,7 +111,7 @@ def test_the_days_are_a_year_s(alice: User) -> None:
 NEW_YEAR_IN_AUCKLAND = datetime(2026, 12, 31, 12, tzinfo=UTC)  # an hour into it
 
 
-def test_the_year_begins_where_one_lives(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_year_begins_in_the_player_s_time_zone(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     User.objects.filter(pk=alice.pk).update(vacation_year=2026, vacation_used=28)
     alice.refresh_from_db()
     monkeypatch.setattr(timezone, "now", lambda: NEW_YEAR_IN_AUCKLAND)
@@ -128,7 +128,7 @@ def test_the_year_begins_where_one_lives(alice: User, monkeypatch: pytest.Monkey
     assert (alice.vacation_year, alice.vacation_used) == (2027, 3)
 
 
-def test_a_flight_to_the_west_brings_no_days_of_the_old_year_back(alice: User) -> None:
+def test_moving_west_at_new_year_returns_no_days_of_the_old_year(alice: User) -> None:
     choose_time_zone(user=alice, zone="Pacific/Auckland", now=NOON)
     start_vacation(user=alice, days=28, now=NEW_YEAR_IN_AUCKLAND)
     end_vacation(user=alice, now=NEW_YEAR_IN_AUCKLAND + HOUR)
@@ -136,7 +136,7 @@ def test_a_flight_to_the_west_brings_no_days_of_the_old_year_back(alice: User) -
     assert left(alice, NEW_YEAR_IN_AUCKLAND + HOUR) == 27
 
 
-def test_days_come_back_to_the_year_in_which_the_vacation_began(alice: User) -> None:
+def test_unused_days_return_to_the_year_in_which_the_vacation_began(alice: User) -> None:
     start_vacation(user=alice, days=10, now=datetime(2026, 12, 30, tzinfo=UTC))
     end_vacation(user=alice, now=datetime(2027, 1, 2, 1, tzinfo=UTC))
     alice.refresh_from_db()
@@ -144,7 +144,7 @@ def test_days_come_back_to_the_year_in_which_the_vacation_began(alice: User) -> 
     assert left(alice, datetime(2027, 1, 2, 1, tzinfo=UTC)) == 28
 
 
-def test_one_vacation_at_a_time(alice: User) -> None:
+def test_a_second_vacation_at_once_is_refused(alice: User) -> None:
     start_vacation(user=alice, days=2, now=NOON)
     with pytest.raises(Denied, match="already") as refused:
         start_vacation(user=alice, days=2, now=NOON + DAY)
@@ -153,13 +153,13 @@ def test_one_vacation_at_a_time(alice: User) -> None:
         end_vacation(user=alice, now=NOON + 3 * DAY)
 
 
-def test_nobody_goes_on_vacation_from_a_live_table(alice: User, bob: User) -> None:
+def test_a_player_at_a_live_table_cannot_start_a_vacation(alice: User, bob: User) -> None:
     table_at(TWO_HANDS, [alice, bob], pace="live")
     with pytest.raises(Denied, match="Live tables"):
         start_vacation(user=bob, days=1, now=NOON)
 
 
-def test_a_day_is_taken_instead_of_a_miss_if_one_wants_that(alice: User, bob: User) -> None:
+def test_a_day_is_taken_instead_of_a_miss_if_the_player_chose_that(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True)
     table, other = running(alice, bob, deadline=NOON), running(alice, bob)
     assert swept(NOON) == sweep.Swept(acted=1)
@@ -172,7 +172,7 @@ def test_a_day_is_taken_instead_of_a_miss_if_one_wants_that(alice: User, bob: Us
     assert left(alice) == 26
 
 
-def test_that_a_day_was_taken_is_told_each_time_and_while_it_lasts(alice: User, bob: User) -> None:
+def test_each_day_taken_is_notified_during_the_vacation(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True, vacation_year=2026, vacation_used=26)
     running(alice, bob, deadline=NOON)
     for days, are_left in enumerate(("1 day is", "0 days are")):
@@ -189,7 +189,7 @@ def test_that_a_day_was_taken_is_told_each_time_and_while_it_lasts(alice: User, 
     assert sorted(told) == [(alice.pk, "email", "sent")] * 2 + [(alice.pk, "site", "sent")] * 2
 
 
-def test_who_goes_on_vacation_is_told_nothing(alice: User, bob: User) -> None:
+def test_starting_a_vacation_writes_no_notice(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True)
     running(alice, bob, deadline=NOON)
     start_vacation(user=alice, days=2, now=NOON - HOUR)
@@ -198,7 +198,7 @@ def test_who_goes_on_vacation_is_told_nothing(alice: User, bob: User) -> None:
     assert not Notice.objects.filter(kind="day_taken").exists()
 
 
-def test_without_a_day_left_it_is_a_miss(alice: User, bob: User) -> None:
+def test_without_days_left_the_turn_is_missed(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True, vacation_year=2026, vacation_used=28)
     table = running(alice, bob, deadline=NOON)
     swept(NOON)
@@ -214,7 +214,7 @@ def test_no_day_is_taken_at_a_live_table(alice: User, bob: User) -> None:
     assert left(alice) == 28
 
 
-def test_a_late_move_counts_once_a_day_has_been_taken_for_it(alice: User, bob: User) -> None:
+def test_a_late_move_is_accepted_after_a_day_was_taken(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True)
     table = running(alice, bob, deadline=NOON)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
@@ -222,7 +222,7 @@ def test_a_late_move_counts_once_a_day_has_been_taken_for_it(alice: User, bob: U
     assert left(alice) == 27
 
 
-def test_a_clock_that_a_crash_left_behind_finds_the_vacation_itself(alice: User, bob: User) -> None:
+def test_a_clock_that_missed_a_vacation_in_a_crash_catches_up(alice: User, bob: User) -> None:
     table = running(alice, bob)
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON, vacation_until=NOON + 3 * DAY)
     swept(NOON + 5 * HOUR)

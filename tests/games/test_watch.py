@@ -39,15 +39,15 @@ def lines(table: Table, text: str, count: int, *, seat: int = 1, at: datetime = 
 def test_many_timeouts_open_a_case_once(table: Table, bob: User) -> None:
     lines(table, "clock draw", 11)
     lines(table, "clock uno", 5)
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
     lines(table, "clock take", 1)
-    assert auto_reports.watch(now=NOON) == 1
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 0
     case = Case.objects.get()
     assert (case.person, case.kind, case.reports.get().reporter) == (bob, "abandon", None)
     assert "12 of this person's turns in 1 game within" in case.reports.get().text
     Case.objects.update(closed_at=NOON + timedelta(hours=1))
-    assert auto_reports.watch(now=NOON + timedelta(hours=2)) == 0
+    assert auto_reports.report_signs(now=NOON + timedelta(hours=2)) == 0
 
 
 def given_away(table: Table, by: User, username: str, *, seat: int = 1) -> None:
@@ -56,33 +56,33 @@ def given_away(table: Table, by: User, username: str, *, seat: int = 1) -> None:
     tables.move_seat(game_id=table.game.pk, by=by, seat=seat, username=username, reason=REASON, now=NOON)
 
 
-def test_what_the_clock_played_is_charged_to_whom_the_seat_belonged_then(table: Table, ann: User, bob: User) -> None:
+def test_timeouts_count_for_the_owner_at_that_time(table: Table, ann: User, bob: User) -> None:
     dora = person("dora")
     lines(table, "clock draw", 8)
     given_away(table, ann, "dora")
     lines(table, "clock draw", 11)
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
     lines(table, "clock draw", 1)
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     assert Case.objects.get().person == dora
     other = table_at(TWO_HANDS, [ann, bob])
     lines(other, "clock take", 4)
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
 
 
-def test_what_the_clock_played_of_somebody_removed_stays_theirs(table: Table, mo: User, ann: User, bob: User) -> None:
+def test_timeouts_of_a_removed_person_stay_theirs(table: Table, mo: User, ann: User, bob: User) -> None:
     dora = person("dora")
     lines(table, "clock draw", 12)
     Game.objects.filter(pk=table.game.pk).update(version=12)
     tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=True, reason=REASON, now=NOON)
     given_away(table, ann, "dora")
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     assert Case.objects.get().person == bob
     assert not Case.objects.filter(person=dora).exists()
 
 
-def test_every_turn_that_the_clock_played_counts_once(table: Table, bob: User) -> None:
+def test_every_timeout_counts_once(table: Table, bob: User) -> None:
     for n in range(11):
         at = NOON - timedelta(hours=n)
         match n % 4:
@@ -97,13 +97,13 @@ def test_every_turn_that_the_clock_played_counts_once(table: Table, bob: User) -
             case 3:
                 lines(table, "clock take", 1, at=at)
         lines(table, "clock uno", 1, at=at)
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
     lines(table, "clock color b", 1, at=NOON - timedelta(days=1))
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     assert "12 of this person's turns in 1 game within" in Report.objects.get(case__person=bob).text
 
 
-def test_resignations_are_charged_to_who_resigned(ann: User, alice: User, bob: User) -> None:
+def test_resignations_count_for_the_person_who_resigned(ann: User, alice: User, bob: User) -> None:
     dora = person("dora")
     for n in range(3):
         table = table_at(TWO_HANDS, [alice, bob])
@@ -112,18 +112,18 @@ def test_resignations_are_charged_to_who_resigned(ann: User, alice: User, bob: U
         if n == 2:
             tables.remove(game_id=table.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=NOON)
             given_away(table, ann, "dora")
-        assert auto_reports.watch(now=NOON) == 0
+        assert auto_reports.report_signs(now=NOON) == 0
         play_move(code=table.game.code, viewer=Viewer(dora), text="leave", version=None, now=NOON)
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     assert Case.objects.get().person == dora
 
 
-def test_old_timeouts_are_forgotten(table: Table) -> None:
+def test_old_timeouts_do_not_count(table: Table) -> None:
     lines(table, "clock draw", 20, at=NOON - timedelta(days=8))
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
 
 
-def test_resigning_at_once_again_and_again_opens_a_case(alice: User, bob: User, mo: User) -> None:
+def test_many_early_resignations_open_a_case(alice: User, bob: User, mo: User) -> None:
     for n in range(4):
         table = table_at(TWO_HANDS, [alice, bob])
         if n == 0:  # not at once
@@ -133,31 +133,31 @@ def test_resigning_at_once_again_and_again_opens_a_case(alice: User, bob: User, 
             tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=False, reason=REASON, now=NOON)
         else:
             play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
     table = table_at(TWO_HANDS, [alice, bob])
     play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     assert Case.objects.get().person == bob
 
 
-def test_nothing_is_said_of_who_lets_only_bots_wait(alice: User, bob: User) -> None:
+def test_letting_only_bots_wait_is_not_reported(alice: User, bob: User) -> None:
     """Who is new tries the game against bots, and goes."""
     for _ in range(4):
         game = table_at(TWO_HANDS, [bob, "careful"]).game
         play_move(code=game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     lines(table_at(TWO_HANDS, [bob, "careful"]), "clock draw", 20, seat=0)
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
     three = {**TWO_HANDS, "hands": [*TWO_HANDS["hands"], ["y9", "g3"]]}
     table = table_at(three, [alice, bob, "careful"])
     lines(table, "clock draw", 11)
     lines(table, "leave", 1, seat=0)
     lines(table, "clock draw", 11)  # nobody is left to wait
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
     lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 1)
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
 
 
-def test_who_waited_is_who_sat_there_then(ann: User, mo: User, bob: User) -> None:
+def test_only_people_at_the_table_at_that_time_count_as_waiting(ann: User, mo: User, bob: User) -> None:
     dora = person("dora")
     first, second = table_at(TWO_HANDS, [dora, bob]), table_at(TWO_HANDS, ["careful", bob])
     lines(first, "clock draw", 6)
@@ -167,16 +167,14 @@ def test_who_waited_is_who_sat_there_then(ann: User, mo: User, bob: User) -> Non
     given_away(second, ann, "dora", seat=0)
     lines(first, "clock draw", 5)
     lines(second, "clock draw", 5)
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
     lines(second, "clock draw", 1)
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
 
 
 @pytest.mark.parametrize("way", ["suspended", "closed"])
-def test_what_the_clock_plays_while_staff_keep_somebody_out_is_not_held_against_them(
-    table: Table, ann: User, bob: User, way: str
-) -> None:
+def test_timeouts_during_a_suspension_do_not_count(table: Table, ann: User, bob: User, way: str) -> None:
     out: dict[str, Any] = {"person_id": bob.pk, "by": ann, "reason": REASON}
     started, ended = NOON - timedelta(days=3), NOON - timedelta(days=1)
     if way == "suspended":
@@ -186,45 +184,45 @@ def test_what_the_clock_plays_while_staff_keep_somebody_out_is_not_held_against_
     lines(table, "clock draw", 20, at=NOON - timedelta(days=2))
     lines(table, "clock draw", 11, at=NOON - timedelta(days=4))
     (people.lift if way == "suspended" else accounts.reopen_account)(now=ended, **out)
-    assert auto_reports.watch(now=NOON) == 0
+    assert auto_reports.report_signs(now=NOON) == 0
     lines(table, "clock draw", 1, at=NOON - timedelta(hours=1))
     if way == "suspended":
         people.suspend(days=9, now=NOON, **out)
     else:
         accounts.close_account(now=NOON, **out)
-    assert auto_reports.watch(now=NOON) == 0  # the staff have seen to it
+    assert auto_reports.report_signs(now=NOON) == 0  # the staff have seen to it
     (people.lift if way == "suspended" else accounts.reopen_account)(now=NOON, **out)
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     assert "12 of" in Report.objects.get(case__person=bob).text
 
 
-def test_what_the_site_saw_is_said_once_a_case(table: Table, bob: User, alice: User) -> None:
+def test_a_sign_is_reported_once_per_case(table: Table, bob: User, alice: User) -> None:
     lines(table, "clock draw", 12)
-    assert auto_reports.watch(now=NOON) == 1
+    assert auto_reports.report_signs(now=NOON) == 1
     later = table_at(TWO_HANDS, [alice, bob])
     lines(later, "clock draw", 9)
-    assert auto_reports.watch(now=NOON + timedelta(hours=1)) == 0
+    assert auto_reports.report_signs(now=NOON + timedelta(hours=1)) == 0
     for _ in range(3):
         game = table_at(TWO_HANDS, [alice, bob]).game
         play_move(code=game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
-    assert auto_reports.watch(now=NOON + timedelta(hours=2)) == 1
+    assert auto_reports.report_signs(now=NOON + timedelta(hours=2)) == 1
     assert set(Report.objects.values_list("sign", flat=True)) == {"timeouts", "resignations"}
 
 
-def test_two_accounts_at_one_table_in_one_browser_open_a_case_about_each(alice: User, bob: User) -> None:
+def test_two_accounts_in_one_browser_at_one_table_open_a_case_about_each(alice: User, bob: User) -> None:
     browser = logged_in(alice)
     made = browser.post("/tables/new/", new_table())
     code = made.headers["Location"].split("/")[2]
     again = logged_in(bob)
     again.cookies["browser"] = browser.cookies["browser"].value
     again.post(f"/games/{code}/join/")
-    assert auto_reports.watch(now=timezone.now()) == 2
+    assert auto_reports.report_signs(now=timezone.now()) == 2
     found = {case.about: case.reports.get().text for case in Case.objects.filter(kind="teaming")}
     assert set(found) == {"alice", "bob"}
     assert all("as alice and as bob." in text for text in found.values())
-    assert auto_reports.watch(now=timezone.now()) == 0
+    assert auto_reports.report_signs(now=timezone.now()) == 0
     Case.objects.update(closed_at=timezone.now())
-    assert auto_reports.watch(now=timezone.now()) == 0
+    assert auto_reports.report_signs(now=timezone.now()) == 0
 
 
 def shared_browser(alice: User, bob: User, *, at: datetime, mark: str = "one") -> Game:
@@ -234,22 +232,22 @@ def shared_browser(alice: User, bob: User, *, at: datetime, mark: str = "one") -
     return game
 
 
-def test_marks_that_are_made_anew_open_no_settled_case_again(alice: User, bob: User) -> None:
+def test_repeated_marks_do_not_reopen_a_closed_case(alice: User, bob: User) -> None:
     """They are forgotten after a month; the next move in a long game makes them anew."""
     game = shared_browser(alice, bob, at=NOON)
-    assert auto_reports.watch(now=NOON) == 2
+    assert auto_reports.report_signs(now=NOON) == 2
     Case.objects.update(closed_at=NOON + timedelta(days=1))
     later = NOON + timedelta(days=31)
     assert auto_reports.forget_marks(now=later) == 2
     for user in (alice, bob):
         auto_reports.mark_browser(code=game.code, user_id=user.pk, mark="one", now=later)
-    assert auto_reports.watch(now=later) == 0
+    assert auto_reports.report_signs(now=later) == 0
     shared_browser(alice, bob, at=later)
-    assert auto_reports.watch(now=later) == 2  # another table is something new
+    assert auto_reports.report_signs(now=later) == 2  # another table is something new
 
 
-@pytest.mark.parametrize("fault", [Denied("malformed", "This guest is gone."), IntegrityError("no such game")])
-def test_a_finding_that_cannot_be_reported_holds_up_no_other(
+@pytest.mark.parametrize("fault", [Denied("malformed", "This guest no longer exists."), IntegrityError("no such game")])
+def test_a_report_that_fails_does_not_stop_the_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception
 ) -> None:
     """As when a guest goes between the query and the report."""
@@ -264,14 +262,14 @@ def test_a_finding_that_cannot_be_reported_holds_up_no_other(
 
     with monkeypatch.context() as patched:
         patched.setattr(auto_reports, "report_sign", report_sign)
-        assert auto_reports.watch(now=NOON) == 1
+        assert auto_reports.report_signs(now=NOON) == 1
     assert Case.objects.get().person == bob
     assert ("a finding was not reported" in caplog.text) == isinstance(fault, IntegrityError)
-    assert auto_reports.watch(now=NOON) == 2
+    assert auto_reports.report_signs(now=NOON) == 2
 
 
 @pytest.mark.parametrize("fragment", [True, False])
-def test_two_seats_that_are_played_in_one_browser_are_seen_too(alice: User, bob: User, fragment: bool) -> None:
+def test_two_seats_played_in_one_browser_are_reported(alice: User, bob: User, fragment: bool) -> None:
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     browser, again = logged_in(alice), logged_in(bob)
     headers = {"HX-Request": "true"} if fragment else {}
@@ -279,13 +277,13 @@ def test_two_seats_that_are_played_in_one_browser_are_seen_too(alice: User, bob:
     assert browser.post(f"/games/{code}/move/", played, headers=headers).status_code in (200, 303)
     again.cookies["browser"] = browser.cookies["browser"].value
     assert again.post(f"/games/{code}/move/", {"move": "play zz", "version": 1}).status_code == 400  # no move, no mark
-    assert auto_reports.watch(now=timezone.now()) == 0
+    assert auto_reports.report_signs(now=timezone.now()) == 0
     assert again.post(f"/games/{code}/move/", {"move": "play r4", "version": 1}, headers=headers).status_code < 400
-    assert auto_reports.watch(now=timezone.now()) == 2
+    assert auto_reports.report_signs(now=timezone.now()) == 2
     assert {case.person for case in Case.objects.filter(kind="teaming")} == {alice, bob}
 
 
-def test_a_browser_is_noted_once_at_a_table(alice: User, django_assert_max_num_queries: Any) -> None:
+def test_a_browser_is_stored_once_per_table(alice: User, django_assert_max_num_queries: Any) -> None:
     code = table_at(TWO_HANDS, [alice, "careful"], bot_pause=60.0).game.code
     browser = logged_in(alice)
     asked = []
@@ -298,7 +296,7 @@ def test_a_browser_is_noted_once_at_a_table(alice: User, django_assert_max_num_q
     assert BrowserMark.objects.get().user == alice
 
 
-def test_who_has_got_up_again_does_not_sit_there(alice: User, bob: User) -> None:
+def test_people_who_left_an_open_table_do_not_count(alice: User, bob: User) -> None:
     browser = logged_in(alice)
     code = browser.post("/tables/new/", new_table()).headers["Location"].split("/")[2]
     again = logged_in(bob)
@@ -306,7 +304,7 @@ def test_who_has_got_up_again_does_not_sit_there(alice: User, bob: User) -> None
     again.post(f"/games/{code}/join/")
     again.post(f"/games/{code}/leave/")
     assert BrowserMark.objects.count() == 2
-    assert auto_reports.watch(now=timezone.now()) == 0
+    assert auto_reports.report_signs(now=timezone.now()) == 0
 
 
 def new_table() -> dict[str, Any]:
@@ -317,17 +315,17 @@ def new_table() -> dict[str, Any]:
     }
 
 
-def test_two_accounts_in_two_browsers_are_nobodys_business(alice: User, bob: User) -> None:
+def test_two_accounts_in_two_browsers_are_not_reported(alice: User, bob: User) -> None:
     made = logged_in(alice).post("/tables/new/", new_table())
     code = made.headers["Location"].split("/")[2]
     logged_in(bob).post(f"/games/{code}/join/")
     assert Seat.objects.filter(user=bob).exists()
     assert BrowserMark.objects.count() == 2
-    assert auto_reports.watch(now=timezone.now()) == 0
+    assert auto_reports.report_signs(now=timezone.now()) == 0
     assert not Case.objects.exists()
 
 
-def test_a_forged_mark_is_none(alice: User) -> None:
+def test_a_forged_mark_is_ignored(alice: User) -> None:
     browser = logged_in(alice)
     browser.cookies["browser"] = "somebody-elses:forged"
     assert browser.post("/play-now/").status_code == 303
@@ -335,7 +333,7 @@ def test_a_forged_mark_is_none(alice: User) -> None:
     assert browser.cookies["browser"]["httponly"]
 
 
-def test_marks_are_forgotten_after_30_days(alice: User, bob: User) -> None:
+def test_marks_are_deleted_after_30_days(alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
     for days in (29, 31):
         BrowserMark.objects.create(game=table.game, user=alice, mark=f"{days}", at=NOON - timedelta(days=days))

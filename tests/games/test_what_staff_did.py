@@ -56,7 +56,7 @@ def test_the_log_shows_every_act_at_a_table_and_no_other() -> None:
     assert [name for name, act in TABLE_ACTS.items() if act.after_the_end] == ["look"]
 
 
-def test_what_staff_did_is_told_in_the_past_and_says_to_whom(dealt: Table, ann: User, dora: User) -> None:
+def test_the_log_says_what_staff_did_and_to_which_player(dealt: Table, ann: User, dora: User) -> None:
     game = dealt.game
     tables.pause(**on(game, ann))
     tables.resume(**on(game, ann))
@@ -67,19 +67,19 @@ def test_what_staff_did_is_told_in_the_past_and_says_to_whom(dealt: Table, ann: 
     tables.move_seat(**on(game, ann, seat=1, username="dora"))
     tables.remove(**on(game, ann, seat=1, bot=True))
     tables.move_seat(**on(game, ann, seat=1, username="bob"))
-    tables.look(**on(game, ann))
+    tables.view_hands(**on(game, ann))
     tables.remove(**on(game, ann, seat=2, bot=False))
     expected = [
         "Staff paused the game.",
-        "Staff let the game go on.",
-        "Staff gave alice 90 minutes more for the turn.",
-        "Staff gave alice 1 minute more for the turn.",
-        "Staff took 2 missed turns off bob’s count.",
-        "Staff made round 1 void, and it was dealt again.",
+        "Staff resumed the game.",
+        "Staff gave alice 90 more minutes for the turn.",
+        "Staff gave alice 1 more minute for the turn.",
+        "Staff removed 2 missed turns from bob’s count.",
+        "Staff voided round 1, and it was dealt again.",
         "Staff gave bob’s seat to dora.",
-        "Staff took dora off the table: a bot has the seat from then on.",
+        "Staff removed dora from the table, and a bot took over the seat.",
         "Staff gave a bot’s seat to bob.",
-        "Staff took charlie off the table.",
+        "Staff removed charlie from the table.",
     ]
     assert told(game) == expected
     tables.void_game(**on(game, ann))
@@ -88,43 +88,41 @@ def test_what_staff_did_is_told_in_the_past_and_says_to_whom(dealt: Table, ann: 
     ]  # fmt: skip
 
 
-def test_whoever_an_act_is_about_reads_you(dealt: Table, ann: User, alice: User, bob: User, dora: User) -> None:
+def test_the_player_concerned_is_addressed_as_you(dealt: Table, ann: User, alice: User, bob: User, dora: User) -> None:
     game = dealt.game
     tables.extend(**on(game, ann, minutes=90))
     tables.forgive(**on(game, ann, seat=1))
     tables.move_seat(**on(game, ann, seat=1, username="dora"))
     tables.remove(**on(game, ann, seat=1, bot=True))
-    assert told(game, alice)[0] == "Staff gave you 90 minutes more for the turn."
-    assert told(game, bob)[1:3] == ["Staff took 2 missed turns off your count.", "Staff gave your seat to dora."]
+    assert told(game, alice)[0] == "Staff gave you 90 more minutes for the turn."
+    assert told(game, bob)[1:3] == ["Staff removed 2 missed turns from your count.", "Staff gave your seat to dora."]
     assert told(game, dora)[2:] == [
-        "Staff gave you bob’s seat.", "Staff took you off the table: a bot has the seat from then on."
+        "Staff gave you bob’s seat.", "Staff removed you from the table, and a bot took over the seat."
     ]  # fmt: skip
     for reader in (None, ann):
         assert told(game, reader)[:2] == [
-            "Staff gave alice 90 minutes more for the turn.", "Staff took 2 missed turns off bob’s count."
+            "Staff gave alice 90 more minutes for the turn.", "Staff removed 2 missed turns from bob’s count."
         ]  # fmt: skip
 
 
-def test_before_the_start_a_seat_is_free_again_and_a_table_closed(ann: User, alice: User, bob: User) -> None:
+def test_acts_before_the_start_are_logged(ann: User, alice: User, bob: User) -> None:
     game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**on(game, ann, seat=1, bot=True))
     tables.close(**on(game, ann))
-    assert told(game) == ["Staff took bob off the table.", "Staff closed the table before it started."]
+    assert told(game) == ["Staff removed bob from the table.", "Staff closed the table before the game started."]
 
 
-def test_a_pause_of_the_players_that_staff_ended_is_told_as_theirs(dealt: Table, ann: User) -> None:
+def test_the_log_says_if_staff_ended_an_agreed_pause(dealt: Table, ann: User) -> None:
     for seat in dealt.seats:
         assert seat.user is not None
         pauses.ask_pause(code=dealt.game.code, viewer=Viewer(seat.user), now=NOON)
     tables.resume(**{**on(dealt.game, ann), "now": NOON + timedelta(minutes=1)})
-    expected = ["The players agreed on a pause.", "Staff ended the pause that the players had agreed on."]
+    expected = ["The players agreed on a pause.", "Staff ended the agreed pause."]
     assert told(dealt.game) == expected
 
 
-def test_a_name_that_staff_took_later_is_not_told_and_who_is_gone_has_none(
-    dealt: Table, ann: User, bob: User, dora: User
-) -> None:
+def test_the_log_shows_neither_removed_names_nor_deleted_people(dealt: Table, ann: User, bob: User, dora: User) -> None:
     User.objects.filter(pk=bob.pk).update(display_name="Rude Word")
     tables.move_seat(**on(dealt.game, ann, seat=1, username="dora"))
     tables.extend(**on(dealt.game, ann, minutes=5))
@@ -135,41 +133,39 @@ def test_a_name_that_staff_took_later_is_not_told_and_who_is_gone_has_none(
     assert told(dealt.game)[0] == "Staff gave a former player’s seat to dora."
 
 
-def test_the_log_at_the_table_tells_it_between_the_moves_where_it_was_done(
-    dealt: Table, ann: User, as_alice: Client
-) -> None:
+def test_acts_are_logged_between_the_moves_where_they_happened(dealt: Table, ann: User, as_alice: Client) -> None:
     game = dealt.game
     before = log_lines(as_alice, game)
     assert len(before) >= 7
     tables.extend(**on(game, ann, minutes=90))
     tables.pause(**on(game, ann))
     tables.resume(**on(game, ann))
-    common = ["Staff let the game go on.", "Staff paused the game."]
-    to_alice, to_others = ([*common, f"Staff gave {who} 90 minutes more for the turn."] for who in ("you", "alice"))
+    common = ["Staff resumed the game.", "Staff paused the game."]
+    to_alice, to_others = ([*common, f"Staff gave {who} 90 more minutes for the turn."] for who in ("you", "alice"))
     assert log_lines(as_alice, game) == [*to_alice, *before]
     tables.remove(**on(game, ann, seat=2, bot=False))
     for browser, said in ((as_alice, to_alice), (Client(), to_others)):
         lines = log_lines(browser, game)
         assert lines[0] == "charlie has left the game."
-        assert lines[1:5] == ["Staff took charlie off the table.", *said]
+        assert lines[1:5] == ["Staff removed charlie from the table.", *said]
         assert log_lines(browser, game, fragment=True) == lines
         assert log_lines(browser, game, "log/")[: len(lines)] == lines
     assert REASON not in as_alice.get(game.get_absolute_url()).content.decode()
 
 
-def test_before_the_first_move_the_log_tells_it_alone(alice: User, bob: User, ann: User, as_alice: Client) -> None:
+def test_acts_before_the_first_move_are_logged(alice: User, bob: User, ann: User, as_alice: Client) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     assert log_lines(as_alice, table.game) == ["No moves yet."]
     tables.pause(**on(table.game, ann))
     assert log_lines(as_alice, table.game) == ["Staff paused the game."]
     tables.resume(**on(table.game, ann))
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
-    expected = ["You play Red 5.", "Staff let the game go on.", "Staff paused the game."]
+    expected = ["You play Red 5.", "Staff resumed the game.", "Staff paused the game."]
     assert log_lines(as_alice, table.game) == expected
     assert log_lines(as_alice, table.game, "log/") == expected
 
 
-def test_what_staff_did_before_the_moves_that_the_table_shows_is_left_to_the_whole_log(
+def test_the_table_shows_only_acts_after_its_oldest_shown_move(
     alice: User, bob: User, ann: User, as_alice: Client
 ) -> None:
     game = table_after([alice, bob, "careful"], 20, seed=0).game
@@ -180,14 +176,12 @@ def test_what_staff_did_before_the_moves_that_the_table_shows_is_left_to_the_who
     Game.objects.filter(pk=game.pk).update(version=game.version)
     shown, whole = log_lines(as_alice, game), log_lines(as_alice, game, "log/")
     assert len(shown) == LOG_LINES + 1
-    assert shown[-2] == "Staff let the game go on."
+    assert shown[-2] == "Staff resumed the game."
     assert whole[: len(shown)] == shown
     assert whole[len(shown)] == "Staff paused the game."
 
 
-def test_an_act_that_only_a_later_release_knows_breaks_no_page_and_no_move(
-    alice: User, bob: User, ann: User, as_alice: Client
-) -> None:
+def test_an_unknown_act_breaks_no_page_and_no_move(alice: User, bob: User, ann: User, as_alice: Client) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     tables.pause(**on(game, ann))
     entry = tables.resume(**on(game, ann))
@@ -196,16 +190,14 @@ def test_an_act_that_only_a_later_release_knows_breaks_no_page_and_no_move(
     )
     assert AuditEntry.objects.latest("pk").pk > entry.pk
     for rest in ("", "log/"):
-        assert log_lines(as_alice, game, rest) == ["Staff let the game go on.", "Staff paused the game."]
+        assert log_lines(as_alice, game, rest) == ["Staff resumed the game.", "Staff paused the game."]
     answer = as_alice.post(f"{game.get_absolute_url()}move/", {"move": "play r5", "version": 0})
     assert answer.status_code == 303
     assert log_lines(as_alice, game)[0] == "You play Red 5."
 
 
-def test_that_hands_were_looked_at_stands_in_the_log_once_the_game_is_over(
-    dealt: Table, ann: User, as_alice: Client
-) -> None:
-    tables.look(**on(dealt.game, ann))
+def test_a_look_at_hands_is_logged_after_the_game(dealt: Table, ann: User, as_alice: Client) -> None:
+    tables.view_hands(**on(dealt.game, ann))
     for rest in ("", "log/"):
         assert "Staff looked at the hands." not in log_lines(as_alice, dealt.game, rest)
     tables.void_game(**on(dealt.game, ann))
@@ -214,7 +206,7 @@ def test_that_hands_were_looked_at_stands_in_the_log_once_the_game_is_over(
         assert lines[:2] == ["Staff ended the game without a winner.", "Staff looked at the hands."]
 
 
-def test_what_staff_did_costs_the_page_one_statement_however_much_it_is(
+def test_any_number_of_acts_costs_the_page_one_statement(
     dealt: Table, ann: User, dora: User, as_alice: Client, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     with CaptureQueriesContext(connection) as few:

@@ -27,13 +27,13 @@ def test_the_scan_finds_a_missing_header_a_weak_policy_and_an_open_cookie(client
 
 
 @pytest.mark.parametrize("path", ["/no-such-page/", "/games/none/", "/admin/nowhere/", "/static/none.css", "/api/nope"])
-def test_error_pages_have_them_too(client: Client, path: str) -> None:
+def test_error_pages_have_the_strict_headers(client: Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code in (302, 404)
     assert faults(answer) == []
 
 
-def test_a_page_that_breaks_has_them_too(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_page_has_the_strict_headers(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def explode(*args: object) -> None:
         raise RuntimeError("somebody's hand")
 
@@ -47,14 +47,14 @@ def test_a_page_that_breaks_has_them_too(alice: User, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("target", ELSEWHERE)
-def test_log_in_and_log_out_lead_nowhere_else(client: Client, alice: User, target: str) -> None:
+def test_log_in_and_log_out_redirect_to_no_other_site(client: Client, alice: User, target: str) -> None:
     answer = client.post("/accounts/login/", {"login": "alice", "password": "alice", "next": target})
     assert answer.headers["Location"] == "/"
     answer = client.post("/accounts/logout/", {"next": target})
     assert answer.headers["Location"] == "/"
 
 
-def test_neither_answers_nor_their_cost_tell_whether_an_account_exists(
+def test_answers_do_not_reveal_whether_an_account_exists(
     client: Client, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed: list[str] = []

@@ -43,12 +43,12 @@ def test_every_cookie_is_bound_to_this_host_and_to_https(told: dict[str, Any]) -
         assert cookie.get("httponly"), cookie
 
 
-def test_browsers_are_told_to_come_by_https_for_a_year_whatever_they_ask(told: dict[str, Any]) -> None:
+def test_every_answer_has_hsts_for_a_year(told: dict[str, Any]) -> None:
     assert told["without_hsts"] == []
     assert told["hsts"] == "max-age=31536000; includeSubDomains; preload"
 
 
-def test_who_comes_by_http_is_sent_to_https_and_gets_no_cookie(told: dict[str, Any]) -> None:
+def test_http_is_redirected_to_https_without_cookies(told: dict[str, Any]) -> None:
     """But for what asks whether this process lives, which comes from inside."""
     assert told["plain"] == [301, "https://testserver/rules/?a=1", []]
     assert told["health"] == 200

@@ -78,7 +78,7 @@ def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_no_mail_and_no_page_of_the_staff_depends_on_any_hidden_card(people: list[User], part: int) -> None:
+def test_no_mail_and_no_staff_page_depends_on_hidden_cards(people: list[User], part: int) -> None:
     moderator = Staff(staff("mo", "moderator"))
     postboxes = [Postbox(user) for user in people[:6]]
     for seed in range(part * PART, min(GAMES, (part + 1) * PART), MAILS_OF):
@@ -244,7 +244,7 @@ def says_more_than_it_may(table: Table, layer: Layer, tasks: list[tuple[str, Any
     return sorted({*said} - {*may} | {*asked} - {json.dumps([announce.BOT_TURN, [table.game.pk]])})
 
 
-def test_what_is_announced_names_the_table_and_no_card(
+def test_announcements_contain_no_card(
     people: list[User], announced: tuple[Layer, list[tuple[str, Any]]], django_capture_on_commit_callbacks: Any
 ) -> None:
     layer, tasks = announced
@@ -265,7 +265,7 @@ def _task(game_id: int, delay: float) -> None:
 
 
 @pytest.mark.parametrize(("part", "leak"), [("_poke", _poke), ("_send_bot_turn", _task)])
-def test_the_scan_of_what_is_announced_finds_a_seeded_leak(
+def test_the_scan_of_announcements_finds_a_seeded_leak(
     people: list[User],
     announced: tuple[Layer, list[tuple[str, Any]]],
     django_capture_on_commit_callbacks: Any,

@@ -132,13 +132,13 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.key} {row.address.name}")
-def test_every_role_gets_what_is_declared(world: World, row: Row) -> None:
+def test_every_role_gets_the_declared_answer(world: World, row: Row) -> None:
     letters = letters_of(world, row)
     assert row.key in declared(), f"declare it in {TABLE.name}, after a look at it:\n{row.key} {letters}"
     assert declared()[row.key] == letters
 
 
-def test_no_row_is_left_over() -> None:
+def test_every_declared_row_has_an_address() -> None:
     assert set(declared()) == {row.key for row in rows()}
 
 
@@ -160,13 +160,13 @@ def test_every_act_has_a_row() -> None:
     assert taken == set(ACTS)
 
 
-def test_the_scan_would_notice_a_page_that_forgot_to_ask(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scan_finds_a_page_without_a_permission_check(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.queries.tables.may_see", lambda *args: True)
     game = next(row for row in rows() if row.address.name == "game")
     assert letters_of(world, game) != declared()[game.key]
 
 
-def test_the_scan_would_notice_an_act_on_somebody_one_plays_with(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scan_finds_an_act_on_a_person_one_plays_with(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.queries.plays_with", lambda *args: False)
     warn = next(row for row in rows() if row.act == "warn")
     assert letters_of(world, warn) != declared()[warn.key]
@@ -177,7 +177,7 @@ NO_COOKIE_NEEDED: Final = {"/mail/stop/<str:token>/"}
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.key} {row.address.name}")
-def test_nothing_is_done_for_a_form_of_another_site(world: World, row: Row) -> None:
+def test_a_form_of_another_site_is_refused(world: World, row: Row) -> None:
     """Whoever would be answered is refused without the CSRF token, before anything else is looked at."""
     if declared()[row.key].split()[1].strip("xLS-") == "" or row.key in NO_COOKIE_NEEDED:
         return

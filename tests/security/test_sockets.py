@@ -51,13 +51,13 @@ def test_every_socket_has_a_row_and_no_row_is_left_over() -> None:
     assert set(rows()) == {address.key.removeprefix("/") for address in routes()}
 
 
-def test_a_socket_without_a_row_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scan_finds_a_socket_without_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     new = path("ws/lobby/", GameConsumer.as_asgi())  # type: ignore[arg-type]  # an ASGI app, which URLRouter takes
     monkeypatch.setattr(websockets, "routes", [*websockets.routes, new])
     assert {address.key.removeprefix("/") for address in routes()} - set(rows()) == {"ws/lobby/"}
 
 
-def test_every_role_hears_what_is_declared() -> None:
+def test_every_role_gets_the_declared_messages() -> None:
     world = World()
 
     async def row(address: Address) -> str:
@@ -67,7 +67,7 @@ def test_every_role_hears_what_is_declared() -> None:
     assert found == rows()
 
 
-def test_the_scan_would_notice_a_socket_that_forgot_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scan_finds_a_socket_without_a_permission_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.queries.tables.may_see", lambda *args: True)
     (game,) = routes()
     assert run(letter(World(), "outsider", game)) == "."

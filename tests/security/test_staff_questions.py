@@ -76,7 +76,7 @@ def refused(page: Any, root: User, query: dict[str, str]) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
-def test_an_address_asks_nothing_that_no_filter_asks(page: Any, root: User) -> None:
+def test_a_url_can_filter_only_by_the_fields_of_filters(page: Any, root: User) -> None:
     asked = [lookup for lookup in lookups(page) if lookup.split("__")[0] not in filtered(page)]
     assert len(asked) > 20
     assert [lookup for lookup in asked if page.lookup_allowed(lookup, "1")] == []
@@ -85,7 +85,7 @@ def test_an_address_asks_nothing_that_no_filter_asks(page: Any, root: User) -> N
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
-def test_a_filter_asks_in_its_own_words_alone(page: Any, root: User) -> None:
+def test_a_filter_accepts_its_own_lookups_only(page: Any, root: User) -> None:
     """Not `person__password__startswith=`, where a page has a filter by person."""
     own = [lookup for lookup in lookups(page) if lookup.split("__")[0] in filtered(page)]
     taken = {lookup.removeprefix(lookup.split("__")[0]) for lookup in own if page.lookup_allowed(lookup, "1")}
@@ -137,7 +137,7 @@ def shown(page: Any) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
-def test_no_list_shows_or_searches_what_is_secret(page: Any) -> None:
+def test_no_list_shows_or_searches_secret_fields(page: Any) -> None:
     """A search by a part is a question by a part, and so is a sort; a search by the whole (`=`) is none."""
     secret = {f"{model}.{name}" for model, names in SECRET.items() for name in names}
     found = []
@@ -154,7 +154,7 @@ def test_no_list_shows_or_searches_what_is_secret(page: Any) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
-def test_a_row_is_found_by_its_number_alone(page: Any, root: User, as_root: Client) -> None:
+def test_a_row_is_found_by_its_id_only(page: Any, root: User, as_root: Client) -> None:
     """`_to_field` names the column that a row is found by, in lists and on pages."""
     for name in {name for name, _ in columns(page) if "__" not in name} - {page.opts.pk.name}:
         request = RequestFactory().get("/admin/", {"_to_field": name})
@@ -174,7 +174,7 @@ def test_no_list_has_an_action_and_no_page_a_field_to_fill_in(page: Any, root: U
     assert page.get_inline_instances(request) == []
 
 
-def test_no_card_is_asked_for_over_http(mo: User, alice: User, bob: User) -> None:
+def test_no_page_selects_a_column_with_cards(mo: User, alice: User, bob: User) -> None:
     """What the scan above asks of the pages, asked of the site, with the answer that would be right."""
     table = table_after([alice, bob], 12, seed=0)
     round_, position, key = table.started.round, table.started.position, Game.objects.get(pk=table.game.pk).invite_key
@@ -190,7 +190,7 @@ def test_no_card_is_asked_for_over_http(mo: User, alice: User, bob: User) -> Non
             assert browser.get(f"/admin/{name}/", {lookup: value}).status_code == 400, lookup
 
 
-def test_nothing_completes_what_is_typed(as_root: Client) -> None:
+def test_no_page_offers_autocompletion(as_root: Client) -> None:
     """Django's own search for fields of forms, which no page here has."""
     query = {"app_label": "games", "model_name": "seat", "field_name": "user", "term": "example.org"}
     assert as_root.get("/admin/autocomplete/", query).status_code == 403

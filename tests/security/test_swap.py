@@ -50,14 +50,14 @@ def compared(answers: int, *, few: bool) -> Compared:
     raise AssertionError("games do not run out")
 
 
-def test_no_answer_changes_with_cards_its_reader_may_not_know(figure: Figure) -> None:
+def test_no_answer_depends_on_cards_that_its_reader_may_not_know(figure: Figure) -> None:
     done = compared(A_FEW, few=True)
     assert done.different == []
     figure(f"{done.answers} answers compared, 0 different")
 
 
 @pytest.mark.long
-def test_no_answer_of_any_address_changes_with_hidden_cards(figure: Figure) -> None:
+def test_no_address_answers_differently_with_hidden_cards(figure: Figure) -> None:
     done = compared(ANSWERS, few=False)
     assert done.different == []
     assert {role for role, _ in done.pairs} == set(ROLES)

@@ -166,7 +166,7 @@ def test_a_seeded_leak_is_found(played: tuple[World, Table], monkeypatch: Patch,
 
 
 @pytest.mark.parametrize("name", SWAPS)
-def test_a_swap_changes_what_is_hidden_and_nothing_else(played: tuple[World, Table], name: str) -> None:
+def test_a_swap_changes_hidden_cards_only(played: tuple[World, Table], name: str) -> None:
     before = now_of(played[1])
     hidden = hidden_of(before)
     with another_world(before, None, random.Random(1), SWAPS[name]) as after:
