@@ -266,7 +266,7 @@ ACCOUNT_USERNAME_MIN_LENGTH = 2
 ACCOUNT_PRESERVE_USERNAME_CASING = False
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_SESSION_REMEMBER = True
-# No link in a mail logs in: docs/decisions/0072-who-logs-somebody-in.md
+# No link in a mail logs in: docs/decisions/0072-every-way-to-log-in.md
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # an address that no account claims gets no mail
 ACCOUNT_EMAIL_NOTIFICATIONS = True

@@ -170,7 +170,7 @@ MAY_LOG_IN = {
     "games/web/seats.py",
     "nomercy/staff.py",
 }
-"""The modules of the table in docs/decisions/0072-who-logs-somebody-in.md. A new one needs a line there."""
+"""The modules of the table in docs/decisions/0072-every-way-to-log-in.md. A new one needs a line there."""
 
 
 def logs_in(code: str) -> bool:
