@@ -43,8 +43,13 @@ def files() -> list[str]:
 
 
 @cache
+def read(path: str) -> str:
+    return (CHECKOUT / path).read_text(errors="ignore")
+
+
+@cache
 def words_of(path: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", (CHECKOUT / path).read_text(errors="ignore")))
+    return frozenset(re.findall(r"\w+", read(path)))
 
 
 @cache
@@ -113,3 +118,10 @@ def test_the_check_finds_each_kind_of_name_that_is_gone() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_what_the_docs_name_is_in_the_tree(page: Path) -> None:
     assert missing(page.read_text()) == []
+
+
+def test_every_page_that_the_code_names_is_there() -> None:
+    named = {(path, page) for path in sources() for page in re.findall(r"docs/[\w./-]+\.md", read(path))}
+
+    assert len(named) > 20
+    assert [pair for pair in sorted(named) if not (CHECKOUT / pair[1]).exists()] == []
