@@ -72,7 +72,7 @@ def _top(view: GameView) -> str:
 
 @admin.register(Game)
 class GameAdmin(ReadOnlyAdmin):
-    list_display = ("code", "people", "state", "moves", "pace", "deadline", "created_at")
+    list_display = ("code", "people", "state", "move_count", "pace", "deadline", "created_at")
     list_filter = (Problem, "status", "pace", Public)
     search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")
     search_help_text = "A complete game code, or the username or name of a person at the table."
@@ -88,7 +88,7 @@ class GameAdmin(ReadOnlyAdmin):
         return ", ".join(seat.user.name if seat.user else seat.name for seat in seats)
 
     @admin.display(description="moves", ordering="version")
-    def moves(self, game: Game) -> int:
+    def move_count(self, game: Game) -> int:
         return game.version
 
     @admin.display(description="status", ordering="status")

@@ -160,6 +160,22 @@ def test_games_are_found_by_code_and_by_the_names_of_their_people(as_mo: Client,
     assert listed(as_mo, "q=bob") == {first.game.code, second.game.code}
 
 
+def test_no_column_of_a_list_has_the_name_of_a_relation() -> None:
+    """Django sorts such a column by the related rows, and joins all of them to the list."""
+    found = []
+    for model, page in admin.site._registry.items():
+        relations = {field.name for field in model._meta.get_fields() if field.one_to_many or field.many_to_many}
+        found += [f"{model.__name__}.{column}" for column in page.list_display if column in relations]
+    assert found == []
+
+
+def test_the_list_of_games_is_sorted_by_moves_with_a_row_for_each_game(as_mo: Client, alice: User, bob: User) -> None:
+    short, long = table_after([alice, bob], 5, seed=1), table_after([bob, "careful"], 20, seed=1)
+    column = list(admin.site._registry[Game].list_display).index("move_count") + 1
+    rows = as_mo.get(f"/admin/games/game/?o=-{column}").context["cl"].result_list
+    assert [game.code for game in rows] == [long.game.code, short.game.code]
+
+
 @pytest.mark.parametrize("of", ["move", "round"])
 def test_rows_of_games_are_found_by_code_and_by_name(as_mo: Client, alice: User, bob: User, of: str) -> None:
     first, second = table_after([alice, bob], 10, seed=1), table_after([bob, "careful"], 10, seed=2)
