@@ -201,10 +201,14 @@ def is_reserved(name: str) -> bool:
             run in whole_words or run in in_words for run in _runs([_plain(word) for one in tokens for word in one])
         ):
             return True
-        parts = (_plain("".join(words(part))) for part in _BRACKETS.split(plain_letters(reading)))
+        parts = [_plain(_without_article(words(part))) for part in _BRACKETS.split(plain_letters(reading))]
         if any(part in whole_names or part in whole_words or part in in_words for part in parts):
             return True
     return False
+
+
+def _without_article(found: list[str]) -> str:
+    return "".join(found[1:] if len(found) > 1 and found[0].casefold() == "the" else found)
 
 
 def _runs(found: list[str]) -> Iterator[str]:

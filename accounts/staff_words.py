@@ -12,7 +12,7 @@ PARTS: Final = ("admin", "moderator", "nomercy", "админ", "адмін", "м
 
 WORDS: Final = {
     "English": "billing bot bots clock gamemaster helpdesk jury mattel mod mods moderation official officials owner"
-    " postmaster referee security staff support system webmaster",
+    " postmaster referee security staff support system verified webmaster",
     "French": "modérateur modératrice modération officiel officielle maîtredujeu",
     "German": "betreiber kundendienst moderation offiziell spielleiter spielleiterin spielleitung",
     "Spanish": "moderación moderador moderadora oficial soporte",

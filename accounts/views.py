@@ -79,7 +79,13 @@ class _NoLogout:
 
 
 class ConfirmAddress(_NoLogout, ConfirmEmailView):  # type: ignore[misc]  # allauth ships no types
-    """Confirms a mail address by the link sent to it."""
+    """Confirms a mail address by the link sent to it. The links of a closed account do not work."""
+
+    def get_object(self, queryset: Any = None) -> Any:
+        confirmation = super().get_object(queryset)
+        if not confirmation.email_address.user.is_active:
+            raise Http404
+        return confirmation
 
 
 class _RefusesOutdatedForm:

@@ -59,6 +59,15 @@ def test_opening_the_link_confirms_nothing_and_its_button_does(bob: User) -> Non
 
 
 @pytest.mark.django_db
+def test_a_closed_account_confirms_no_address(bob: User) -> None:
+    link = confirmation_link(bob)
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    assert b"new@example.org" not in Client().get(link).content
+    assert Client().post(link).status_code == 404
+    assert not EmailAddress.objects.get(email="new@example.org").verified
+
+
+@pytest.mark.django_db
 def test_a_reset_sets_the_password_of_its_own_account_and_logs_nobody_in(alice: User, bob: User) -> None:
     visitor = Client()
     page = visitor.get(reset_link(bob), follow=True).redirect_chain[-1][0]

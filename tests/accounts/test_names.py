@@ -70,6 +70,7 @@ REFUSED = {
         "Uno Staff", "st4ff", "5taff!", "Staff official", "Official", "Support", "Supp0rt 24", "System", "system32",
         "Clock", "The Clock",
         "Bot", "Ola (bot)", "b0ts", "Mattel", "No Mercy", "N0 Mercy!", "NoMercyTeam", "You", "y0u", "Free seat",
+        "The host", "The Dealer", "Verified",
         "Former player", "Deleted user",
         "Everyone", "all", "Dealer", "Bank", "Judge", "None",
         "Nobody", "Host",
