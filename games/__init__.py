@@ -3,4 +3,4 @@
 from typing import Final
 
 HOUSEKEEPING_SECONDS: Final = 3_600.0
-"""Seconds between two runs of the task that cleans up, and that moves every clock which other tasks have missed."""
+"""Seconds between two runs of the housekeeping task."""

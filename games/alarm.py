@@ -1,4 +1,4 @@
-"""Says in the log of a process without a worker that the clocks do not act: a worker that is dead cannot."""
+"""Logs from the web processes that the clocks do not act, because a dead worker cannot log it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from games.queries import backlog
 
 log = structlog.get_logger(__name__)
 
-PATIENCE: Final = 30.0
-"""Seconds that the trouble must have lasted in the eyes of this process: a site that starts is not in trouble."""
-EVERY: Final = 300.0
-"""It is said again no sooner than after so many seconds."""
-FORGETS: Final = 3 * PATIENCE
-"""Seconds without a look after which the trouble of then is another one: longer than an alarm's minute."""
+LOG_AFTER: Final = 30.0
+"""Seconds for which this process must have seen the trouble before it logs it. A site that starts has none."""
+LOG_AGAIN_AFTER: Final = 300.0
+"""The least number of seconds between two log lines."""
+FORGET_AFTER: Final = 3 * LOG_AFTER
+"""After this many seconds without a check, trouble counts as new. Longer than the minute between two checks."""
 
 
 def check() -> str:
-    """What is wrong with the sweep, or nothing. Two queries. What lasts is logged, and that games' clocks fail, too."""
+    """Return what is wrong with the sweep, empty if nothing is. Runs at most three queries.
+
+    Trouble that lasts is logged, and so are clocks of games that keep failing.
+    """
     found = backlog.trouble(database_time(), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS))
     at = time.monotonic()
     _sweep.note(found.sweep, at=at)
@@ -34,24 +37,27 @@ def check() -> str:
 
 @dataclass(slots=True)
 class _Alarm:
-    """Says `event` in the log, with what is wrong under the name `what`."""
+    """Logs `event` with the trouble in the field `field`.
+
+    `since`, `checked_at` and `logged_at` are seconds of `time.monotonic`, or None.
+    """
 
     event: str
-    what: str
+    field: str
     since: float | None = None
-    looked: float | None = None
-    said: float | None = None
+    checked_at: float | None = None
+    logged_at: float | None = None
 
-    def note(self, wrong: str | int, *, at: float) -> None:
-        if not wrong or (self.looked is not None and at - self.looked > FORGETS):
-            self.since = self.said = None
-        self.looked = at
-        if not wrong:
+    def note(self, trouble: str | int, *, at: float) -> None:
+        if not trouble or (self.checked_at is not None and at - self.checked_at > FORGET_AFTER):
+            self.since = self.logged_at = None
+        self.checked_at = at
+        if not trouble:
             return
         self.since = at if self.since is None else self.since
-        if at - self.since >= PATIENCE and (self.said is None or at - self.said >= EVERY):
-            self.said = at
-            log.error(self.event, **{self.what: wrong}, seconds=round(at - self.since))
+        if at - self.since >= LOG_AFTER and (self.logged_at is None or at - self.logged_at >= LOG_AGAIN_AFTER):
+            self.logged_at = at
+            log.error(self.event, **{self.field: trouble}, seconds=round(at - self.since))
 
 
 _sweep: Final = _Alarm("the clocks do not act", "sweep")

@@ -1,7 +1,8 @@
-"""What is said after a commit: open pages are poked, and the worker is told when a bot is due.
+"""Messages after a commit: pokes open pages, and tells the worker when a bot is due.
 
-Nothing here may fail a move that is already saved: pokes and tasks are hints, the database is the truth, and the page's
-poll and the sweep find whatever gets lost. A target that failed is left alone for `BREAK` seconds.
+A failure here must not fail a move that is saved already. Messages are only hints: the database is the truth, and
+polling and the sweep find what a lost message was about. After a failure the channel layer or the broker is not used
+for `BREAK` seconds.
 """
 
 from __future__ import annotations
@@ -26,52 +27,52 @@ from games.models import Game
 log = structlog.get_logger(__name__)
 
 BREAK: Final = 5.0
-"""Seconds a failed target is not tried again."""
+"""Seconds for which the channel layer or the broker is not used after a failure."""
 
 STALE: Final = 60.0
-"""Seconds after which a task that nobody took is dropped: the sweep has asked again by then."""
+"""Seconds after which a task that no worker took expires. The sweep has sent another by then."""
 
 BOT_TURN: Final = "games.tasks.bot_turn"
 FOLLOW_REST: Final = "games.tasks.follow_rest"
 REST_TASK_EXPIRES: Final = HOUSEKEEPING_SECONDS
-"""Seconds after which a task of `rest_changed` expires: the regular task has moved the clocks by then."""
+"""Seconds after which a task of `rest_changed` expires. The housekeeping task has moved the clocks by then."""
 
 
 def group_of(code: str) -> str:
-    """The channel group of everybody who has this table open."""
+    """Return the channel group of all sockets that have a table open."""
     return f"game.{code}"
 
 
 def person_group(user_id: int) -> str:
-    """The channel group of every socket that this person has open."""
+    """Return the channel group of all sockets of a person."""
     return f"person.{user_id}"
 
 
 def person_news(user_id: int) -> None:
-    """Once the transaction is committed, have this person's open pages look again: staff have something to say."""
-    transaction.on_commit(partial(_tell, person_group(user_id), {"type": "person.news"}), robust=True)
+    """Refresh a person's open pages after the commit, because staff have written something to them."""
+    transaction.on_commit(partial(_send_to_group, person_group(user_id), {"type": "person.news"}), robust=True)
 
 
 def shut_out(user_id: int) -> None:
-    """Once the transaction is committed, have this person's sockets closed."""
+    """Close a person's sockets after the commit."""
     message = {"type": "person.shut_out"}
-    transaction.on_commit(partial(_tell, person_group(user_id), message), robust=True)
+    transaction.on_commit(partial(_send_to_group, person_group(user_id), message), robust=True)
 
 
 def signed_out(user_id: int) -> None:
-    """Once the transaction is committed, have this person's sockets closed; whose session still stands comes back."""
-    transaction.on_commit(partial(_tell, person_group(user_id), {"type": "person.signed_out"}), robust=True)
+    """Close a person's sockets after the commit. Browsers whose session is still valid reconnect."""
+    transaction.on_commit(partial(_send_to_group, person_group(user_id), {"type": "person.signed_out"}), robust=True)
 
 
 def access_changed(code: str) -> None:
-    """Once the transaction is committed, have the sockets of this table closed whose people may not see it any more."""
-    transaction.on_commit(partial(_tell, group_of(code), {"type": "access.changed"}), robust=True)
+    """Close the sockets of people who may no longer see a table, after the commit."""
+    transaction.on_commit(partial(_send_to_group, group_of(code), {"type": "access.changed"}), robust=True)
 
 
 def after_commit(game: Game, *, wake: bool = True) -> None:
-    """Once the transaction is committed, poke the open pages and, if a bot or a deal is due, the worker."""
+    """Poke the open pages of a game after the commit and, with `wake`, tell the worker when a bot or a deal is due."""
     code, version, game_id = game.code, game.version, game.pk
-    # `wake_at` goes by the database's clock, a countdown by this process's.
+    # `wake_at` is the database's time, but a countdown needs this process's.
     wake_at = None if game.wake_at is None else game.wake_at - game.skew
     transaction.on_commit(partial(_poke, code, version), robust=True)
     if wake and wake_at is not None:
@@ -79,7 +80,7 @@ def after_commit(game: Game, *, wake: bool = True) -> None:
 
 
 def wake_bots(game_id: int, wake_at: datetime) -> None:
-    """Ask the worker to move the bots of this game at `wake_at`."""
+    """Ask the worker to move the bots of a game at `wake_at`, by this process's clock."""
     delay = max(0.0, (wake_at - datetime.now(UTC)).total_seconds())
     _guarded("broker", partial(_send_bot_turn, game_id, delay))
 
@@ -91,9 +92,9 @@ def _send_bot_turn(game_id: int, delay: float) -> None:
 
 
 def rest_changed(user_id: int, *, after: int = 0) -> None:
-    """Ask the worker to move the clocks of this person's turns, once the transaction is committed.
+    """Ask the worker, after the commit, to adapt a person's deadlines to changed quiet hours or vacation.
 
-    The worker begins with the first game whose number is higher than `after`.
+    The worker starts with the first game whose number is higher than `after`.
     """
     ask = partial(_guarded, "broker", partial(_send_follow_rest, user_id, after))
     transaction.on_commit(ask, robust=True)
@@ -106,17 +107,17 @@ def _send_follow_rest(user_id: int, after: int) -> None:
 
 
 def _poke(code: str, version: int) -> None:
-    _tell(group_of(code), {"type": "game.changed", "game": code, "version": version})
+    _send_to_group(group_of(code), {"type": "game.changed", "game": code, "version": version})
 
 
-def _tell(group: str, message: dict[str, Any]) -> None:
+def _send_to_group(group: str, message: dict[str, Any]) -> None:
     layer = get_channel_layer()
     if layer is not None:
         _guarded("channel layer", lambda: _publisher().run(layer.group_send(group, message)))
 
 
 class _Publisher:
-    """One event loop in a thread of its own, so that a process keeps one connection to the channel layer."""
+    """Runs an event loop in a thread, so that a process keeps one connection to the channel layer."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -129,7 +130,7 @@ class _Publisher:
 def _report(future: Future[None]) -> None:
     error = future.exception()
     if error is not None:
-        _trip("channel layer", error)
+        _pause_target("channel layer", error)
 
 
 @cache
@@ -137,19 +138,19 @@ def _publisher() -> _Publisher:
     return _Publisher()
 
 
-_open_until: dict[str, float] = {}
+_paused_until: dict[str, float] = {}
 
 
 def _guarded(target: str, call: Callable[[], object]) -> None:
-    """Call, unless this target failed a moment ago; a failure is logged and never raised."""
-    if time.monotonic() < _open_until.get(target, 0.0):
+    """Call `call`, unless `target` failed less than `BREAK` seconds ago. Log an error and never raise it."""
+    if time.monotonic() < _paused_until.get(target, 0.0):
         return
     try:
         call()
-    except Exception as error:  # noqa: BLE001  # whatever a broker raises, the move is saved and must be answered
-        _trip(target, error)
+    except Exception as error:  # noqa: BLE001  # the move is saved, so no error may reach the caller
+        _pause_target(target, error)
 
 
-def _trip(target: str, error: BaseException) -> None:
-    _open_until[target] = time.monotonic() + BREAK
+def _pause_target(target: str, error: BaseException) -> None:
+    _paused_until[target] = time.monotonic() + BREAK
     log.warning("announce failed", target=target, error=type(error).__name__, pause=BREAK)

@@ -1,4 +1,4 @@
-"""Tasks of several steps, or of many games, that have nothing to do with each other."""
+"""Runs independent steps, or one action for many games, so that one failure does not stop the others."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ log = structlog.get_logger(__name__)
 
 
 def run_all(**steps: Callable[[], object]) -> None:
-    """Run every step in order, whatever becomes of those before it.
+    """Run every step in order, also after one has failed. Errors are logged with their traceback.
 
-    :raises ExceptionGroup: what the steps raised, once all have run; each is logged with its traceback by then.
+    :raises ExceptionGroup: after the last step, with the errors of all steps.
     """
     failed: list[Exception] = []
     for name, step in steps.items():
@@ -27,8 +27,8 @@ def run_all(**steps: Callable[[], object]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """At how many games there was something to do, and the numbers of those that failed."""
+class BatchResult:
+    """The number of games for which the action returned True, and the numbers of those that failed."""
 
     count: int
     failed: list[int]
@@ -41,13 +41,14 @@ def for_each_game(
     failed: str,
     put_off: Callable[[int], object] = lambda _: None,
     fatal: Callable[[Exception], bool] = lambda _: False,
-) -> Done:
-    """Do this at each game, by its number.
+) -> BatchResult:
+    """Call `act` with the number of each game.
 
-    One that fails is logged as `failed`, `put_off` and passed over: one broken game keeps no other. Never with the
-    traceback, whose values hold hands. A fault that is none of the game's, and `fatal`, ends it all.
+    If it fails, the error is logged under the name `failed`, without a traceback, because its values may show hands.
+    Then `put_off` is called with the number, and the next game follows. An error for which `fatal` returns True is
+    raised and ends the loop.
 
-    :raises Exception: what is `fatal`, and what `put_off` and `games` raise.
+    :raises Exception: a `fatal` error, and what `put_off` and `games` raise.
     """
     count, broken = 0, []
     for game_id in games:
@@ -56,7 +57,7 @@ def for_each_game(
         except Exception as error:
             if fatal(error):
                 raise
-            log.error(failed, game=game_id, error=type(error).__name__)  # noqa: TRY400  # as said
+            log.error(failed, game=game_id, error=type(error).__name__)  # noqa: TRY400  # no traceback
             broken.append(game_id)
             put_off(game_id)
-    return Done(count, broken)
+    return BatchResult(count, broken)

@@ -1,7 +1,8 @@
-"""The one lock order: the game row first, then anything else of that game.
+"""The lock order: the row of the game first, then any other row of that game.
 
-Games, people and cases are locked `FOR NO KEY UPDATE`: a new row that only refers to one of them need not wait, or a
-report (it holds the person, and refers to the game) and a move (the other way round) would wait in a ring.
+Games, people and cases are locked `FOR NO KEY UPDATE`, so that inserting a row that refers to one of them does not
+wait. With `FOR UPDATE` a report (locks the person, refers to the game) and a move (locks the game, refers to the
+person) could deadlock.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from games.refusals import not_found
 
 
 def lock_game(*, code: str | None = None, pk: int | None = None) -> Game:
-    """The game row with this code or number, locked until the transaction ends.
+    """Lock the row of the game with this code or number until the transaction ends, and return it.
 
-    :raises Denied: `not_found`.
+    :raises Denied: `not_found` if there is none.
     """
     game = lock_row("pk", pk) if code is None else lock_row("code", code)
     if game is None:

@@ -1,6 +1,6 @@
-"""Where chance comes from: the shuffle's secrets, the first dealer, the bots' names.
+"""The source of randomness for the secrets of shuffles, the first dealer and the names of bots.
 
-It is the system's own randomness, which nobody can guess; tests put a seeded one in its place and so are repeatable.
+It is the randomness of the operating system. Tests replace it with a seeded one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a door answers when it cannot do what was asked: one closed table of names and HTTP statuses.
+"""Every refusal of pages, the API and staff tools: codes, HTTP statuses and sentences.
 
-The rules have refusals of their own (`games.rules.REFUSALS`, rule numbers included); `Denied` carries those too, so
-that pages, the API and staff tools all show the same name, sentence and status for the same fault.
+The rules have refusals of their own (`games.rules.REFUSALS`). `Denied` carries those too, so that the same refusal has
+the same code, sentence and status everywhere.
 """
 
 from typing import Final
@@ -16,14 +16,14 @@ from games.rules import Refused
 log = structlog.get_logger(__name__)
 
 RETRY_SECONDS: Final = 2
-"""How soon somebody who found a table busy may try again."""
+"""After how many seconds a client should try again if a table was busy."""
 
-WITHOUT_DATABASE: Final = frozenset(
+CONNECTION_LOST_CODES: Final = frozenset(
     {"08000", "08001", "08003", "08004", "08006", "53300", "57P01", "57P02", "57P03", "57P05"}
 )
-"""The codes by which PostgreSQL says that a connection failed or is not to be had; without a code it said nothing."""
+"""The SQLSTATE codes for a failed or refused connection. A connection that broke off has no code."""
 
-NO_ROOM: Final = frozenset({"53000", "53100", "53200"})
+NO_ROOM_CODES: Final = frozenset({"53000", "53100", "53200"})
 """The SQLSTATE codes for insufficient resources: in general, disk (53100) and memory (53200)."""
 
 STATUSES: Final[dict[str, int]] = {
@@ -52,13 +52,14 @@ STATUSES: Final[dict[str, int]] = {
     "busy": 503,
     "unavailable": 503,
 }
-"""HTTP status of every refusal of a door, in the order they are checked; a refusal of the rules is 422."""
+"""The HTTP status of every refusal, in the order of the checks. A refusal of the rules is 422."""
 
 
 class Denied(Exception):
-    """A request refused with a name, a sentence for the person, and a status.
+    """A request was refused.
 
-    `rule` is a rule number of the rulebook, or None; `version` is the current version of the game, where there is one.
+    `code` is its name, and `message` a sentence for people. `rule` is the number of a rule, or None. `version` is the
+    current version of the game, None without a game.
     """
 
     def __init__(self, code: str, message: str, *, rule: str | None = None, version: int | None = None) -> None:
@@ -73,12 +74,12 @@ class Denied(Exception):
         return STATUSES.get(self.code, 422)
 
     def to_json(self) -> dict[str, object]:
-        """The error object of the API."""
+        """Return the error object of the API."""
         return {"error": self.code, "message": self.message, "rule": self.rule, "version": self.version}
 
 
 def from_rules(refused: Refused, version: int | None) -> Denied:
-    """The rules' refusal as a door's."""
+    """Return a refusal of the rules as a `Denied`."""
     return Denied(refused.code, refused.message, rule=refused.rule, version=version)
 
 
@@ -88,47 +89,47 @@ def not_started(version: int) -> Denied:
 
 
 def over(version: int, *, begun: bool) -> Denied:
-    """For what only a game has that goes on, or is still to begin: it was `begun` and has ended, or never was."""
+    """Return the refusal of a request to a table that has ended. `begun` is False if its game never started."""
     if begun:
         return Denied("over", "The game is over.", rule="END-1", version=version)
-    return Denied("over", "This table was closed before its game began.", version=version)
+    return Denied("over", "This table was closed before the game started.", version=version)
 
 
 def suspended() -> Denied:
-    """For everything that somebody suspended asks for, but the page that says why."""
+    """Return the refusal of every request of a suspended person, except for the page with the reason."""
     return Denied("suspended", "This account is suspended. Log in to the site to read why and until when.")
 
 
 def not_found() -> Denied:
-    """For a table that is not there, and for one that this person may not know of."""
-    return Denied("not_found", "There is no such table, or it is private and needs its invitation link.")
+    """Return the refusal for a table that does not exist, or that the person may not see."""
+    return Denied("not_found", "This table does not exist, or it is private and you need its invitation link.")
 
 
 def does_not_replay() -> Denied:
-    """For a game whose stored log does not follow from its deal: there is no replay, and no record, of it."""
+    """Return the refusal to replay a game whose stored log does not follow from its deal."""
     return Denied("not_found", "The stored log of this game does not follow from its deal, so it cannot be replayed.")
 
 
 def busy() -> Denied:
-    """For a request that waited too long, and may succeed in a moment. What it had committed before that is kept."""
+    """Return the refusal of a request that waited too long. It may succeed in a moment. What it committed is kept."""
     return Denied("busy", "The site is busy. Try again in a few seconds.")
 
 
 def unavailable() -> Denied:
-    """For a request that the database left in the middle. Nobody knows yet whether its commit was kept, either."""
+    """Return the refusal of a request that lost the database. Whether its last commit was kept is not known."""
     return Denied("unavailable", "The database is unavailable. Try again in a few seconds.")
 
 
 def cannot_save() -> Denied:
-    """Return the refusal of a request that the database had no room for. Its transaction was rolled back."""
+    """Return the refusal of a request for which the database had no room. Its transaction was rolled back."""
     return Denied("unavailable", "The site cannot save anything at the moment. Try again in a few minutes.")
 
 
-def passing(error: BaseException) -> Denied | None:
-    """Return the refusal for a temporary fault of the database that the request did not cause; None for any other.
+def temporary_refusal(error: BaseException) -> Denied | None:
+    """Return the refusal for a temporary fault of the database that the request did not cause, or None.
 
-    A lost or full database is logged by its code, without a traceback: the operator must be able to tell a restart
-    from a wrong password, and tracebacks would fill the rest of the disk.
+    A lost or full database is logged with its SQLSTATE code, so that the operator can tell a restart from a wrong
+    password. Tracebacks are left out, because they would fill up the disk.
     """
     if waited_too_long(error):
         return busy()
@@ -143,16 +144,18 @@ def passing(error: BaseException) -> Denied | None:
     return None
 
 
-def passes(error: BaseException) -> bool:
-    """Return True if `passing` has a refusal for this fault, or for each fault of a group."""
+def is_temporary(error: BaseException) -> bool:
+    """Return True if `temporary_refusal` has a refusal for this fault, or for each fault of a group."""
     if isinstance(error, BaseExceptionGroup):
-        return all(passes(one) for one in error.exceptions)
+        return all(is_temporary(one) for one in error.exceptions)
     return waited_too_long(error) or has_no_room(error) or lost_the_database(error)
 
 
 def waited_too_long(error: BaseException) -> bool:
-    """Whether PostgreSQL ended a statement that waited too long, or in a ring, or a transaction in which this process
-    hung: nothing of that transaction was kept, and trying again may well do."""
+    """Return True if PostgreSQL ended a statement for a timeout or a deadlock, or an idle transaction.
+
+    Nothing of the transaction was kept, and trying again may succeed.
+    """
     causes = (LockNotAvailable, QueryCanceled, DeadlockDetected, IdleInTransactionSessionTimeout)
     return isinstance(error, DatabaseError) and isinstance(error.__cause__, causes)
 
@@ -160,14 +163,14 @@ def waited_too_long(error: BaseException) -> bool:
 def has_no_room(error: BaseException) -> bool:
     """Return True if PostgreSQL is short of disk or memory."""
     cause = error.__cause__
-    return isinstance(error, OperationalError) and isinstance(cause, psycopg.Error) and cause.sqlstate in NO_ROOM
+    return isinstance(error, OperationalError) and isinstance(cause, psycopg.Error) and cause.sqlstate in NO_ROOM_CODES
 
 
 def lost_the_database(error: BaseException) -> bool:
-    """Whether PostgreSQL cannot be reached, takes no more connections, or went away in the middle of a request."""
+    """Return True if PostgreSQL cannot be reached, takes no more connections or broke off the connection."""
     cause = error.__cause__
     if isinstance(error, InterfaceError):
         return isinstance(cause, psycopg.InterfaceError)  # the connection was found closed
     if not isinstance(error, OperationalError) or not isinstance(cause, psycopg.OperationalError):
         return False
-    return cause.sqlstate is None or cause.sqlstate in WITHOUT_DATABASE
+    return cause.sqlstate is None or cause.sqlstate in CONNECTION_LOST_CODES

@@ -1,4 +1,4 @@
-"""Celery's door: ids in, one action called."""
+"""Celery tasks. Their arguments are ids, and each calls one action."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from games.staff import auto_reports
 
 @shared_task(name="games.tasks.bot_turn", ignore_result=True)
 def bot_turn(game_id: int) -> int:
-    """Make some of the bots' moves that are due, in this game or in another that waits."""
-    rng = random.Random(randomness.source.getrandbits(64))  # noqa: S311  # a bot's taste is no secret
+    """Make some bot moves that are due, in this game and in others."""
+    rng = random.Random(randomness.source.getrandbits(64))  # noqa: S311  # the choices of bots need not be secret
     return bots_action.play_due_bots(game_id=game_id, clock=timezone.now, rng=rng)
 
 
 @shared_task(name="games.tasks.sweep", ignore_result=True)
 def sweep() -> None:
-    """Let the clocks act whose time has passed, and find the bots and deals that no task reached."""
+    """Let clocks act whose deadline has passed, and wake bots and deals that no task reached."""
     sweep_action.sweep(clock=timezone.now)
 
 
 @shared_task(name="games.tasks.follow_rest", ignore_result=True)
 def follow_rest(user_id: int, after: int = 0) -> int:
-    """Move some of this person's clocks out of their quiet hours and vacation, and ask for the others."""
+    """Adapt some of a person's deadlines to their quiet hours and vacation, and send a task for the rest."""
     return quiet_hours.follow_rest(user_id=user_id, now=timezone.now(), after=after)
 
 
 @shared_task(name="games.tasks.notices", ignore_result=True)
 def send_notices() -> None:
-    """Write the reminders and summaries that are due, and show or send every notice that is."""
+    """Write the reminders and digests that are due, and show or send the notices that are due."""
     run_all(
         reminders=lambda: reminders.remind(now=timezone.now()),
         digests=lambda: preferences.write_digests(now=timezone.now()),
@@ -49,7 +49,7 @@ def send_notices() -> None:
 
 @shared_task(name="games.tasks.housekeeping", ignore_result=True)
 def tidy() -> None:
-    """Close and delete games nobody plays, end forgotten pauses, forget what is old, and open the site's own cases."""
+    """Close and delete abandoned games, end old pauses, delete old rows, and open cases that the site noticed."""
     run_all(
         old_pauses=lambda: pauses.end_old_pauses(now=timezone.now()),
         old_tables=lambda: housekeeping.close_old_tables(now=timezone.now()),

@@ -13,7 +13,7 @@ def without_traceback(record: logging.LogRecord) -> bool:
     """Remove the traceback if the record is about a temporary fault of the database. Always return True."""
     event = record.msg if isinstance(record.msg, dict) else None
     error = sys.exc_info()[1] if event and event.get("exc_info") is True else (record.exc_info or (None, None))[1]
-    if error is not None and refusals.passes(error):
+    if error is not None and refusals.is_temporary(error):
         record.exc_info = record.exc_text = None
         if event is not None:
             event["exc_info"], event["error"] = None, type(error.__cause__).__name__

@@ -23,7 +23,7 @@ from django_htmx.middleware import HtmxDetails
 
 from common.htmx import login_redirect
 from games.api import unknown
-from games.refusals import RETRY_SECONDS, Denied, passing
+from games.refusals import RETRY_SECONDS, Denied, temporary_refusal
 from nomercy.answers import API, error_object, too_large
 from nomercy.sessions import SessionStore
 from nomercy.storms import warn
@@ -199,7 +199,7 @@ def readable_forms(get_response: Handler) -> Handler:
 
 
 class DatabaseUnavailable:
-    """Answers 503 if a view raises a temporary fault of the database (`refusals.passing`)."""
+    """Answers 503 if a view raises a temporary fault of the database (`refusals.temporary_refusal`)."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -208,14 +208,14 @@ class DatabaseUnavailable:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        denied = passing(error)
+        denied = temporary_refusal(error)
         return None if denied is None else try_again(request, denied)
 
 
 def server_error_page(request: HttpRequest) -> HttpResponse:
     """Return the response to an unhandled error (`handler500`), also one outside a view, such as loading a session."""
     error = sys.exc_info()[1]
-    denied = None if error is None else passing(error)
+    denied = None if error is None else temporary_refusal(error)
     if denied is not None:
         return try_again(request, denied)
     if request.path.startswith(API):

@@ -149,7 +149,7 @@ def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
     The processes that a test starts go by the real difference.
     """
-    monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: timedelta())
+    monkeypatch.setattr(rows, "skew_between", lambda asked_at, moment: timedelta())
 
 
 @pytest.fixture(autouse=True)

@@ -149,7 +149,7 @@ class Month:
         The fake clock is the database's too.
         """
         with (
-            patch.object(rows, "ahead", lambda asked_at, moment: timedelta()),
+            patch.object(rows, "skew_between", lambda asked_at, moment: timedelta()),
             patch.object(announce, "after_commit", lambda game, wake=True: None),
             patch.object(announce, "wake_bots", lambda game_id, wake_at: self.woken.append(game_id)),
             patch.object(announce, "rest_changed", lambda user_id, after=0: self.rested.append((user_id, after))),

@@ -17,7 +17,7 @@ from games.actions.next_round import deal_next
 from games.actions.play import play_seat
 from games.clocks.turn_clock import moment_of
 from games.models import Game
-from games.models.rows import ask_ahead
+from games.models.rows import database_skew
 from games.queries import Table, due_bots
 from games.refusals import Denied
 
@@ -96,7 +96,7 @@ def _draw_hosts(waiting: Sequence[tuple[int, int | None, bool | None]], rng: ran
 
 def _due_until(now: datetime) -> datetime:
     """Return the moment, by the database's clock, by which a game must be due to be played at `now`."""
-    return now + ask_ahead() + EARLY
+    return now + database_skew() + EARLY
 
 
 def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random, most: int = 500) -> int | None:

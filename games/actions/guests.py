@@ -35,7 +35,7 @@ def move_seats(*, guest: User, user: User) -> Moved:
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
         locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
-        closed = set(conduct.closed_to(user))  # under the games' locks, which staff need to view hands
+        closed = set(conduct.games_closed_to(user))  # under the games' locks, which staff need to view hands
         allowed = [game for game in locked if game.pk not in closed]
         over_limit = table_limits.over_limits(user, Seat.objects.filter(game__in=allowed, user=guest))
         moved = [game for game in allowed if game.pk not in over_limit]

@@ -16,7 +16,7 @@ from games.actions import rounds, seating, table_limits
 from games.locks import lock_game
 from games.models import Game, Seat
 from games.models.paces import CUSTOM, PACES, pace_named
-from games.models.rows import ask_ahead
+from games.models.rows import database_skew
 from games.notices import player_notices
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied, not_found, over
@@ -105,7 +105,7 @@ def create_table(
         )
         table = Table(game, seats, queries.options_of(game))
         if len(seats) == options.players:
-            game.skew = ask_ahead()
+            game.skew = database_skew()
             _start(table, user, now)
         return table
 
@@ -211,7 +211,7 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         game = table.game
         if table.seat_of(user) is not None:
             raise Denied("already_seated", "You already have a seat at this table.", version=game.version)
-        if conduct.taken_off(game, user):
+        if conduct.removed_by_staff(game, user):
             raise Denied("forbidden", TAKEN_OFF, version=game.version)
         seat = _person(game, _free_seat(table), user)
         table_limits.check_all(user)

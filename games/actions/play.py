@@ -147,7 +147,7 @@ def _is_repeated(table: Table, seat: int, move: rules.Move) -> bool:
 
     :raises Denied: `token_reused` if it was used for another move.
     """
-    earlier = table.said[seat] if table.said else None
+    earlier = table.sent_before[seat] if table.sent_before else None
     if earlier is None:
         return False
     if earlier != str(move):

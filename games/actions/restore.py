@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from django.db import DataError, Error, IntegrityError, connection, transaction
 
 from games import queries
-from games.batch import Done, for_each_game
+from games.batch import BatchResult, for_each_game
 from games.clocks import pausing
 from games.clocks.turn_clock import moment_of
 from games.locks import lock_game
@@ -30,11 +30,11 @@ HOLD_REASON: Final = "The site was restored from a backup."
 class Released(NamedTuple):
     """The result of `release`."""
 
-    games: Done  # how many run again, and which could not be read
+    games: BatchResult  # how many run again, and which could not be read
     mail: bool  # whether mail was held before
 
 
-def freeze_if_restored(*, now: datetime) -> Done | None:
+def freeze_if_restored(*, now: datetime) -> BatchResult | None:
     """Call `freeze` if the database was restored from a dump since it last ran; return its result, or None.
 
     Call it before any process of the site starts.
@@ -51,7 +51,7 @@ def freeze_if_restored(*, now: datetime) -> Done | None:
     return stopped
 
 
-def freeze(*, now: datetime) -> Done:
+def freeze(*, now: datetime) -> BatchResult:
     """Hold all mail and pause every running game as of the sweep's last heartbeat; return how many, and which failed.
 
     A game that cannot be read is skipped. Its clock cannot act either; repair it and call `freeze` again.
@@ -62,8 +62,8 @@ def freeze(*, now: datetime) -> Done:
     outbox.hold(why=HOLD_REASON, now=now)
 
     def stop(table: Table) -> bool:
-        pulse = table.game.pulse
-        since = None if pulse is None else min(pulse, moment_of(table.game, now))
+        swept_at = table.game.swept_at
+        since = None if swept_at is None else min(swept_at, moment_of(table.game, now))
         return pausing.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
 
     return _at_each(_playing(), stop, failed="a game was not frozen")
@@ -85,7 +85,7 @@ def release(*, now: datetime) -> Released:
     return Released(games, mail=outbox.release())
 
 
-def _at_each(games: Iterable[int], act: Callable[[Table], bool], *, failed: str) -> Done:
+def _at_each(games: Iterable[int], act: Callable[[Table], bool], *, failed: str) -> BatchResult:
     """Call `act` for each of these tables that is still being played, each under its lock in its own transaction."""
 
     def at_one(game_id: int) -> bool:

@@ -141,6 +141,6 @@ class PersonAdmin(ReadOnlyAdmin):
                 "accounts_user_act",
                 person.pk,
             ),
-            "conduct": conduct.record_of(person, now, reader=request.user.pk),
+            "conduct": conduct.conduct_of(person, now, reader=request.user.pk),
         }
         return render(request, "admin/staff/person.html", context)

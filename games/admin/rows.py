@@ -60,7 +60,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
         """Leave out entries about the reader."""
-        return conduct.not_about(super().get_queryset(request), request.user.pk)
+        return conduct.without_entries_about(super().get_queryset(request), request.user.pk)
 
 
 @admin.register(Round)

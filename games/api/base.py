@@ -131,7 +131,7 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
 @api.exception_handler(DatabaseError)
 @api.exception_handler(InterfaceError)
 def _passing(request: HttpRequest, error: Exception) -> HttpResponse:
-    denied = refusals.passing(error)
+    denied = refusals.temporary_refusal(error)
     if denied is None:
         raise error
     return refuse(request, denied)

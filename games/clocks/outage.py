@@ -110,7 +110,7 @@ def _last() -> tuple[datetime | None, bool, timedelta]:
     with connection.cursor() as cursor:
         cursor.execute(_LAST)
         at, giving, moment = cursor.fetchone()
-    return at, giving, rows.ahead(asked_at, moment)
+    return at, giving, rows.skew_between(asked_at, moment)
 
 
 def _give_back(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:

@@ -60,8 +60,8 @@ def clocks_ran_until(game: Game, now: datetime) -> datetime:
     (decision 31).
     """
     moment = moment_of(game, now)
-    away = game.pulse is not None and moment - game.pulse > timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
-    return game.pulse if away and game.pulse is not None else moment
+    away = game.swept_at is not None and moment - game.swept_at > timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+    return game.swept_at if away and game.swept_at is not None else moment
 
 
 def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:

@@ -106,7 +106,7 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
             try:
                 access = await database_sync_to_async(_access)(self.code, key)
             except Error as error:
-                if refusals.passing(error) is None:
+                if refusals.temporary_refusal(error) is None:
                     raise
                 await refuse(scope, self.base_send, 503)
                 return

@@ -118,7 +118,7 @@ class Poller:
         """Notify sockets of updates they missed, close those that lost access, and join groups not joined yet."""
         states: dict[str, page_state.PageState] = {}
         for sockets in _batches(self.sockets):
-            found = await database_sync_to_async(page_state.news_of)({socket.code for socket in sockets})
+            found = await database_sync_to_async(page_state.states_of)({socket.code for socket in sockets})
             await _close_without_access(sockets, found)
             for socket in sockets:
                 one = found.get(socket.code)

@@ -1,6 +1,10 @@
-"""What is stored. `tables`: a table and who sits there; `play`: rounds, hands and the log; `positions`: how
-rounds and hands hold a position; `moderation`: what staff did, and the cases before them; `notices`: what people are
-told while they are away.
+"""The models, and the SQL that reads them on every move and page.
+
+- `tables`: tables and seats; `paces`: their time controls
+- `play`: rounds, hands and the log; `positions`: how a round stores its position
+- `notices`: notices, notice settings and the outbox
+- `moderation`: the audit log, warnings, suspensions, cases and reports
+- `rows`, `log_rows`: fixed SQL
 """
 
 from games.models.moderation import Appeal, AuditEntry, BrowserMark, Case, Report, Suspension, Warned

@@ -1,4 +1,4 @@
-"""What happened at a table, as fixed SQL (common/fixed_sql.py): its log, the acts of staff, and its events."""
+"""Fixed SQL (common/fixed_sql.py) that reads the log of a table, the acts of staff and the table's events."""
 
 from __future__ import annotations
 
@@ -32,12 +32,15 @@ WHERE m.game_id = %s AND m.n > %s AND m.n <= %s ORDER BY m.n DESC LIMIT %s
 
 @lru_cache(maxsize=8192)
 def _events(stored: str) -> tuple[rules.Event, ...]:
-    """Every page tells mostly what the page before it told."""
+    # Cached, because a page shows mostly the moves that the page before it showed.
     return tuple(map(rules.Event.from_json, json.loads(stored)))
 
 
 class LogRow(NamedTuple):
-    """A move of the log. `over` is whether its round is, `by_bot` whether a bot made it for the seat's owner."""
+    """A move of the log.
+
+    `over` is True if its round is over. `by_bot` is True if a bot made the move for the owner of the seat.
+    """
 
     n: int
     round: int
@@ -50,17 +53,20 @@ class LogRow(NamedTuple):
 
 
 def read_log(game_id: int, after: int, until: int, last: int | None) -> list[LogRow]:
-    """Return the moves after version `after` up to version `until`, at most the `last` newest, oldest first."""
+    """Return the moves after version `after` up to version `until`, oldest first. Runs one query.
+
+    At most the `last` newest moves are returned; None is no limit.
+    """
     with prepared_cursor() as cursor:
         cursor.execute(_LOG_SQL, [game_id, after, until, last])
         rows = reversed(_LOG.fetch_all(cursor))
     return [LogRow(**row.values() | {"events": _events(row["events"])}) for row in rows]
 
 
-# A person goes by the name of today: the entry has the one of its time, which staff may have taken since.
+# The current name. The entry has the name of its time, which staff may have taken away since.
 _NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE(NULLIF({1}.display_name, ''), {1}.username, '') END"
 _BEFORE: Final = "CAST(a.details->>'before_id' AS bigint)"
-# Acts and events in one statement: pages show both.
+# Acts and events are read in one statement, because pages show both.
 _ACT: Final = Columns(
     {},
     is_act="true",
@@ -101,9 +107,10 @@ WHERE e.game_id = %s AND e.version BETWEEN %s AND %s AND e.kind = ANY(%s) ORDER 
 
 
 class ActRow(NamedTuple):
-    """An act of staff at a table: who it was about, and who it took a seat from.
+    """An act of staff at a table.
 
-    People have the names they go by now: empty if they are gone, None if there was nobody.
+    `person` is who it was about, and `before` is who it took a seat from. Both are current names: empty if the person
+    is gone, None if the act has no such person.
     """
 
     act: str
@@ -117,7 +124,7 @@ class ActRow(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """An event at a table, after line `version` of its log. `seat` is the seat that it is about, or None."""
+    """An event at a table, after move `version` of its log. `seat` is the seat that it is about, or None."""
 
     kind: str
     version: int
@@ -128,9 +135,10 @@ class EventRow(NamedTuple):
 def read_between_moves(
     game_id: int, since: int, until: int, acts: Sequence[str], kinds: Sequence[str], last: int | None
 ) -> tuple[list[ActRow], list[EventRow]]:
-    """Return the acts of staff and the events at a table from version `since` to version `until`, each oldest first.
+    """Return the acts of staff and the events at a table, each oldest first. Runs one query.
 
-    Only those of these `acts` and `kinds`, and of each at most the `last` newest.
+    Only acts in `acts` and events in `kinds` from version `since` to version `until`, both included. At most the `last`
+    newest of each are returned; None is no limit.
     """
     with prepared_cursor() as cursor:
         of_acts: list[Any] = [game_id, since, until, list(acts), last]

@@ -1,4 +1,4 @@
-"""What staff did, and why: the audit log, warnings, suspensions, and the cases that reports gather under."""
+"""The audit log, warnings, suspensions, appeals, cases and reports."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ SHORTEST_REASON: Final = 10
 REASON_LENGTH: Final = 500
 SHORTEST_WORDS: Final = 20
 WORDS_LENGTH: Final = 2000
-"""Lengths in characters: of the reasons and answers of staff, and of what people write in reports and appeals."""
+"""Lengths in characters: REASON for the reasons and answers of staff, WORDS for reports and appeals."""
 LONGEST_DAYS: Final = 365
-"""The longest mute and the longest suspension that ends by itself."""
+"""The longest mute in days, and the longest suspension that ends by itself."""
 MODERATOR: Final = "moderator"
 ADMIN: Final = "admin"
-"""The roles of staff, which are groups. A superuser needs none."""
+"""The roles of staff, which are names of groups. A superuser needs none."""
 CLOSE: Final = "close"
 REMOVE: Final = "remove"
 MOVE_SEAT: Final = "move_seat"
 LOOK: Final = "look"
-"""The acts that queries ask for. `games/staff/acts.py` has all acts."""
-GONE: Final = "a deleted guest"
-"""Who was forgotten: nobody else's row is ever deleted."""
+"""The names of acts that queries ask for. `games/staff/acts.py` has all acts."""
+DELETED_GUEST: Final = "a deleted guest"
+"""What a person is called whose row is gone. Only the rows of guests are ever deleted."""
 
 
 class AuditEntry(models.Model):
-    """One act of a member of staff, written in the transaction of what it did. Never changed and never deleted.
+    """One act of a member of staff, written in the transaction of the act.
 
-    The database refuses both (migration `audit_is_append_only`). So nothing may cascade into a row: the keys have no
-    constraint, and the names are copied for when a person is gone. `version` is the game's at the act. `details` are
-    plain facts, like seconds or the name of a kind; never a card.
+    Rows are never changed or deleted: the database refuses both (migration `audit_is_append_only`). The foreign keys
+    have no constraint, so that nothing cascades into a row, and names are copied in case a person is deleted.
+
+    `version` is the version of the game at the act. `details` are plain facts, for example seconds, and never a card.
     """
 
     at = models.DateTimeField()
@@ -85,9 +86,9 @@ class Warned(models.Model):
 
 
 class Suspension(models.Model):
-    """A time in which a person may do nothing here but read why, and appeal. `until` is null for good.
+    """A suspension of a person, who may only read its reason and appeal. `until` is null if it does not end by itself.
 
-    `User.suspended_until` says what is in force now; these rows tell how it came to that.
+    These rows are the history. `User.suspended_until` says what is in force now.
     """
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="suspensions")
@@ -107,7 +108,7 @@ class Suspension(models.Model):
 
 
 class Appeal(models.Model):
-    """What a suspended person says against it, once a suspension, and what staff answered."""
+    """The appeal of a person against a suspension, and the answer of staff. There is at most one a suspension."""
 
     class Answer(models.TextChoices):
         UPHELD = "upheld", "The suspension stays"
@@ -128,9 +129,9 @@ class Appeal(models.Model):
 
 
 class Case(models.Model):
-    """What is said against one person in one kind of matter; reports gather here until staff close it.
+    """The reports of one kind about one person. New reports are added until staff close the case.
 
-    It outlives a guest: `person` is null once that guest is forgotten, and no name is kept.
+    `person` is null once a guest has been deleted. No name is kept. `holder` is the member of staff who works on it.
     """
 
     class Kind(models.TextChoices):
@@ -169,15 +170,16 @@ class Case(models.Model):
 
     @property
     def about(self) -> str:
-        """Whom it is about, as people say it."""
-        return self.person.name if self.person else GONE
+        """The name of the person that the case is about, or `DELETED_GUEST`."""
+        return self.person.name if self.person else DELETED_GUEST
 
 
 class Report(models.Model):
-    """What one person, or the site itself, says in a case about one game.
+    """A report by one person, or by the site itself, about one game.
 
-    `sign` is what the site saw; it is empty where a person reports, whose `reporter` is null once that guest is gone.
-    `seen_at` is when the reporter has been shown the outcome.
+    `sign` is what the site noticed, and empty for a person's report. `reporter` is null for a report by the site, and
+    once a guest has been deleted. `seen_at` is when the reporter was shown the outcome. `form` is the random token of
+    the form that sent the report, so that sending it again makes no second one.
     """
 
     class Sign(models.TextChoices):
@@ -193,8 +195,7 @@ class Report(models.Model):
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="reports")
     at = models.DateTimeField()
     text = models.CharField(max_length=WORDS_LENGTH)
-    form = models.CharField(max_length=64, null=True)  # noqa: DJ001  # unique where it is known
-    """What tells the form that sent it from every other, so that it counts once although it is sent again."""
+    form = models.CharField(max_length=64, null=True)  # noqa: DJ001  # nulls are exempt from uniqueness
     seen_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -212,9 +213,9 @@ class Report(models.Model):
 
 
 class BrowserMark(models.Model):
-    """That somebody sat at a table with a browser that carries this mark (a signed cookie of ours, nothing else).
+    """A browser that a person used at a table. It is only used to notice two accounts in one browser at one table.
 
-    Kept for 30 days, and only to see two accounts at one table in one browser. `mark` is the cookie's SHA-256.
+    `mark` is the SHA-256 of a signed random cookie. Rows are deleted after 30 days.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="+")

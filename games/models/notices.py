@@ -1,7 +1,4 @@
-"""The stored notices: one row per notice and channel, what each person wants to be told, and the outbox.
-
-`games/notices/kinds.py` has the kinds.
-"""
+"""Notices, notice settings and the outbox. `games/notices/kinds.py` has the kinds of notices."""
 
 from __future__ import annotations
 
@@ -22,14 +19,22 @@ SITE: Final = "site"
 
 
 class Notice(Delivery):
-    """One thing to tell one person through one channel; written in the transaction of what it tells.
+    """One notice to one person through one channel, written in the transaction of what it is about.
 
-    `text` is what happened, never with a card's name; empty where the game itself says it. `mark` tells apart
-    the reminders of one turn whose deadline moved, the times a bot took one seat over, and days of vacation that were
-    taken by themselves, in seconds of the epoch; it is the number of the audit entry of a seat or a second factor that
-    staff gave or took away, also for the turn that goes with a seat, of the case where a report is settled, and of the
-    person who asks for a rematch. A digest, a day, a factor and a report have no game; a digest's `version` is the
-    number of the day.
+    `text` says what happened and never names a card. It is empty if the page of the game says it.
+
+    `mark` tells notices apart that are equal in all other fields. It is:
+
+    - a time in seconds since the epoch for a reminder, a seat taken over by a bot, or a day of vacation taken
+      automatically
+    - the number of the audit entry for a seat or a second factor that staff gave or took away, and for the turn that
+      comes with such a seat
+    - the number of the case for a settled report
+    - the number of the person who asks for a rematch
+    - 0 for all others
+
+    Notices about digests, vacation days, second factors and reports have no game. The `version` of a digest is the
+    number of its day, otherwise that of the game.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False)
@@ -68,16 +73,19 @@ class Notice(Delivery):
 
 
 def new_mail_key() -> str:
-    """What the links of a person's mails are signed with besides the site's key; a new one makes the old links void."""
+    """Return a random key that signs the links in a person's mails, together with the key of the site.
+
+    A new key makes the links in older mails invalid.
+    """
     return secrets.token_urlsafe(9)
 
 
 class NoticeSettings(models.Model):
-    """What one person wants to be told, and how; without a row, the usual channels of each kind hold.
+    """Which notices a person wants, and through which channels. A person without a row has the defaults of each kind.
 
-    `choices` maps `kind.channel` to yes or no where that differs from the kind's own. `digest_hour` is in the person's
-    time zone, `digest_at` the next time it comes; once it could not be written then, `digest_again_at` says when that
-    is tried again. `bounced` is the address that mails came back from.
+    `choices` maps `kind.channel` to true or false where that differs from the default of the kind. `digest_hour` is in
+    the time zone of the person. `digest_at` is when the next digest is due. If writing it fails, `digest_again_at` is
+    when to try again. `bounced` is an address that mail bounced from, since `bounced_at`.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_settings")
@@ -97,11 +105,15 @@ class NoticeSettings(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"what {self.user_id} wants to be told"
+        return f"notice settings of {self.user_id}"
 
 
 class Outbox(models.Model):
-    """The one row about all mail: held back by those who run the site, or waiting for a mail server that is away."""
+    """The state of all mail, in a single row.
+
+    Mail is held since `held_since` for the reason `held_why`. After `failures` failures in a row, the mail server is
+    tried again at `retry_at`.
+    """
 
     held_since = models.DateTimeField(null=True, blank=True)
     held_why = models.CharField(max_length=200, blank=True, default="")

@@ -1,4 +1,4 @@
-"""How much time a turn has: the pace presets and custom paces, in seconds."""
+"""Paces: how much time the turns of a table have. All times are in seconds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ CUSTOM: Final = "custom"
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """A seat starts with `bank` seconds, gains `increment` at the start of each turn, and never has more than `cap`.
+    """The time control of a table, in seconds.
 
-    `callout` is how long a hand of one card can be caught (CLOCK-2); it ends with the next turn in any case.
+    A seat starts with `bank`, gains `increment` at the start of each turn, and never has more than `cap`. `callout` is
+    how long a hand of one card can be caught (CLOCK-2), if the next turn does not end it earlier.
     """
 
     name: str
@@ -29,14 +30,14 @@ class Pace:
     callout: int
 
     def turn_seconds(self, bank: int) -> int:
-        """Time for a turn that starts with `bank` seconds saved."""
+        """Return the seconds for a turn of a seat that has `bank` seconds saved."""
         return min(bank + self.increment, self.cap)
 
     @property
     def live(self) -> bool:
-        """Whether everybody sits at the table: no turn lasts longer than an hour.
+        """True if no turn is longer than an hour, so that players stay at the table.
 
-        Nobody is reminded at such a table, and neither vacations nor quiet hours move its deadlines.
+        There are no reminders at such a table, and vacations and quiet hours do not move its deadlines.
         """
         return self.cap <= HOUR
 
@@ -48,7 +49,7 @@ PACES: Final[dict[str, Pace]] = {
         Pace(
             "fast",
             "Fast",
-            "a turn or more a day: 12 h to begin with, 6 h more each turn (18 h for the first), never more than 24 h",
+            "a turn or more a day: 12 h at the start, 6 h added per turn (18 h for the first), at most 24 h",
             12 * HOUR,
             6 * HOUR,
             24 * HOUR,
@@ -57,7 +58,7 @@ PACES: Final[dict[str, Pace]] = {
         Pace(
             "standard",
             "Standard",
-            "about a turn a day: 24 h to begin with, 24 h more each turn (48 h for the first), never more than 72 h",
+            "about a turn a day: 24 h at the start, 24 h added per turn (48 h for the first), at most 72 h",
             24 * HOUR,
             24 * HOUR,
             72 * HOUR,
@@ -66,8 +67,7 @@ PACES: Final[dict[str, Pace]] = {
         Pace(
             "slow",
             "Slow",
-            "when you have a minute: 72 h to begin with, 48 h more each turn (120 h for the first), never more than"
-            " 168 h",
+            "when you have a minute: 72 h at the start, 48 h added per turn (120 h for the first), at most 168 h",
             72 * HOUR,
             48 * HOUR,
             168 * HOUR,
@@ -82,11 +82,11 @@ LIMITS: Final[dict[str, tuple[int, int]]] = {
     "cap": (10, 60 * DAY),
     "callout": (5, 14 * DAY),
 }
-"""The least and the most of each number of a custom pace."""
+"""The lowest and the highest value of each number of a custom pace."""
 
 
 def span(seconds: int) -> str:
-    """A length of time in the largest unit that says it exactly: `90 s`, `2 h`, `3 days`."""
+    """Return a length of time in the largest unit that is exact: `90 s`, `2 h`, `3 days`."""
     for size, one, many in ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min")):
         if seconds and seconds % size == 0:
             count = seconds // size
@@ -99,9 +99,9 @@ _UNITS: Final = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY}
 
 
 def seconds_of(text: str) -> int:
-    """The seconds that `90 s`, `10 min`, `2 h` or `3 days` says; `span` the other way round.
+    """Return the seconds of a text like `90 s`, `10 min`, `2 h` or `3 days`, as `span` writes them.
 
-    :raises ValueError: with a sentence that says how it is written.
+    :raises ValueError: with a sentence for people that shows the form.
     """
     found = _SPAN.fullmatch(text.strip().lower())
     if found is None:
@@ -110,9 +110,9 @@ def seconds_of(text: str) -> int:
 
 
 def custom_pace(numbers: Mapping[str, object]) -> Pace:
-    """The pace with these four numbers.
+    """Return the custom pace with these numbers, which must be the four of `LIMITS`.
 
-    :raises ValueError: with a sentence that says what to change.
+    :raises ValueError: with a sentence for people that says what to change.
     """
     if set(numbers) != set(LIMITS):
         raise ValueError(f"A custom pace has the numbers {', '.join(LIMITS)}, in seconds.")
@@ -120,17 +120,20 @@ def custom_pace(numbers: Mapping[str, object]) -> Pace:
     for name, (low, high) in LIMITS.items():
         value = numbers[name]
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise ValueError(f"The {name} of a pace is {span(low)} to {span(high)}.")
+            raise ValueError(f"The {name} of a pace must be {span(low)} to {span(high)}.")
         values[name] = value
     if values["cap"] < max(values["bank"], values["increment"]):
         raise ValueError("The cap of a pace cannot be less than its bank or its increment.")
     if values["callout"] > values["cap"]:
         raise ValueError("The callout time of a pace cannot be more than its cap.")
     first = span(min(values["bank"] + values["increment"], values["cap"]))
-    told = f"{span(values['bank'])} to begin with, {span(values['increment'])} more each turn ({first} for the first)"
-    return Pace(CUSTOM, "Custom", f"{told}, never more than {span(values['cap'])}", **values)
+    start = f"{span(values['bank'])} at the start, {span(values['increment'])} added per turn ({first} for the first)"
+    return Pace(CUSTOM, "Custom", f"{start}, at most {span(values['cap'])}", **values)
 
 
 def pace_named(name: str, numbers: Mapping[str, object] | None) -> Pace:
-    """The pace of a table: a preset, or `custom` with its `numbers`."""
+    """Return the pace of a table: a preset, or `custom` with its `numbers`.
+
+    :raises KeyError: if there is no such preset.
+    """
     return custom_pace(numbers) if name == CUSTOM and numbers is not None else PACES[name]

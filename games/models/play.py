@@ -1,4 +1,4 @@
-"""A round with its position, its hands, and the log of moves and events. Only rounds and moves hold cards."""
+"""Rounds, hands, moves and table events. Only rounds and moves store cards."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from games.models.tables import Game, Seat
 
 
 class Round(models.Model):
-    """One deal of a game, and its position, which `models/positions.py` writes and reads.
+    """One round of a game and its position, which `models/positions.py` writes and reads.
 
-    `turn`, `phase`, `out`, `winner` and `points` are fields of the position that SQL asks for. `state` has its other
-    fields as JSON, hidden cards included: it is never shown.
-    `deal` is every card in the order dealt and drawn, space separated. `secret` is the shuffle's 32 bytes: nobody sees
-    it, or `deal`, until the round is over; `commitment` is its SHA-256, seen by all from the deal on.
-    `void`: staff have ended it, it counts for nothing, and the next round is the same one dealt again.
-    `absent` are seats that left in an earlier round; `from_version` is the game's version at the deal.
-    Seats are numbers.
+    `turn`, `phase`, `out`, `winner` and `points` are the fields of the position that SQL needs. `state` has the other
+    fields as JSON, hidden cards included, and is never shown.
+
+    `deal` is the whole deck in the order dealt and drawn, separated by spaces. `secret` is the 32 bytes of the shuffle.
+    Nobody sees `deal` or `secret` until the round is over. `commitment` is the SHA-256 of the secret, in hex, and is
+    shown from the deal on.
+
+    `void` rounds were ended by staff. They do not count, and the next round replaces them. `absent` are the seats that
+    left in an earlier round. `from_version` is the version of the game at the deal.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="rounds")
@@ -48,9 +50,9 @@ class Round(models.Model):
 
 
 class Hand(models.Model):
-    """A seat's hand in one round; its cards are in the round's position.
+    """A seat in one round. Its cards are in the position of the round.
 
-    `callout_until` is when this hand can no longer be caught (CLOCK-2), null while no window is open.
+    `callout_until` is when the hand can no longer be caught (CLOCK-2). It is null if no callout window is open.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hands")
@@ -72,11 +74,11 @@ class Hand(models.Model):
 
 
 class Move(models.Model):
-    """One line of the log: an accepted move as the notation writes it, without its seat.
+    """One line of the log: an accepted move.
 
-    `n` counts from 1 over the whole game. `events` is what the move did, told in full; a viewer gets it through
-    `rules.redact`. `token` is the client's idempotency token, once per seat. `by_bot`: a bot made it for
-    the owner of the seat.
+    `n` counts from 1 over the whole game. `text` is the move in the notation, without its seat. `events` has every
+    field of its events: viewers get them only through `rules.redact`. `token` is the idempotency token of the client,
+    unique for each seat. `by_bot` is True if a bot made the move for the owner of the seat.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="moves")
@@ -94,7 +96,7 @@ class Move(models.Model):
             models.UniqueConstraint(fields=["game", "n"], name="move_once_per_version"),
             models.UniqueConstraint(fields=["game", "seat", "token"], name="token_once_per_seat"),
         )
-        # The few lines that the hourly search for cases is about (games/staff/auto_reports.py).
+        # For the hourly search for cases (games/staff/auto_reports.py), which needs only these few lines.
         indexes = (
             models.Index(
                 fields=["at"], name="move_of_clock_or_leaver", condition=Q(text="leave") | Q(text__startswith="clock ")
@@ -106,9 +108,9 @@ class Move(models.Model):
 
 
 class TableEvent(models.Model):
-    """Something that happened at a running table and is no move, like a pause: the log shows it after line `version`.
+    """Something that happened at a running table and is no move, for example a pause. Records leave it out.
 
-    It changes no card, and is not in records. `seat` is the number of the seat that it is about, or null.
+    The log shows it after move `version`. `seat` is the seat that it is about, or null.
     """
 
     game = models.ForeignKey(

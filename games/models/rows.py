@@ -1,4 +1,4 @@
-"""The reads that every move and every page makes, as fixed SQL (common/fixed_sql.py); they give ordinary instances."""
+"""Fixed SQL (common/fixed_sql.py) for the reads of every move and every page. They return model instances."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _TEXT: Final = re.compile(r"[-\w]+", re.ASCII)
 
 
 def lock_row(by: Key, value: int | str | None) -> Game | None:
-    """The game row with this `code` or `pk`, locked until the transaction ends, or None.
+    """Lock the row of a game (`FOR NO KEY UPDATE`) until the transaction ends, and return it; None if there is none.
 
-    It knows by how much the database's clock is ahead of this process's.
+    Sets `Game.skew`.
     """
-    return None if _no_key(value) else _one_game(_GAME_SQL + _WHERE[by] + " FOR NO KEY UPDATE", [value])
+    return None if _is_no_key(value) else _one_game(_GAME_SQL + _WHERE[by] + " FOR NO KEY UPDATE", [value])
 
 
-def _no_key(value: int | str | None) -> bool:
-    """Whether this can be no code or invitation: PostgreSQL would refuse some of them, not just find nothing."""
+def _is_no_key(value: int | str | None) -> bool:
+    """Return True for text that is no code or key. PostgreSQL raises an error for some of it, such as a zero byte."""
     return isinstance(value, str) and _TEXT.fullmatch(value) is None
 
 
@@ -46,35 +46,42 @@ _DUE: Final = (
 
 
 def claim_due(now: datetime, after: tuple[datetime, int]) -> Game | None:
-    """Lock the game that is longest overdue among those that nobody else has locked, or None.
+    """Lock the running game with the earliest deadline that has passed, and return it; None if there is none.
 
-    It comes later than `after`, a deadline and a number: so that one game cannot hold up all others.
+    Games that are locked elsewhere are skipped. `after` is the deadline and the number of a game: only later ones are
+    taken, so that a game that fails cannot block the others.
     """
     return _one_game(_GAME_SQL + _DUE, [now, *after])
 
 
 def claim_game(game_id: int) -> Game | None:
-    """Lock this game, or None if somebody else has it locked: whoever that is sees to what is due."""
+    """Lock a game and return it; None if it is locked elsewhere. Whoever holds the lock then does what is due."""
     return _one_game(_GAME_SQL + _WHERE["pk"] + " FOR NO KEY UPDATE SKIP LOCKED", [game_id])
 
 
 def database_time() -> datetime:
-    """The moment by the database's clock: a process whose own is wrong makes no outage."""
+    """Return the time of the database's clock, which all processes share. Runs one query."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement_timestamp()")
         moment: datetime = cursor.fetchone()[0]
     return moment
 
 
-def ahead(asked_at: datetime, moment: datetime) -> timedelta:
-    """How far the database's clock, which showed `moment` when it was asked, is ahead of this process's."""
+def skew_between(asked_at: datetime, moment: datetime) -> timedelta:
+    """Return how far the database's clock is ahead of this process's.
+
+    `asked_at` is this process's time when the database was asked, and `moment` is its answer.
+    """
     return moment - asked_at
 
 
-def ask_ahead() -> timedelta:
-    """How far the database's clock is ahead of this process's, where no other statement tells."""
+def database_skew() -> timedelta:
+    """Ask the database how far its clock is ahead of this process's. Runs one query.
+
+    Use it only where no game is read: a game that was read has `skew`.
+    """
     asked_at = datetime.now(UTC)
-    return ahead(asked_at, database_time())
+    return skew_between(asked_at, database_time())
 
 
 def _one_game(statement: str, parameters: list[Any]) -> Game | None:
@@ -87,26 +94,26 @@ def _one_game(statement: str, parameters: list[Any]) -> Game | None:
 
 def _game(row: Row, asked_at: datetime) -> Game:
     game = row.instance(Game)
-    # The arrival of the statement, not its answer: waiting for the lock is nobody's delay.
-    game.skew = ahead(asked_at, row["now"])
+    # `now` is when the statement arrived, so that waiting for a lock does not count as skew.
+    game.skew = skew_between(asked_at, row["now"])
     return game
 
 
-# With the hands comes what a move or a page would ask for next: with each seat the move that it made with a token, if
-# there is one, and with the first the results of the rounds before.
-_SAID: Final = (
+# The statement that reads the hands also reads what a move or a page needs next: for each seat the move that it made
+# with the token, if any, and with the first seat the results of earlier rounds.
+_SENT_BEFORE: Final = (
     '(SELECT m.text FROM games_move m WHERE m.game_id = s.game_id AND m.seat = s."index" AND m.token = %s::text)'
 )
-_BESIDE: Final = """
+_EARLIER_RESULTS: Final = """
     CASE WHEN s."index" = 0 AND r.number > 1 THEN (
         SELECT json_agg(json_build_array(e.number, e.winner, e.points) ORDER BY e.number)::text
         FROM games_round e
         WHERE e.game_id = r.game_id AND e.number < r.number AND e.ended_at IS NOT NULL AND e.winner IS NOT NULL
     ) END
 """
-# The sweep's last sign of life, for this game: until it is the game's turn to get the time of an outage back, the one
-# before the outage.
-_PULSE: Final = """
+# When the sweep last looked after the game. While the time of an outage is given back, that is before the outage for
+# the games that have not got it yet.
+_SWEPT_AT: Final = """
     CASE WHEN s."index" = 0 THEN (
         SELECT CASE WHEN b.given_through < r.game_id THEN COALESCE(b.given_from, b.at) ELSE b.at END
         FROM games_heartbeat b
@@ -116,31 +123,33 @@ _REST: Final = {"zone": "u.time_zone"} | {
     name: f"u.{name}"
     for name in ("quiet_from", "quiet_to", "vacation_from", "vacation_until", "auto_vacation", "quiet_since")
 }
-_SHOWN: Final[dict[type[Model], str]] = {Hand: "h", Seat: "s", Round: "r"}
-_VALUES: Final = {
-    "results": _BESIDE,
-    "pulse": _PULSE,
+_MODELS: Final[dict[type[Model], str]] = {Hand: "h", Seat: "s", Round: "r"}
+_EXTRA_COLUMNS: Final = {
+    "results": _EARLIER_RESULTS,
+    "swept_at": _SWEPT_AT,
     "name": "COALESCE(NULLIF(u.display_name, ''), u.username, s.name)",
     "username": "u.username",
     **_REST,
 }
-# Two statements: PostgreSQL keeps no plan of one that is far cheaper without a token.
-_HANDS: Final = Columns(_SHOWN, **_VALUES, said="NULL::text")
-_HANDS_AND_MOVES: Final = Columns(_SHOWN, **_VALUES, said=_SAID)
+# Two statements, because one is far cheaper without a token, and PostgreSQL would then not keep its plan.
+_HANDS: Final = Columns(_MODELS, **_EXTRA_COLUMNS, sent_before="NULL::text")
+_HANDS_AND_MOVES: Final = Columns(_MODELS, **_EXTRA_COLUMNS, sent_before=_SENT_BEFORE)
 _OF_HANDS: Final = (
     "FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
     " LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE h.round_id = %s ORDER BY s."index"'
 )
-_TABLE: Final = Columns({Game: "g", **_SHOWN}, **_VALUES, said="NULL::text", now=_NOW, game_id="g.id", seat_id="s.id")
+_TABLE: Final = Columns(
+    {Game: "g", **_MODELS}, **_EXTRA_COLUMNS, sent_before="NULL::text", now=_NOW, game_id="g.id", seat_id="s.id"
+)
 _TABLE_SQL: Final = (
     f"SELECT {_TABLE}"  # noqa: S608  # columns of models
     " FROM games_game g LEFT JOIN games_round r ON r.id = g.round_id LEFT JOIN games_hand h ON h.round_id = r.id"
     " LEFT JOIN games_seat s ON s.id = h.seat_id LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE {} ORDER BY s."index"'
 )
-# The tables of a list of games. Those that have not been dealt have seats and no hands. The round is long, and is sent
-# once a table.
+# The tables of a list of games. A table that has not been dealt has seats and no hands. A round is long, so it is sent
+# with the first seat only.
 _TABLES_SQL: Final = (
     f"SELECT {_TABLE}"  # noqa: S608  # columns of models
     " FROM unnest(ARRAY({listed})) WITH ORDINALITY AS l (id, n) JOIN games_game g ON g.id = l.id"
@@ -152,7 +161,7 @@ _TABLES_SQL: Final = (
 
 
 class Result(NamedTuple):
-    """The end of a round: its number, the seat that won, and the points of the winner or of each seat."""
+    """The end of a round: its number, the winner's seat, and the points of the winner or of each seat."""
 
     number: int
     winner: int
@@ -160,22 +169,23 @@ class Result(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The hands of a round in the order of the seats; each has its `seat`, and all share one `round`.
+    """The hands of a round in the order of the seats. Each has its `seat`, and all share one `round`.
 
-    `said` holds for each seat the move that it made with the token asked for, if any; `results` the end of every
-    earlier round; `pulse` is when the sweep last saw to this game's clocks, or None.
+    `sent_before` has, for each seat, the move that it made with the token asked for, or None. `results` has the end of
+    every earlier round. `swept_at` is when the sweep last looked after the clocks of the game, or None.
     """
 
     hands: list[Hand]
-    said: list[str | None]
+    sent_before: list[str | None]
     results: list[Result]
-    pulse: datetime | None
+    swept_at: datetime | None
 
 
 def read_hands(round_id: int, token: str | None = None) -> Loaded:
-    """The hands of a round, and what belongs to them.
+    """Return the hands of a round. Runs one query.
 
-    A person's seat has the name the person goes by now, not the one at sitting down, the username and the `rest`.
+    With a `token`, `sent_before` has the moves made with it. The seat of a person has the person's current name, the
+    username and `rest`.
     """
     parameters: list[int | str] = [round_id]
     selected = _HANDS
@@ -187,8 +197,11 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
 
 
 def read_table(by: Key, value: int | str) -> tuple[Game, Loaded | None] | None:
-    """The game row of this number, code or invitation and, once it is dealt, its hands: of one moment, none locked."""
-    if _no_key(value):
+    """Return a game and, once it is dealt, its hands, as of one moment; None if there is no such game.
+
+    Runs one query and locks nothing.
+    """
+    if _is_no_key(value):
         return None
     asked_at = datetime.now(UTC)
     with prepared_cursor() as cursor:
@@ -203,11 +216,11 @@ def read_table(by: Key, value: int | str) -> tuple[Game, Loaded | None] | None:
 def read_tables(
     listed: str, parameters: Sequence[Any] | Mapping[str, Any], *, fixed: bool = False
 ) -> list[tuple[Game, list[Seat], Loaded | None]]:
-    """Return the games that a query lists, in its order: each with its seats and, once it is dealt, its hands.
+    """Return the games that a query lists, in its order, with their seats and, once they are dealt, their hands.
 
-    All are as of one moment, because one statement reads the list and the tables. The query `listed` takes the
-    `parameters` and selects the numbers of the games, each once. `fixed`: it is one of a few, whose plans PostgreSQL
-    keeps. The ORM's queries are not, and do not all bind on the server.
+    `listed` is the SQL of a query with `parameters` that selects the number of each game once. One statement reads the
+    list and the tables, so all are as of one moment. With `fixed` the query is one of a few, whose plans PostgreSQL
+    keeps. Queries of the ORM are not, and some of them cannot bind on the server.
     """
     asked_at = datetime.now(UTC)
     with prepared_cursor() if fixed else connection.cursor() as cursor:
@@ -226,7 +239,7 @@ def read_tables(
 
 
 def _loaded(rows: Sequence[Row]) -> Loaded:
-    """Return the hands in these rows, one a row. What all share is in the first."""
+    """Return the hands in these rows, one a row. The first row has what they share."""
     first, hands = rows[0], []
     round_ = first.instance(Round)
     for row in rows:
@@ -234,7 +247,7 @@ def _loaded(rows: Sequence[Row]) -> Loaded:
         hand.seat, hand.round = _seat(row), round_
         hands.append(hand)
     results = [Result(*result) for result in json.loads(first["results"] or "[]")]
-    return Loaded(hands, [row["said"] for row in rows], results, first["pulse"])
+    return Loaded(hands, [row["sent_before"] for row in rows], results, first["swept_at"])
 
 
 def _seat(row: Row) -> Seat:
@@ -252,14 +265,14 @@ WHERE game_id = %s AND number < %s AND winner IS NOT NULL AND ended_at IS NOT NU
 
 
 def read_results(game_id: int, before: int) -> list[Result]:
-    """Return the end of each round of this game that has ended, up to the round `before`."""
+    """Return the results of the rounds of a game before round `before`. Runs one query."""
     with prepared_cursor() as cursor:
         cursor.execute(_RESULTS, [game_id, before])
         rows = _RESULT.fetch_all(cursor)
     return [Result(row["number"], row["winner"], json.loads(row["points"])) for row in rows]
 
 
-# Windows first, of which few are due at any moment: in the order of games the planner might look at them all.
+# `MATERIALIZED`, because few windows are due at a time: otherwise the planner might go through all games in order.
 _WINDOWS: Final = """
 WITH due AS MATERIALIZED (SELECT DISTINCT round_id FROM games_hand WHERE callout_until <= %s)
 SELECT g.id FROM due JOIN games_game g ON g.round_id = due.round_id
@@ -268,9 +281,9 @@ WHERE g.status = 'playing' AND g.paused_at IS NULL AND g.id > %s ORDER BY g.id L
 
 
 def read_windows(moment: datetime, after: int, most: int) -> list[int]:
-    """The games in which the time of a callout window has passed (CLOCK-2), in the order of their numbers.
+    """Return the numbers of up to `most` running games with a callout window that has ended (CLOCK-2), in order.
 
-    They come after the game of the number `after`, so that those that fail cannot hold up all others.
+    Only games after the number `after` are returned, so that a game that fails cannot block the others.
     """
     with prepared_cursor() as cursor:
         cursor.execute(_WINDOWS, [moment, after, most])
@@ -289,7 +302,7 @@ WHERE s.user_id = %s AND {MY_TURN}
 
 
 def count_turns(user_id: int) -> int:
-    """In how many games this person must move now."""
+    """Return the number of games in which a person must move now. Runs one query."""
     with prepared_cursor() as cursor:
         cursor.execute(_TURNS, [user_id])
         return int(cursor.fetchone()[0])
@@ -302,7 +315,10 @@ WHERE user_id = %s AND channel = 'site' AND state = 'sent' AND read_at IS NULL A
 
 
 def count_badges(user_id: int, kinds: Sequence[str]) -> tuple[int, int]:
-    """Return in how many games this person must move now, and how many notices of these kinds they have not read."""
+    """Return the number of games in which a person must move now, and of unread notices of these kinds.
+
+    Runs one query.
+    """
     with prepared_cursor() as cursor:
         cursor.execute(_BADGES, [user_id, user_id, list(kinds)])
         turns, notices = cursor.fetchone()

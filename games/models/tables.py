@@ -1,4 +1,4 @@
-"""A table: its options, its seats and its clocks."""
+"""Tables, seats, invitations and the heartbeat of the sweep."""
 
 from __future__ import annotations
 
@@ -20,34 +20,36 @@ if TYPE_CHECKING:
     from games.models.play import Round
 
 CODE_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-"""Digits and letters that are not mistaken for one another when read aloud."""
+"""Digits and letters, without 0, 1, i, l and o, which look alike."""
 
 
 def new_code() -> str:
-    """A table's public name: 10 characters, 49 bits."""
+    """Return a random public code for a table: 10 characters, 49 bits."""
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(10))
 
 
 def new_invite_key() -> str:
-    """The secret part of an invitation link: 120 bits."""
+    """Return the random secret of an invitation link: 120 bits."""
     return secrets.token_urlsafe(15)
 
 
 class Game(models.Model):
     """One table from its opening to the end of its match.
 
-    `version` is the number of lines in the log. `round` is the round being played (or the last one); it is null only
-    while the table is open. `options` is what `rules.options_from_stored` makes the rules of, whatever the preset
-    offers by now; but `target`, of which 0 is a single round, has a field.
+    `version` is the number of moves in the log. `round` is the current or last round, and null while the table is open.
+    `options` is read with `rules.options_from_stored`, except `target`, which has a field of its own: 0 is a single
+    round. `custom_pace` has the numbers of the pace `custom`.
 
-    `deadline`, `remind_at` and `wake_at` are swept: when the clock acts for the seat on turn, when that seat's person
-    is reminded, when a bot or the next deal is due. `turn_since` is when the turn's time began to run, and
-    `quiet_given` are the seconds that quiet hours have added to it; `rested_until` is the end of its player's vacation,
-    past or to come, that it knows of. The clock stands still while `paused_reasons` holds
-    anything: `paused_at` says since when, and `time_left` is what the turn had left then. Every deadline is null then.
-    `pause_votes` are the seats that ask for a pause. `looked_at` is when staff last looked at hands. `custom_pace` are
-    the numbers of the pace `custom`. `form` tells the filled-in form that made the table from all others, so that
-    sending it twice makes no second one; `form_guest` is the guest that this form made, if a visitor sent it.
+    The sweep looks for three times: at `deadline` the clock acts for the seat on turn, at `remind_at` its player is
+    reminded, and at `wake_at` a bot or the next deal is due. `turn_since` is when the time of the turn began to run.
+    `quiet_given` are the seconds that quiet hours have added to it. `rested_until` is the end of the player's vacation
+    that the deadline takes into account.
+
+    The table is paused while `paused_reasons` is not empty: since `paused_at`, with `time_left` for the turn. The three
+    times are null then. `pause_votes` are the seats that ask for a pause.
+
+    `looked_at` is when staff last viewed hands. `form` is the random token of the form that made the table, so that
+    sending it again makes no second table. `form_guest` is the guest account made for a visitor who sent that form.
     """
 
     class Status(models.TextChoices):
@@ -59,14 +61,14 @@ class Game(models.Model):
     ENDED: Final = (Status.OVER, Status.VOID)
 
     PAUSED_BY_CONSENT: Final = "consent"
-    """The reason of a pause that all players have agreed to; every other reason is staff's."""
+    """The pause reason of a pause that all players agreed to. All other reasons come from staff or a restore."""
     PAUSED_BY_RESTORE: Final = "restored"
-    """The reason of a pause that `manage.py release` ends."""
+    """The pause reason that `manage.py freeze` sets and `manage.py release` removes."""
     LONGEST_PAUSE: Final = timedelta(days=30)
-    """How long a pause lasts that players have agreed to and nobody ends."""
+    """After this time a pause that the players agreed to ends by itself."""
 
     class AfterMisses(models.TextChoices):
-        """What becomes of a seat whose clock has acted `misses_allowed` turns in a row (CLOCK-3)."""
+        """What happens to a seat when the clock has played `misses_allowed` turns in a row (CLOCK-3)."""
 
         BOT = "bot", "A bot takes the seat until its owner is back"
         LEAVE = "leave", "The player leaves the game"
@@ -119,9 +121,9 @@ class Game(models.Model):
     rematch_of = models.OneToOneField("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="rematch")
 
     skew: timedelta = timedelta()
-    """How far the database's clock is ahead of this process's; set by whoever locks the row."""
-    pulse: datetime | None = None
-    """When the sweep last saw to this game's clocks; set by whoever reads its hands."""
+    """How far the clock of the database is ahead of this process's. Set by the functions of `rows` that read a game."""
+    swept_at: datetime | None = None
+    """When the sweep last looked after the clocks of this game. Set when the hands are read."""
 
     class Meta:
         constraints = (
@@ -161,28 +163,28 @@ class Game(models.Model):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will ever be played here again: it was played to its end, or called off."""
+        """True if the game was played to its end or called off."""
         return self.status in self.ENDED
 
     @property
     def terms(self) -> Pace:
-        """The time that this table gives."""
+        """The pace of the table with its numbers."""
         return pace_named(self.pace, self.custom_pace)
 
     @property
     def pause_ends(self) -> datetime | None:
-        """When the pause that the players agreed on ends by itself; None without one, or if it is not the only one."""
+        """When the pause that the players agreed to ends by itself; None without one, or with another reason."""
         agreed = self.paused_at is not None and self.paused_reasons == [self.PAUSED_BY_CONSENT]
         return self.paused_at + self.LONGEST_PAUSE if agreed and self.paused_at is not None else None
 
 
 class Seat(models.Model):
-    """A place at a table, numbered clockwise from 0; a person's, or a bot's.
+    """A seat at a table, of a person or of a bot. Seats are numbered clockwise from 0.
 
-    `bot` names the bot that moves for this seat, or is empty. A seat with both a `user` and a `bot` is held by the bot
-    for its owner, who can take it back. `score` is the match score. `left` marks who is out to
-    the end of the match (LEAVE-1). `bank` is thinking time in seconds, `misses` counts turns in a row that the clock
-    played (CLOCK-3). `seen` is the last version this seat's person has looked at.
+    `bot` is the name of the bot that plays for the seat, or empty. If a seat has a `user` and a `bot`, the bot plays
+    for the owner, who can take the seat back. `score` is the match score. `left` is True if the player has left the
+    match (LEAVE-1). `bank` is thinking time in seconds. `misses` counts the turns in a row that the clock played
+    (CLOCK-3). `seen` is the last version that the person has looked at.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="seats")
@@ -199,9 +201,9 @@ class Seat(models.Model):
     seen = models.PositiveIntegerField(default=0)
 
     rest: Rest | None = None
-    """Vacation and quiet hours of the person who sits here; set by whoever reads the seat along with its user."""
+    """Vacation and quiet hours of the person who sits here. Set when the seat is read together with its user."""
     username: str = ""
-    """The username of that person, set likewise; empty for a bot and for who is gone."""
+    """The username of that person, set in the same way. Empty for a bot and for a person who is gone."""
 
     class Meta:
         constraints = (
@@ -214,12 +216,12 @@ class Seat(models.Model):
 
     @property
     def held_for_owner(self) -> bool:
-        """Whether a bot plays for the person whose seat this is."""
+        """True if a bot plays for the person who owns the seat."""
         return bool(self.bot) and self.user_id is not None
 
 
 class Invitation(models.Model):
-    """A person asked to a private table by a rematch, who may see it without its link."""
+    """An invitation to a private rematch. The person may see the table without its link."""
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="invitations")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
@@ -233,13 +235,14 @@ class Invitation(models.Model):
 
 
 class Heartbeat(models.Model):
-    """The sweep's own pulse: one row, whose number is 1.
+    """The state of the sweep, in a single row with the number 1.
 
-    `at` is when a sweep last ran. After an outage `given_from` and `given_to` are its ends, and the time between them
-    is being given back to the games, in the order of their numbers: `given_through` is the last that has got it.
-    While that goes on no clock acts. `tried_through`: every turn whose time was over by then the clock has tried to
-    play; it is noted while some are late, those of games that fail among them. `home` tells this database from every
-    copy of it, so that a restore is noticed.
+    `at` is when a sweep last ran. After an outage the time from `given_from` to `given_to` is given back to the games
+    in the order of their numbers; `given_through` is the number of the last game that got it. No clock acts until all
+    games have it.
+
+    `tried_through` is written while deadlines are late: the clock has tried to play every turn whose deadline was
+    before it, with or without success. `home` tells this database from copies of it, so that a restore is noticed.
     """
 
     at = models.DateTimeField(null=True)

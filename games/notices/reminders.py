@@ -9,7 +9,7 @@ from django.db import transaction
 
 from games.batch import for_each_game
 from games.models import Game, Seat
-from games.models.rows import ask_ahead
+from games.models.rows import database_skew
 from games.notices import player_notices
 from games.notices.kinds import DEADLINE
 
@@ -23,7 +23,7 @@ def remind(*, now: datetime, most: int = 1000) -> int:
     Uses one transaction per game. A game that fails is logged and tried again after `RETRY_WAIT`, so that any number of
     failing games does not hold up the others.
     """
-    now += ask_ahead()
+    now += database_skew()
     due = Game.objects.filter(remind_at__lte=now).order_by("remind_at", "pk").values_list("pk", flat=True)
     return for_each_game(
         list(due[:most]),

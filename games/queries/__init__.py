@@ -1,9 +1,13 @@
-"""Every read that a door needs: who may see a table, what one viewer may see of it, and what stands in lists.
+"""Reads for pages, the API, sockets and commands.
 
-`load` and `load_for` give a `Table`: everything, for the server's own use. Doors show people only a `GameView`, made
-by `view_of`. The other modules read one thing each: `lists` of games and those of the `front_page`, who people are to
-each other (`profiles`), reports and cases (`conduct`), rounds that are over (`records`, `replays`, `verify`), what
-waits to be done (`backlog`), and what open pages are told beside moves (`news`).
+`load`, `find` and `load_for` return a `Table`: everything that is stored, for use on the server. People are only shown
+a `GameView`, which `view_of` makes.
+
+- `tables`, `views`: one table, and what one viewer may see of it
+- `lists`, `front_page`: lists of games; `profiles`: what people see of each other
+- `records`, `replays`, `verify`: finished games
+- `conduct`: warnings, suspensions, reports and cases
+- `backlog`, `due_bots`: what is due; `page_state`: what open pages need to know
 """
 
 from games.queries.tables import (

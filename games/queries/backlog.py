@@ -1,4 +1,4 @@
-"""What is due and has not happened yet: a read for whoever watches over a site."""
+"""What is due and has not happened yet, for monitoring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from games.models import Game, Heartbeat, Notice, Outbox
 
 @dataclass(frozen=True, slots=True)
 class Overdue:
-    """How many of a kind are due, and by how much the first of them."""
+    """How many rows are due, and for how long the first of them has been."""
 
     count: int
     longest: timedelta
@@ -22,8 +22,10 @@ class Overdue:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Of the games whose turn's time has been over for longer than the grace: how many no clock has tried since, and
-    how many it has tried and failed at."""
+    """The games whose deadline passed longer ago than the grace.
+
+    `untried` have not been tried by the clock since. `failing` were tried without success.
+    """
 
     untried: int = 0
     failing: int = 0
@@ -31,8 +33,12 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """`sweep` is the time since the last sweep, None if there never was one; `giving_back`: after an outage, it gives
-    the games their time back. `held_since`: mail is held. `stopped` are games that a restore has stopped."""
+    """What is due at one moment.
+
+    `sweep` is the time since the last sweep, None if there was none. `giving_back` is True while the time of an outage
+    is given back to games. `held_since` is when mail was held, None if it is not. `stopped` is the number of games that
+    a restore has stopped.
+    """
 
     sweep: timedelta | None
     giving_back: bool
@@ -46,7 +52,7 @@ class Backlog:
 
 
 def backlog(now: datetime, *, grace: timedelta) -> Backlog:
-    """How things stand. Eight queries, each on the rows that are due alone."""
+    """Return what is due. Runs eight queries, which read due rows only."""
     beat = Heartbeat.objects.first()
     outbox = Outbox.objects.first()
     playing = Game.objects.filter(status=Game.Status.PLAYING)
@@ -70,29 +76,29 @@ def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
 
 
 def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:
-    """Whether the sweep has been away for longer than its grace, or is still giving back the time it was away."""
+    """Return True if the last sweep is longer ago than `grace`, or the time of an outage is being given back."""
     beat = Heartbeat.objects.first()
-    return beat is not None and _stale(beat, now, grace)
+    return beat is not None and _is_stale(beat, now, grace)
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is wrong with the sweep, or nothing; and how many games' clocks fail, which is no other game's trouble."""
+    """What is wrong with the sweep, empty if nothing is, and the number of games whose clock fails."""
 
     sweep: str = ""
     failing: int = 0
 
 
 def trouble(now: datetime, *, grace: timedelta) -> Trouble:
-    """What is wrong by the database's clock. At most two queries.
+    """Return what is wrong with the sweep. Runs at most two queries.
 
-    The sweep `has never run`, is `away`, or runs and is `late`: a turn's time has been over for longer than the grace,
-    and no clock has tried to play it.
+    `now` must be the database's time. The sweep `has never run`, is `away`, or is `late`: it runs, but a deadline
+    passed longer than `grace` ago and the clock has not tried to act.
     """
     beat = Heartbeat.objects.first()
     if beat is None or beat.at is None:
         return Trouble("has never run")
-    if _stale(beat, now, grace):
+    if _is_stale(beat, now, grace):
         return Trouble("away")
     found = _late(beat, now, grace)
     return Trouble("late" if found.untried else "", found.failing)
@@ -106,5 +112,5 @@ def _late(beat: Heartbeat | None, now: datetime, grace: timedelta) -> Late:
     return Late(**late.aggregate(untried=Count("pk") - tried, failing=tried))
 
 
-def _stale(beat: Heartbeat, now: datetime, grace: timedelta) -> bool:
+def _is_stale(beat: Heartbeat, now: datetime, grace: timedelta) -> bool:
     return beat.given_from is not None or (beat.at is not None and now - beat.at > grace)

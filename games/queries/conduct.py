@@ -1,4 +1,8 @@
-"""Reads about conduct: warnings, suspensions, cases, and what staff did at a table."""
+"""Reads warnings, suspensions, reports, cases and what staff did at a table.
+
+Staff never read reports, cases and audit entries about themselves: `reader` is the number of the person who reads, and
+rows about them are left out. With `reader` None nothing is left out.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ M = TypeVar("M", bound=Model)
 
 
 def suspension_of(user: User, now: datetime) -> Suspension | None:
-    """The suspension in force, with its appeal if there is one."""
+    """Return the suspension that is in force, with its appeal; None if there is none."""
     if not user.suspended(now):
         return None
     in_force = Suspension.objects.filter(person=user, lifted_at=None).exclude(until__lte=now)
@@ -28,53 +32,54 @@ def suspension_of(user: User, now: datetime) -> Suspension | None:
 
 
 def appeal_of(suspension: Suspension) -> Appeal | None:
-    """What the person said against it, and what was answered."""
+    """Return the appeal against a suspension, or None."""
     return getattr(suspension, "appeal", None)
 
 
 def reports_by(user: User) -> QuerySet[Report]:
-    """What this person has reported, newest first."""
+    """Return the reports of a person, newest first."""
     return Report.objects.filter(reporter=user).select_related("case__person", "game").order_by("-pk")
 
 
 def warnings_of(user: User) -> QuerySet[Warned]:
-    """Every warning to this person, newest first."""
+    """Return all warnings to a person, newest first."""
     return Warned.objects.filter(person=user).order_by("-at", "-pk")
 
 
-def not_about(entries: QuerySet[AuditEntry], reader: int | None) -> QuerySet[AuditEntry]:
-    """These entries but for what colleagues did and wrote about the member of staff who reads them.
+def without_entries_about(entries: QuerySet[AuditEntry], reader: int | None) -> QuerySet[AuditEntry]:
+    """Return the audit entries that are not about the reader.
 
-    A seat that was given away is also about whom it was taken from.
+    A seat that was given to another person is also about the person it was taken from.
     """
     if reader is None:
         return entries
-    # Without the key, which most entries have not, the comparison is neither true nor false.
+    # Most entries have no `before_id`: the comparison is null for them.
     of_another = ~Q(details__before_id=reader) | Q(details__before_id__isnull=True)
     return entries.exclude(person_id=reader).filter(of_another)
 
 
-def _but_about(rows: QuerySet[M], reader: int | None, field: str = "case__person_id") -> QuerySet[M]:
-    """These reports or cases but for those about the reader. Who they are about may be gone."""
+def _without_rows_about(rows: QuerySet[M], reader: int | None, field: str = "case__person_id") -> QuerySet[M]:
+    """Return the reports or cases that are not about the reader. `field` is the number of the person they are about."""
     return rows if reader is None else rows.exclude(**{field: reader})
 
 
 def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
-    """What staff did at this table, newest first, but for what was done to the person who reads it."""
-    return not_about(AuditEntry.objects.filter(game_id=game.pk), reader).order_by("-pk")
+    """Return what staff did at a table, newest first."""
+    return without_entries_about(AuditEntry.objects.filter(game_id=game.pk), reader).order_by("-pk")
 
 
 class You(Enum):
-    """The reader, who is not called by name: no name that anybody can take is this."""
+    """Stands for the reader instead of a name. It cannot be confused with any username."""
 
     YOU = auto()
 
 
 class DoneAct(NamedTuple):
-    """An act of staff at a table after its move `version` (0: before the first), as its players may know it.
+    """An act of staff at a table, as its players may know it.
 
-    `person` is whom it was about and `before` whom it took a seat from, by the names of today: empty if they are gone,
-    None if it was a bot, or nobody, and `You.YOU` if it is the reader.
+    It was done after move `version`, 0 before the first. `person` is who it was about, and `before` is who it took a
+    seat from. Both are current names: empty if the person is gone, `You.YOU` for the reader, and None for a bot or if
+    the act has no such person.
     """
 
     act: str
@@ -95,10 +100,10 @@ def between_moves(
     until: int | None = None,
     last: int | None = None,
 ) -> tuple[list[DoneAct], list[EventRow]]:
-    """Return which of these `acts` staff did at this table, and its events of these `kinds`.
+    """Return the acts of staff in `acts` and the events in `kinds` at a table, each oldest first. Runs one query.
 
-    Both are oldest first, begin with version `since`, and end with version `until` if it is given. If `last` is given,
-    only that many of the newest of each. Runs one query.
+    They are from version `since` to version `until`, or to the table's version. At most the `last` newest of each are
+    returned; None is no limit.
     """
 
     def called(name: str | None, number: int | None) -> str | You | None:
@@ -119,7 +124,7 @@ def between_moves(
 
 
 def closed_by_staff(game: Game) -> bool:
-    """Whether staff closed this table before it started."""
+    """Return True if staff closed the table before it started."""
     return AuditEntry.objects.filter(game_id=game.pk, act=CLOSE).exists()
 
 
@@ -127,44 +132,46 @@ def _taken_from(user: User) -> Q:
     return Q(act=REMOVE, person_id=user.pk) | Q(act=MOVE_SEAT, details__before_id=user.pk)
 
 
-def lost_seat(code: str, user: User) -> bool:
-    """Whether staff have taken a seat at the table with this code away from this person, who has seen its hand."""
+def lost_seat_to_staff(code: str, user: User) -> bool:
+    """Return True if staff took a seat at the table with this code away from a person, who has seen its hand."""
     return AuditEntry.objects.filter(_taken_from(user), game__code=code).exists()
 
 
 def sat_in_games_of(case: Case, user: User) -> bool:
-    """Whether this person sits or sat in a game that the case is about."""
+    """Return True if a person sits or sat in a game that a case is about."""
     games = Report.objects.filter(case=case).values("game")
     sits = Seat.objects.filter(game__in=games, user=user)
     return sits.exists() or AuditEntry.objects.filter(_taken_from(user), game_id__in=games).exists()
 
 
-def closed_to(user: User) -> QuerySet[AuditEntry, int | None]:
-    """The numbers of the games in which this person takes no seat of somebody else: staff took one from them there, or
-    they have, as one of the staff, looked at the hands."""
+def games_closed_to(user: User) -> QuerySet[AuditEntry, int | None]:
+    """Return the numbers of the games in which a person may not take over a seat.
+
+    These are games where staff took a seat from them, or where they viewed the hands as a member of staff.
+    """
     looked = Q(act=LOOK, actor_id=user.pk)
     return AuditEntry.objects.filter(_taken_from(user) | looked, game__isnull=False).values_list("game_id", flat=True)
 
 
-def taken_off(game: Game, user: User) -> bool:
-    """Whether staff have removed this person from this table."""
+def removed_by_staff(game: Game, user: User) -> bool:
+    """Return True if staff have removed a person from a table."""
     return AuditEntry.objects.filter(game_id=game.pk, act=REMOVE, person_id=user.pk).exists()
 
 
-def looked_at(game: Game, user: User) -> bool:
-    """Whether this person, as one of the staff, has looked at the hands of this game."""
+def has_viewed_hands(game: Game, user: User) -> bool:
+    """Return True if a person has viewed the hands of a game as a member of staff."""
     return AuditEntry.objects.filter(game_id=game.pk, act=LOOK, actor_id=user.pk).exists()
 
 
 def reports_of_game(game: Game, *, reader: int | None) -> QuerySet[Report]:
-    """What was said about this game, newest first, but for what is said about the person who reads it."""
-    reports = _but_about(Report.objects.filter(game=game), reader)
+    """Return the reports about a game, newest first."""
+    reports = _without_rows_about(Report.objects.filter(game=game), reader)
     return reports.select_related("case__person", "reporter").order_by("-pk")
 
 
 @dataclass(frozen=True, slots=True)
 class ConductRecord:
-    """What staff know of one person."""
+    """What staff see of one person's conduct."""
 
     suspension: Suspension | None
     suspensions: list[Suspension]
@@ -173,10 +180,10 @@ class ConductRecord:
     audit: list[AuditEntry]
 
 
-def record_of(person: User, now: datetime, *, reader: int | None) -> ConductRecord:
-    """Everything about this person's conduct, newest first; no cases and no audit if it is read by that person."""
-    audit = not_about(AuditEntry.objects.filter(person_id=person.pk), reader)
-    cases = _but_about(Case.objects.filter(person=person), reader, "person_id").order_by("-pk")
+def conduct_of(person: User, now: datetime, *, reader: int | None) -> ConductRecord:
+    """Return the conduct of a person, newest first. A person who reads their own gets no cases and no audit entries."""
+    audit = without_entries_about(AuditEntry.objects.filter(person_id=person.pk), reader)
+    cases = _without_rows_about(Case.objects.filter(person=person), reader, "person_id").order_by("-pk")
     return ConductRecord(
         suspension=suspension_of(person, now),
         suspensions=list(Suspension.objects.filter(person=person).order_by("-pk")),
@@ -186,31 +193,31 @@ def record_of(person: User, now: datetime, *, reader: int | None) -> ConductReco
     )
 
 
-def _settled(outcome: str, reader: int | None) -> Subquery:
-    """How many other cases that the reporter of a report has reported in ended like this, but for those about the
-    reader.
-    """
+def _settled_cases(outcome: str, reader: int | None) -> Subquery:
+    """Return a subquery: in how many other cases with this outcome the reporter of a report has reported."""
     reported = Report.objects.filter(reporter=OuterRef("reporter"), case__outcome=outcome).order_by()
-    cases = _but_about(reported.exclude(case=OuterRef("case")), reader)
+    cases = _without_rows_about(reported.exclude(case=OuterRef("case")), reader)
     return Subquery(cases.values("reporter").annotate(n=Count("case", distinct=True)).values("n"))
 
 
 def _with_record(reports: QuerySet[Report], reader: int | None) -> QuerySet[Report]:
-    """Each report with its reporter's record: `acted` and `nothing`, and the `trust` that follows, 1 for a newcomer.
+    """Annotate each report with the record of its reporter.
 
-    What came of the report's own case is no part of it, or closing a case would change what stood behind it; nor what
-    came of a case about the reader: the change would tell the reader who had reported.
+    `acted` and `nothing` are the numbers of their other cases with that outcome. `trust` follows from them: between 0
+    and 2, and 1 for a new reporter.
     """
+    # The report's own case does not count: closing it would change its weight. Cases about the reader do not count,
+    # because the change would tell the reader who had reported them.
     return reports.annotate(
-        acted=Coalesce(_settled(Case.Outcome.ACTED, reader), 0),
-        nothing=Coalesce(_settled(Case.Outcome.NOTHING, reader), 0),
+        acted=Coalesce(_settled_cases(Case.Outcome.ACTED, reader), 0),
+        nothing=Coalesce(_settled_cases(Case.Outcome.NOTHING, reader), 0),
     ).annotate(trust=(F("acted") + 1) * 2.0 / (F("acted") + F("nothing") + 2))
 
 
 def with_weight(cases: QuerySet[Case], *, reader: int | None) -> QuerySet[Case]:
-    """Each case with the number of its reports (`said`) and its `weight`: the sum of the trust in its reporters.
+    """Annotate each case with its number of reports (`said`) and its `weight`, the sum of the trust in its reporters.
 
-    Each reporter counts once, in however many games they report; so does the site, along with guests who are gone.
+    Each reporter counts once, even with reports about several games. The site and all deleted guests count as one.
     """
     own = Report.objects.filter(case=OuterRef("pk")).order_by()
     of_case = Report.objects.filter(case=OuterRef(OuterRef("pk")))
@@ -222,5 +229,5 @@ def with_weight(cases: QuerySet[Case], *, reader: int | None) -> QuerySet[Case]:
 
 
 def reports_of(case: Case, *, reader: int | None) -> QuerySet[Report]:
-    """The reports of a case, oldest first, each with its reporter's record as this reader may know it."""
+    """Return the reports of a case, oldest first, each with the record of its reporter."""
     return _with_record(Report.objects.filter(case=case), reader).select_related("reporter", "game").order_by("pk")

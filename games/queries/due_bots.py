@@ -1,4 +1,4 @@
-"""Which games wait for their bots or for the next deal, also while thousands that people have left wait too."""
+"""Finds games whose bots or next deal are due, also if thousands of abandoned games are due too."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from django.db.models import Exists, OuterRef, QuerySet
 from games.models import Game, Seat
 
 NEWEST: Final = 1000
-"""So many games at most, those that became due last, does a task look at to find those where people play."""
+"""How many games, of those that became due last, a task searches for games with people."""
 
 _PEOPLE: Final = Exists(Seat.objects.filter(game=OuterRef("pk"), user__isnull=False, bot="", left=False))
 
 
 def due(moment: datetime) -> QuerySet[Game]:
-    """Return all games that are due at `moment`, by the database's clock. Limit what you read of them."""
+    """Return all games that are due at `moment`, the database's time. Limit the number of rows that you read."""
     return Game.objects.filter(status=Game.Status.PLAYING, wake_at__lte=moment)
 
 
 def attended(moment: datetime) -> QuerySet[Game]:
-    """Return all due games where people play. Looks at every due game in the database: only for the sweep."""
+    """Return all due games in which a person plays. Searches all due games, so only the sweep may use it."""
     return due(moment).filter(_PEOPLE)
 
 
 def newest_attended(moment: datetime) -> QuerySet[Game]:
-    """Return the games where people play among the `NEWEST` that are due.
+    """Return the games in which a person plays, among the `NEWEST` that became due last.
 
-    Bots of these move within seconds, and games that all people have left wait long if they are many. The sweep asks
-    for games that are not among the newest, because their bots failed or their tasks were lost.
+    Their bots usually move within seconds, so they are among the newest. Games that people have left may wait long. The
+    sweep finds games with people that are older, because their bots failed or their tasks were lost.
     """
     return Game.objects.filter(_PEOPLE, pk__in=due(moment).order_by("-wake_at").values("pk")[:NEWEST])
 
 
 def unattended(moment: datetime) -> QuerySet[Game]:
-    """Return all due games where no person plays, those that have waited longest first. Limit what you read of them."""
+    """Return all due games in which no person plays, longest due first. Limit the number of rows that you read."""
     return due(moment).filter(~_PEOPLE).order_by("wake_at", "pk")

@@ -1,4 +1,4 @@
-"""Which games somebody is shown, and in what order."""
+"""Lists of games, and their order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 PUBLIC_LISTED: Final = 1000
-"""So many public tables can be paged through; the list reads no others."""
+"""How many public tables the list has at most."""
 
 
 def _my_turn(user: User) -> Q:
@@ -26,24 +26,24 @@ def _my_turn(user: User) -> Q:
 
 
 def waiting_for(user: User) -> QuerySet[Game]:
-    """Games in which this person must move now, most urgent first."""
+    """Return the games in which a person must move now, most urgent first."""
     return Game.objects.filter(_my_turn(user)).order_by(F("deadline").asc(nulls_last=True), "pk")
 
 
 def count_waiting_for(user: User) -> int:
-    """The number of games that `waiting_for` finds."""
+    """Return the number of games that `waiting_for` finds."""
     return count_turns(user.pk)
 
 
 def next_game_for(user: User, *, after: str | None = None) -> Game | None:
-    """The most urgent game in which this person must move, other than the one they look at."""
+    """Return the most urgent game in which a person must move, except the one with the code `after`; None without."""
     return waiting_for(user).exclude(code=after or "").first()
 
 
 def games_called(text: str) -> QuerySet[Game]:
-    """Return the game with this code, or else all games at whose table somebody has such a name or this username.
+    """Return the game with this code, or all games with a player whose name has this text or whose username it is.
 
-    A query for rows of games puts this in `game__in`. Joined to the seats it would sort all rows of a long game.
+    To find rows of games, use this in `game__in`: a join with the seats would sort all rows of a long game.
     """
     by_code = Game.objects.filter(code=text.lower())
     if by_code.exists():
@@ -52,10 +52,13 @@ def games_called(text: str) -> QuerySet[Game]:
 
 
 def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
-    """This person's tables, most urgent first: those waiting for them, then the others, then finished ones."""
+    """Return the tables of a person, most urgent first: those where they must move, other running ones, finished ones.
+
+    With `turn` only those where they must move.
+    """
     waiting = waiting_for(user).order_by()
     mine = waiting if turn else Game.objects.filter(seats__user=user)
-    # No counts: PostgreSQL would group all columns of every game that the person has ever played.
+    # No counts here: PostgreSQL would group all columns of every game that the person has played.
     return mine.annotate(
         waiting=Case(When(pk__in=waiting.values("pk"), then=1), default=0),
         going=Case(When(status__in=(Game.Status.OPEN, Game.Status.PLAYING), then=1), default=0),
@@ -63,19 +66,19 @@ def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
 
 
 def unfinished_games_of(user: User) -> QuerySet[Game]:
-    """The tables that have not ended at which this person has a seat, also one that they have left."""
+    """Return the tables that have not ended at which a person has a seat, also if they have left the match."""
     return Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING), seats__user=user)
 
 
 def running_games_of(user: User) -> QuerySet[Game]:
-    """The games being played in which this person still has a part."""
+    """Return the running games that a person has not left."""
     return Game.objects.filter(status=Game.Status.PLAYING, seats__user=user, seats__left=False)
 
 
 def public_games() -> QuerySet[Game]:
-    """Return the first `PUBLIC_LISTED` public tables: those that can still be joined, newest first, then those played.
+    """Return at most `PUBLIC_LISTED` public tables: open ones, newest first, then running ones.
 
-    An index has them in this order, so that no page and no count reads more than these.
+    An index has them in this order, so that a page or a count reads no other rows.
     """
     public = Game.objects.filter(is_public=True, status__in=(Game.Status.OPEN, Game.Status.PLAYING))
     return public.order_by("status", "-created_at", "-pk")[:PUBLIC_LISTED]

@@ -1,4 +1,4 @@
-"""What open pages are told of beside moves."""
+"""The state of a game that its open pages show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.models import Game, Invitation
 
 
 class PageState(NamedTuple):
-    """What an open page of a game would notice, beside the version: equal news look the same."""
+    """What an open page of a game shows: the page need not change while this stays equal."""
 
     version: int
     status: str
@@ -29,15 +29,15 @@ class PageState(NamedTuple):
     invite_key: str
 
     def open_to(self, user_id: int | None, link: str) -> bool:
-        """Return True if somebody who came by this link may still see the table, without looking at invitations.
+        """Return True if a person may still see the table, without counting invitations by a rematch.
 
-        `link` is the invitation key they had when they came, or empty. A removal changes the table's key.
+        `link` is the invitation key that they came with, or empty. When staff remove a player the key changes.
         """
         return self.is_public or link == self.invite_key or (user_id is not None and user_id in self.owners)
 
 
-def news_of(codes: Collection[str]) -> dict[str, PageState]:
-    """How these games stand, by code. One query."""
+def states_of(codes: Collection[str]) -> dict[str, PageState]:
+    """Return the state of each game, by its code. Runs one query."""
     owners = ArrayAgg("seats__user", order_by="seats__index")
     rows = (
         Game.objects.filter(code__in=codes)
@@ -56,6 +56,6 @@ def news_of(codes: Collection[str]) -> dict[str, PageState]:
 
 
 def invited(people: Collection[int], codes: Collection[str]) -> set[tuple[int, str]]:
-    """Return who of these people is invited to which of these tables. One query."""
+    """Return the pairs of a person's number and a code where the person is invited to that table. Runs one query."""
     rows = Invitation.objects.filter(user_id__in=people, game__code__in=codes)
     return set(rows.values_list("user_id", "game__code"))

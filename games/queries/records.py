@@ -1,4 +1,4 @@
-"""A finished game as a record (docs/notation.md, "Record"): what anybody needs to replay and to verify it."""
+"""Makes the record of a finished game (docs/notation.md, "Record")."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from games import rules
 from games.models import Move, Round
 from games.models.positions import position_of
 from games.queries import Table
-from games.queries.replays import one_at_a_time, replayed, told_if_faulty
+from games.queries.replays import one_at_a_time, refuse_if_faulty, replayed
 from games.refusals import Denied
 
 
 def record_of(table: Table) -> rules.Record:
-    """The record of a game that is over. Three queries.
+    """Return the record of a game that is over. Runs three queries.
 
-    :raises Denied: `not_found` while the game runs, since until the end a record would show cards; and for a game whose
-        log is at fault; `busy` if somebody else has the record of a long game made.
+    :raises Denied: `not_found` while the game runs, because a record shows cards, and for a game whose log does not
+        replay; `busy` while another request works on a long game.
     """
     game = table.game
     if not game.ended or table.playing is None:
         raise Denied("not_found", "The record is published once the game is over.", version=game.version)
     moves = Prefetch("moves", queryset=Move.objects.order_by("n").only("round", "seat", "text", "at"))
     started = game.started_at or game.created_at
-    times = _Clock(started)
-    with one_at_a_time(game.version), told_if_faulty(game):
+    times = _AscendingTimes(started)
+    with one_at_a_time(game.version), refuse_if_faulty(game):
         rounds = list(Round.objects.filter(game=game).prefetch_related(moves).order_by("number"))
         played = tuple(_round(round_, table, times) for round_ in rounds)
     return rules.Record(
@@ -42,7 +42,7 @@ def record_of(table: Table) -> rules.Record:
     )
 
 
-def _round(round_: Round, table: Table, times: _Clock) -> rules.RoundRecord:
+def _round(round_: Round, table: Table, times: _AscendingTimes) -> rules.RoundRecord:
     return rules.RoundRecord(
         number=round_.number,
         dealer=round_.dealer,
@@ -52,14 +52,14 @@ def _round(round_: Round, table: Table, times: _Clock) -> rules.RoundRecord:
     )
 
 
-def _lines(round_: Round, table: Table, times: _Clock) -> Iterator[rules.Line]:
-    """The round's lines, each shuffle before the line whose draw needed it."""
+def _lines(round_: Round, table: Table, times: _AscendingTimes) -> Iterator[rules.Line]:
+    """Yield the lines of a round, with each reshuffle before the move that needed it."""
     shuffler = rules.Shuffler(bytes(round_.secret))
-    shuffled: list[list[rules.Card]] = []
+    reshuffles: list[list[rules.Card]] = []
 
     def shuffle(cards: Sequence[rules.Card], stream: str) -> list[rules.Card]:
         order = shuffler.shuffle(cards, stream)
-        shuffled.append(order)
+        reshuffles.append(order)
         return order
 
     moves = round_.moves.all()
@@ -71,16 +71,16 @@ def _lines(round_: Round, table: Table, times: _Clock) -> Iterator[rules.Line]:
         shuffle=shuffle,
     )
     next(positions)
-    shuffled.clear()  # the deal, which has a line of its own
+    reshuffles.clear()  # the deal has a line of its own
     for move, _ in zip(moves, positions, strict=True):
-        for order in shuffled:
+        for order in reshuffles:
             yield rules.Line("", " ".join(order))
-        shuffled.clear()
+        reshuffles.clear()
         yield rules.Line(times.at(move.at), f"{move.seat} {move.text}")
 
 
-class _Clock:
-    """Times that never go back: two moves that waited for the same lock may carry theirs in the other order."""
+class _AscendingTimes:
+    """Makes the times of moves ascend. Moves that waited for the same lock may have their times in the wrong order."""
 
     def __init__(self, start: datetime) -> None:
         self._last = start

@@ -1,4 +1,4 @@
-"""Step by step through a game that is over, from any seat: its rounds dealt and played again from what is stored."""
+"""Replays a finished game step by step from its stored deal and moves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One round's part of the log: what was before its deal, and its last line."""
+    """The part of the log that belongs to one round: versions after `start` up to `end`."""
 
     number: int
     start: int
@@ -35,10 +35,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class ReplayFrame:
-    """A game after its first `n` lines; where one round ends and the next begins, `round` says which of the two.
+    """A game after its first `n` moves.
 
-    `lines` are the newest `SHOWN` of this round so far, oldest first, with everything that is known by now. `left` are
-    the seats whose players had left by then, `results` the rounds that had ended.
+    Where one round ends and the next begins, `round` says which of the two is shown. `lines` are the last `SHOWN` moves
+    of the round so far, oldest first, with all their cards. `left` are the seats whose players had left by then, and
+    `results` the rounds that had ended. `last` is the number of moves of the whole game.
     """
 
     n: int
@@ -56,7 +57,7 @@ class ReplayFrame:
 
     @property
     def after(self) -> tuple[int, int] | None:
-        """`n` and round of the next step, None at the end."""
+        """The `n` and the round of the next frame, None at the end."""
         if self.n < self.span.end:
             return self.n + 1, self.round
         following = next((span for span in self.spans if span.number > self.round), None)
@@ -64,20 +65,20 @@ class ReplayFrame:
 
     @property
     def before(self) -> tuple[int, int] | None:
-        """`n` and round of the step before, None at the first deal."""
+        """The `n` and the round of the previous frame, None at the first deal."""
         if self.n > self.span.start:
             return self.n - 1, self.round
         earlier = [span for span in self.spans if span.number < self.round]
         return (self.n, earlier[-1].number) if earlier else None
 
 
-def step_of(table: Table, n: int, round_number: int | None = None) -> ReplayFrame:
-    """The step after line `n`, or the nearest there is; the deal of `round_number` if that round begins there.
+def frame_at(table: Table, n: int, round_number: int | None = None) -> ReplayFrame:
+    """Return the frame after move `n`, or the nearest one. Runs three queries.
 
-    Three queries.
+    Where two rounds meet, `round_number` chooses between the end of one and the deal of the next.
 
-    :raises Denied: `not_found` while the game runs, for one that never began, and for one whose log is at fault; `busy`
-        if somebody else has a long round replayed.
+    :raises Denied: `not_found` for a game that runs or never began, and for one whose log does not replay; `busy` while
+        another request works on a long game.
     """
     game = table.game
     if not game.ended or table.playing is None:
@@ -86,12 +87,12 @@ def step_of(table: Table, n: int, round_number: int | None = None) -> ReplayFram
     ends = [*(round_.from_version for round_ in rounds[1:]), game.version]
     spans = tuple(Span(round_.number, round_.from_version, end) for round_, end in zip(rounds, ends, strict=True))
     n = min(max(n, 0), game.version)
-    span = _span_at(spans, n, round_number)
+    span = _choose_span(spans, n, round_number)
     with one_at_a_time(n - span.start):
-        return _step(table, rounds, spans, span, n)
+        return _frame(table, rounds, spans, span, n)
 
 
-def _step(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Span, n: int) -> ReplayFrame:
+def _frame(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Span, n: int) -> ReplayFrame:
     game, round_ = table.game, next(round_ for round_ in rounds if round_.number == span.number)
     moves = Move.objects.filter(round_id=round_.pk, n__lte=n)
     newest = reversed(moves.order_by("-n")[:SHOWN])
@@ -102,7 +103,7 @@ def _step(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Span
         round=span.number,
         last=game.version,
         spans=spans,
-        position=_played(table, round_, played),
+        position=_last_position(table, round_, played),
         lines=tuple(map(partial(_line, span.number), newest)),
         left=frozenset(round_.absent).union(seat for seat, text in played if text == "leave"),
         results=tuple(
@@ -113,9 +114,9 @@ def _step(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Span
     )
 
 
-def _span_at(spans: Iterable[Span], n: int, asked: int | None) -> Span:
+def _choose_span(spans: Iterable[Span], n: int, wanted: int | None) -> Span:
     here = [span for span in spans if span.start <= n <= span.end]
-    named = [span for span in here if span.number == asked]
+    named = [span for span in here if span.number == wanted]
     played = [span for span in here if span.start < n]
     return (named or played or here)[0]
 
@@ -128,11 +129,12 @@ def replayed(
     players: int,
     shuffle: rules.Shuffle | None = None,
 ) -> Iterator[rules.Position]:
-    """Deal a stored round again and play these lines of its log. Yield the position dealt, and that after each line.
+    """Deal a stored round again and replay moves of its log. Yield the position dealt, and the one after each move.
 
-    `lines` are pairs of a seat and its move as text. `shuffle` shuffles by the round's secret if it is not given.
+    `lines` are pairs of a seat and the text of its move. `shuffle` defaults to the shuffle by the round's secret.
 
-    :raises Refused: at the first line that is refused.
+    :raises Refused: at the first move that is refused.
+    :raises BadInput: if the round cannot be dealt.
     """
     shuffle = shuffle or rules.Shuffler(bytes(round_.secret)).shuffle
     dealt = rules.deal(options, players, shuffle, dealer=round_.dealer, absent=tuple(round_.absent))
@@ -142,29 +144,29 @@ def replayed(
         yield position
 
 
-def _played(table: Table, round_: Round, lines: Iterable[tuple[int, str]]) -> rules.Position:
-    with told_if_faulty(table.game):
-        # Only the last position is kept: a long round has tens of thousands.
+def _last_position(table: Table, round_: Round, lines: Iterable[tuple[int, str]]) -> rules.Position:
+    with refuse_if_faulty(table.game):
+        # Keep only the last position: a long round has tens of thousands.
         (last,) = deque(replayed(round_, lines, options=table.options, players=len(table.seats)), maxlen=1)
     return last
 
 
 SHOWN: Final = 10
-"""So many of the newest moves of a round are told beside a step of its replay."""
+"""How many moves of a round are listed beside a frame."""
 
 LONG: Final = 2_000
-"""Work on this many moves or more takes longer than a page may: about 0.2 s, and 30 s for 150,000 moves."""
+"""From this many moves on, replaying is too slow for several pages at once: about 0.2 s, and 30 s for 150,000 moves."""
 
 _long_work = threading.Lock()
 
 
 @contextmanager
 def one_at_a_time(moves: int) -> Iterator[None]:
-    """Let at most one request in this process work on a long part of a log; there is no limit on shorter parts.
+    """Let at most one request of this process work on a part of a log with `LONG` or more moves.
 
-    Requests that would have to wait are refused instead: those who wait would hold the threads that all others need.
+    Others are refused and do not wait, because waiting requests would hold the threads that all other pages need.
 
-    :raises Denied: `busy`.
+    :raises Denied: `busy` if another request works on a long part.
     """
     if moves < LONG:
         yield
@@ -178,15 +180,15 @@ def one_at_a_time(moves: int) -> Iterator[None]:
 
 
 @contextmanager
-def told_if_faulty(game: Game) -> Iterator[None]:
-    """A log that does not follow from its deal is told to whoever runs the site, and refused to whoever asked.
+def refuse_if_faulty(game: Game) -> Iterator[None]:
+    """Log a game whose moves do not follow from its deal, and refuse the request.
 
-    :raises Denied: `not_found`.
+    :raises Denied: `not_found` if the block raises `Refused` or `BadInput`.
     """
     try:
         yield
     except (rules.Refused, rules.BadInput) as fault:
-        log.error("a game does not replay", game=game.code, fault=str(fault))  # noqa: TRY400  # a log line, no crash
+        log.error("a game does not replay", game=game.code, fault=str(fault))  # noqa: TRY400  # expected, so no traceback
         raise does_not_replay() from fault
 
 
@@ -195,14 +197,14 @@ def _line(round_number: int, move: Move) -> LogLine:
     return LogLine(move.n, round_number, move.seat, move.text, move.at, events, move.by_bot)
 
 
-def view_at(table: Table, step: ReplayFrame, user: User | None, seat: int | None) -> GameView:
-    """The table at this step for `user`, as if the game were still going on and they saw what `seat` saw.
+def view_at(table: Table, frame: ReplayFrame, user: User | None, seat: int | None) -> GameView:
+    """Return the view of a table at a frame, as if the game were still running and `user` saw what `seat` saw.
 
-    Seat None sees what everybody saw; who may see everybody's cards finds them in the step's position.
+    With `seat` None it has only what everybody saw. All hands are in the position of the frame.
     """
-    seen = rules.view_for(step.position, seat, table.options)
+    seen = rules.view_for(frame.position, seat, table.options)
     now = queries.view_of(table, user)
-    legal = () if now.you is None else rules.legal_moves(step.position, now.you, table.options)
+    legal = () if now.you is None else rules.legal_moves(frame.position, now.you, table.options)
     seats = tuple(
         replace(
             there,
@@ -210,8 +212,8 @@ def view_at(table: Table, step: ReplayFrame, user: User | None, seat: int | None
             uno=there.seat in seen.declared,
             exposed=there.seat in seen.exposed,
             out=there.seat in seen.out,
-            left=there.seat in step.left,
-            score=sum(result.outcome.gained(there.seat) for result in step.results),
+            left=there.seat in frame.left,
+            score=sum(result.outcome.gained(there.seat) for result in frame.results),
             owner=False,
             misses=0,
             away_until=None,
@@ -221,12 +223,12 @@ def view_at(table: Table, step: ReplayFrame, user: User | None, seat: int | None
     return replace(
         now,
         status="playing",
-        version=step.n,
-        round=step.round,
+        version=frame.n,
+        round=frame.round,
         view=seen,
         legal=tuple(legal),
         seats=seats,
-        winner=now.winner if step.after is None else None,
-        results=step.results,
+        winner=now.winner if frame.after is None else None,
+        results=frame.results,
         paused=(),
     )

@@ -1,4 +1,4 @@
-"""Tables as they are stored, for the server's own use, and who may know of them."""
+"""Tables as they are stored, for use on the server, and who may see them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Playing:
-    """The newest round of a started table: its row, the row of each hand, and the position."""
+    """The last round of a started table: its row, the row of each hand, and the position."""
 
     round: Round
     hands: list[Hand]
@@ -38,10 +38,10 @@ class Playing:
 
 @dataclass(slots=True)
 class Table:
-    """A game as stored: its rows, and what is played there once it has started.
+    """A game as stored: its rows, and its last round once it has started.
 
-    `earlier` are the results before this round, if they were read along with the game; `said` are, by seat, the moves
-    made with the token that was asked for.
+    `earlier` has the results of earlier rounds, if they were read together with the game. `sent_before` has, for each
+    seat, the move that it made with the token asked for, or None.
     """
 
     game: Game
@@ -49,13 +49,13 @@ class Table:
     options: rules.Options
     playing: Playing | None = None
     earlier: list[RoundResult] | None = None
-    said: Sequence[str | None] = ()
+    sent_before: Sequence[str | None] = ()
 
     @property
     def started(self) -> Playing:
-        """Return what is played at a table that has started. The caller knows that it has.
+        """Return the last round. Use it only where the table must have started.
 
-        :raises RuntimeError: it has not.
+        :raises RuntimeError: if it has not started.
         """
         if self.playing is None:
             raise RuntimeError(f"the table {self.game.code} has not started")
@@ -63,21 +63,21 @@ class Table:
 
     @property
     def on_turn(self) -> Seat:
-        """Return the seat whose turn it is. The caller knows that the table has started.
+        """Return the seat whose turn it is. Use it only where the table must have started.
 
-        :raises RuntimeError: it has not.
+        :raises RuntimeError: if it has not started.
         """
         return self.seats[self.started.position.turn]
 
     def seat_of(self, user: User | None) -> int | None:
-        """The seat number of this person, or None."""
+        """Return the number of a person's seat, or None."""
         if user is None:
             return None
         return next((seat.index for seat in self.seats if seat.user_id == user.pk), None)
 
     @property
     def attended(self) -> bool:
-        """Return True if at least one person still plays: has a seat, has not left, and no bot plays for them."""
+        """True if at least one person still plays: has a seat, has not left, and no bot plays for them."""
         return any(seat.user_id is not None and not seat.bot and not seat.left for seat in self.seats)
 
     @property
@@ -90,9 +90,9 @@ Person_co = TypeVar("Person_co", bound="User | None", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Viewer(Generic[Person_co]):
-    """Somebody who asks about a table: a person, or None for a visitor, and what their browser has opened.
+    """Who asks for a table: a person, or None for a visitor, and their invitation links.
 
-    `links` are the keys of the invitation links that were opened in their session.
+    `links` are the keys of the invitation links that were opened in the session.
     """
 
     user: Person_co
@@ -105,12 +105,12 @@ def _options(preset: str, kept: str) -> rules.Options:
 
 
 def options_of(game: Game) -> rules.Options:
-    """The engine's options of this table, `target` included."""
+    """Return the options of a table for the rules, `target` included."""
     return _options(game.preset, json.dumps({**game.options, "target": game.target}, sort_keys=True))
 
 
-def _named(seats: Iterable[Seat]) -> list[Seat]:
-    """Seats read with their `user`: under the names that people go by now, and with their rest."""
+def _with_names(seats: Iterable[Seat]) -> list[Seat]:
+    """Return seats that were read with their `user`, with the current names of people and their rest."""
     found = list(seats)
     for seat in found:
         if seat.user is not None:
@@ -119,87 +119,90 @@ def _named(seats: Iterable[Seat]) -> list[Seat]:
 
 
 def load(game: Game, *, token: str | None = None) -> Table:
-    """The whole table of a game row that the caller holds locked, and who has used this token there. One query.
+    """Return the table of a game whose row the caller has locked. Runs one query.
 
-    Of a row that is not, the hands may be another moment's: `find` and `load_for` read both at once.
+    With a `token`, `sent_before` has the moves made with it. Without a lock the hands may be newer than the row: use
+    `find` or `load_for` then.
     """
     return table_of(game, None if game.round_id is None else read_hands(game.round_id, token))
 
 
 def find(game_id: int) -> Table | None:
-    """The whole table of a game, as of one moment; None if there is no such game. One query, once it is dealt."""
+    """Return the table of a game as of one moment, or None. Runs one query, and a second one before the first deal."""
     found = read_table("pk", game_id)
     return None if found is None else table_of(*found)
 
 
 def table_of(game: Game, loaded: Loaded | None, seats: list[Seat] | None = None) -> Table:
-    """Make a table of these rows; the `seats` of one that is not dealt are read if they are not given."""
+    """Make a table of these rows. The `seats` of a table that has not been dealt are read if they are not given."""
     options = options_of(game)
     if loaded is None:
         if seats is None:
-            seats = _named(Seat.objects.filter(game_id=game.pk).select_related("user").order_by("index"))
+            seats = _with_names(Seat.objects.filter(game_id=game.pk).select_related("user").order_by("index"))
         return Table(game, seats, options)
-    hands, said, results, pulse = loaded
+    hands, sent_before, results, swept_at = loaded
     round_ = hands[0].round
-    game.round, game.pulse = round_, pulse
+    game.round, game.swept_at = round_, swept_at
     earlier = [_result(*columns) for columns in results]
     playing = Playing(round_, hands, position_of(round_))
-    return Table(game, [hand.seat for hand in hands], options, playing, earlier, said)
+    return Table(game, [hand.seat for hand in hands], options, playing, earlier, sent_before)
 
 
 def may_see(table: Table, viewer: Viewer[User | None]) -> bool:
-    """Return True if this viewer may know of this table. At most one query.
+    """Return True if a viewer may see a table. Runs at most one query.
 
-    They may if it is public, if they sit there, or if they opened its link or were invited by a rematch, and staff have
+    They may if it is public, if they sit there, if a rematch invited them, or if they opened its link and staff have
     not removed them.
     """
     user = viewer.user
-    if _open_to(table, user):
+    if _may_see_without_invitation(table, user):
         return True
     by_link = table.game.invite_key in viewer.links
     if user is None:
         return by_link
-    return not conduct.taken_off(table.game, user) if by_link else table.game.pk in _invited(user, [table.game.pk])
+    return (
+        not conduct.removed_by_staff(table.game, user) if by_link else table.game.pk in _invited(user, [table.game.pk])
+    )
 
 
 def visible_to(user: User, tables: Iterable[Table]) -> list[Table]:
-    """Return the tables that this person may know of without a link, in order. At most one query."""
+    """Return the tables that a person may see without a link, in order. Runs at most one query."""
     tables = list(tables)
-    closed = [table.game.pk for table in tables if not _open_to(table, user)]
+    closed = [table.game.pk for table in tables if not _may_see_without_invitation(table, user)]
     invited = _invited(user, closed) if closed else set()
-    return [table for table in tables if table.game.pk in invited or _open_to(table, user)]
+    return [table for table in tables if table.game.pk in invited or _may_see_without_invitation(table, user)]
 
 
-def _open_to(table: Table, user: User | None) -> bool:
-    """Return True if this person may know of this table without a link or an invitation."""
+def _may_see_without_invitation(table: Table, user: User | None) -> bool:
+    """Return True if a person may see a table without a link or an invitation."""
     return table.game.is_public or table.seat_of(user) is not None
 
 
 def _invited(user: User, games: Collection[int]) -> set[int]:
-    """Return the numbers of those of these games to which a rematch invited this person. One query."""
+    """Return the numbers of the games to which a rematch invited a person. Runs one query."""
     return set(Invitation.objects.filter(game__in=games, user_id=user.pk).values_list("game_id", flat=True))
 
 
 def load_for(code: str, viewer: Viewer[User | None]) -> Table:
-    """Return the table with this code, as of one moment, if this viewer may know of it.
+    """Return the table with this code as of one moment.
 
-    :raises Denied: `not_found`.
+    :raises Denied: `not_found` if there is none, or the viewer may not see it.
     """
-    table = _found("code", code)
+    table = _read("code", code)
     if not may_see(table, viewer):
         raise not_found()
     return table
 
 
 def load_by_invite(key: str) -> Table:
-    """The table of an invitation link, as of one moment.
+    """Return the table of an invitation link as of one moment.
 
-    :raises Denied: `not_found`.
+    :raises Denied: `not_found` if there is none.
     """
-    return _found("invite", key)
+    return _read("invite", key)
 
 
-def _found(by: Key, value: str) -> Table:
+def _read(by: Key, value: str) -> Table:
     found = read_table(by, value)
     if found is None:
         raise not_found()
@@ -208,19 +211,19 @@ def _found(by: Key, value: str) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """One line of the score sheet: the number of a round, and how it ended."""
+    """A line of the score sheet: the number of a round and its outcome."""
 
     number: int
     outcome: rules.Outcome
 
 
 def _result(number: int, winner: int, points: int | list[int]) -> RoundResult:
-    """Return a line of the score sheet as these columns of a round's row hold it."""
+    """Return a line of the score sheet from the columns of a round."""
     return RoundResult(number, rules.Outcome(winner, tuple(points) if isinstance(points, list) else points))
 
 
 def results_of(table: Table) -> tuple[RoundResult, ...]:
-    """The rounds that have ended, oldest first. One query for a round that was dealt just now, else none."""
+    """Return the rounds that have ended, oldest first. Runs one query if the round was dealt in this request."""
     if table.playing is None:
         return ()
     round_, ended = table.playing.round, rules.outcome(table.playing.position)
@@ -232,50 +235,53 @@ def results_of(table: Table) -> tuple[RoundResult, ...]:
 
 
 def match_of(table: Table) -> rules.Match:
-    """Return the match at a table that has started."""
+    """Return the match of a table that has started.
+
+    :raises RuntimeError: if it has not started.
+    """
     scores = tuple(seat.score for seat in table.seats)
     left = tuple(seat.index for seat in table.seats if seat.left)
     return rules.Match(table.options, scores, table.started.round.dealer, left)
 
 
 def with_tables(games: QuerySet[Game]) -> list[Table]:
-    """Return the tables of a list of games, in its order and as of one moment. One query."""
+    """Return the tables of a list of games, in its order and as of one moment. Runs one query."""
     try:
         listed, parameters = games.values("pk").query.sql_with_params()
-    except EmptyResultSet:  # the ORM knows without asking that it lists nothing
+    except EmptyResultSet:  # the ORM knows that the list is empty
         return []
     return [table_of(game, loaded, seats) for game, seats, loaded in read_tables(listed, parameters)]
 
 
 def pause_voters(table: Table) -> list[int]:
-    """The seats whose people must all agree to a pause: those still in the match, whom no bot plays for."""
+    """Return the seats whose people must agree to a pause: those that have not left and that no bot plays for."""
     return [seat.index for seat in table.seats if seat.user_id is not None and not (seat.bot or seat.left)]
 
 
 def plays_with(user: User, others: Collection[int]) -> bool:
-    """Whether this person sits at a table that is open or running with one of these people."""
+    """Return True if a person sits at an open or running table with one of these people."""
     going = Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING))
     mine = going.filter(seats__user=user, seats__left=False)
     return Seat.objects.filter(game__in=mine.values("pk"), user_id__in=others, left=False).exists()
 
 
 def rematch_of(table: Table) -> Game | None:
-    """The table at which this one is played again, with its host, if somebody has asked for one."""
+    """Return the rematch of a table, with its host; None if nobody has asked for one."""
     return Game.objects.filter(rematch_of=table.game).select_related("host").first()
 
 
 def unseen_end(table: Table, user: User | None) -> bool:
-    """Whether this game is over and this person, who sat there, has not looked at its end."""
+    """Return True if a game has ended and this person, who sat there, has not looked at its end."""
     index = table.seat_of(user)
     return table.game.ended and index is not None and table.seats[index].seen < table.game.version
 
 
 def require_seat(table: Table, user: User) -> int:
-    """This person's seat number.
+    """Return the number of a person's seat.
 
-    :raises Denied: `not_seated`.
+    :raises Denied: `not_seated` if they have none.
     """
     seat = table.seat_of(user)
     if seat is None:
-        raise Denied("not_seated", "You do not sit at this table.", version=table.game.version)
+        raise Denied("not_seated", "You are not seated at this table.", version=table.game.version)
     return seat

@@ -1,4 +1,4 @@
-"""Whether the log proves what is stored: every round replayed from its secret and its lines, and compared."""
+"""Checks stored games: replays every round from its secret and its moves, and compares."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from games.queries.replays import replayed
 
 
 def faults_of(game_id: int) -> list[str]:
-    """What is wrong with a game, one sentence a fault; an empty list for a sound one.
+    """Return what is wrong with a game, one sentence a fault. The list is empty if nothing is.
 
-    All of it is read in one REPEATABLE READ snapshot, since people and bots may be moving.
+    Everything is read in one REPEATABLE READ snapshot, because the game may be running.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -33,7 +33,7 @@ def faults_of(game_id: int) -> list[str]:
     try:
         options = queries.options_of(game)
     except rules.BadInput as bad:
-        return [*found, f"the options are not ones a table can have: {bad}"]
+        return [*found, f"the options are invalid: {bad}"]
     left = tuple(sorted({move.seat for move in moves if move.text == "leave"}))
     match, ended = rules.Match(options, (0,) * len(seats), dealer=0, absent=left), None
     for round_ in rounds:
@@ -50,7 +50,7 @@ def faults_of(game_id: int) -> list[str]:
 
 
 def _end_faults(game: Game, seats: list[Seat], match: rules.Match, ended: rules.Outcome | None) -> Iterator[str]:
-    """Yield how the rows of a game differ from its match. `ended` is how its last round ended, None if it runs."""
+    """Yield how the rows of a game differ from its match. `ended` is the outcome of its last round, None if it runs."""
     scores = tuple(seat.score for seat in seats)
     if game.status != Game.Status.OPEN and scores != match.scores:
         yield f"the scores are {scores}, the log gives {match.scores}"
@@ -75,7 +75,7 @@ def _log_faults(game: Game, rounds: list[Round], moves: list[Move]) -> Iterator[
 def _check_round(
     round_: Round, moves: list[Move], players: int, options: rules.Options
 ) -> tuple[list[str], rules.Outcome | None]:
-    """Replay a round. Return what is wrong with it, and how it ended, or None if it has not or does not replay."""
+    """Replay a round. Return what is wrong with it, and its outcome: None if it runs or does not replay."""
     found = list(_secret_faults(round_, options))
     cards, positions = (
         Counter(options.rules.deck.cards),
@@ -88,7 +88,7 @@ def _check_round(
         except rules.Refused as refused:
             return [*found, f"line {move.n}, `{move.seat} {move.text}`, is refused: {refused.code}"], None
         if _cards_in(position) != cards:
-            found.append(f"after line {move.n} the cards are not the deck's")
+            found.append(f"after line {move.n} the cards are not those of the deck")
     return [*found, *_row_faults(round_, position)], rules.outcome(position)
 
 
@@ -99,16 +99,16 @@ def _cards_in(position: rules.Position) -> Counter[rules.Card]:
 def _secret_faults(round_: Round, options: rules.Options) -> Iterator[str]:
     secret = bytes(round_.secret)
     if rules.commitment(secret) != round_.commitment:
-        yield "the secret does not fit its commitment"
+        yield "the secret does not match the commitment"
     deal = rules.Shuffler(secret).shuffle(options.rules.deck.cards, rules.DEAL)
     if " ".join(deal) != round_.deal:
         yield "the deal does not follow from the secret"
 
 
 def _row_faults(round_: Round, position: rules.Position) -> Iterator[str]:
-    """Yield how the row of a round differs from the position that its log leads to."""
+    """Yield how the row of a round differs from the last position of its log."""
     if position != position_of(round_):
-        yield "the stored position is not the one the log leads to"
+        yield "the stored position is not the last position of the log"
     outcome = rules.outcome(position)
     if round_.void and (outcome is not None or round_.ended_at is None):
         yield "the round is void, but the log or the row says otherwise"

@@ -1,4 +1,4 @@
-"""A table as one viewer may see it: what `rules.view_for` allows that seat, what is public, and nothing else."""
+"""A table as one viewer may see it: what `rules.view_for` allows, and what is public about the table."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from games.queries.tables import RoundResult, Table, results_of
 
 @dataclass(frozen=True, slots=True)
 class SeatView:
-    """What everybody at the table sees of one seat.
+    """What everybody sees of one seat.
 
-    `owner`: the bot plays for a person, who can take the seat back. `away_until` is the end of that person's vacation,
-    which may have passed. `username` is empty for a bot of the table's own and for a person who is gone.
+    `owner` is True if a bot plays for the owner, who can take the seat back. `away_until` is the end of the owner's
+    vacation, which may have passed. `username` is empty for a bot without an owner and for a deleted person.
     """
 
     seat: int
@@ -45,10 +45,11 @@ class SeatView:
 
 @dataclass(frozen=True, slots=True)
 class GameView:
-    """A table as one viewer may see it. `you` is None for a spectator; `view` is None while the table is open.
+    """A table as one viewer may see it.
 
-    `pause_ends`: when the pause ends by itself, if it does. `looked`: staff have looked at hands while the game ran,
-    which is told once it is over.
+    `you` is the viewer's seat, None for a spectator. `view` is None while the table is open. `pause_ends` is when the
+    pause ends by itself, None if it does not. `looked` is True if staff viewed hands while the game was running; it is
+    shown once the game is over.
     """
 
     id: str
@@ -86,19 +87,19 @@ class GameView:
 
     @property
     def ended(self) -> bool:
-        """Whether the game is over or was called off."""
+        """True if the game is over or was called off."""
         return self.status in Game.ENDED
 
     @property
     def turn(self) -> int | None:
-        """The seat that must move, None when nobody must."""
+        """The seat that must move, or None."""
         if self.status != "playing" or self.view is None or self.view.phase == "over":
             return None
         return self.view.turn
 
     @property
     def bot_for_me(self) -> bool:
-        """Whether a bot plays for the reader, who can take the seat back; not once the only round is lost for it."""
+        """True if a bot plays for the viewer, who can take the seat back. False once they are out of a single round."""
         if self.status != "playing" or self.you is None:
             return False
         seat = self.seats[self.you]
@@ -106,12 +107,12 @@ class GameView:
 
     @property
     def my_turn(self) -> bool:
-        """Whether the reader must move: not while the game is paused, nor while a bot plays for them."""
+        """True if the viewer must move. False while the game is paused or a bot plays for them."""
         return self.you is not None and self.turn == self.you and not self.paused and not self.seats[self.you].bot
 
 
 class LastHand(NamedTuple):
-    """A hand at the end of a round; who held it may have been out of the round by then, or have left the game."""
+    """A hand at the end of a round, and whether its player was out of the round or had left the game by then."""
 
     cards: tuple[rules.Card, ...]
     out: bool
@@ -119,7 +120,7 @@ class LastHand(NamedTuple):
 
 
 def hands_after(table: Table, number: int) -> list[LastHand]:
-    """Everybody's cards at the end of an earlier round of this table, by seat; open to all by then (SEE-1)."""
+    """Return the hands at the end of an earlier round, by seat. Everybody may see them by then (SEE-1)."""
     leaving = Move.objects.filter(game_id=table.game.pk, text="leave", round__number__lte=number).values("seat")
     ended = Round.objects.filter(game_id=table.game.pk, number=number, ended_at__isnull=False)
     round_ = ended.annotate(left=ArraySubquery(leaving)).first()
@@ -150,7 +151,7 @@ def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
 
 
 def view_of(table: Table, user: User | None) -> GameView:
-    """What this person may see of this table: the only thing a door shows."""
+    """Return what a person may see of a table. Pages, the API and sockets show nothing else of it."""
     game, playing = table.game, table.playing
     you = table.seat_of(user)
     view = None
@@ -195,7 +196,7 @@ def view_of(table: Table, user: User | None) -> GameView:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One accepted move as one viewer may know it."""
+    """An accepted move as one viewer may know it. `by_bot` is True if a bot made it for the owner of the seat."""
 
     n: int
     round: int
@@ -204,16 +205,15 @@ class LogLine:
     at: datetime
     events: tuple[rules.Event, ...]
     by_bot: bool = False
-    """A bot made it for the owner of the seat."""
 
 
 def log_of(
     table: Table, user: User | None, *, after: int = 0, until: int | None = None, last: int | None = None
 ) -> list[LogLine]:
-    """Return the log of this table, oldest line first, as this person may know it.
+    """Return the log of a table as a person may know it, oldest move first. Runs one query.
 
-    The lines are those after version `after` up to version `until`, or to the table's own, and of those at most the
-    `last` newest.
+    It has the moves after version `after` up to version `until`, or up to the table's version. At most the `last`
+    newest are returned; None is no limit.
     """
     end = table.game.version if until is None else min(until, table.game.version)
     you = table.seat_of(user)

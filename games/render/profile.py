@@ -8,7 +8,7 @@ from datetime import datetime
 
 from accounts.models import User
 from games.queries import GameView, Table, profiles
-from games.queries.profiles import Tally
+from games.queries.profiles import PlayerStats
 from games.render import words
 from games.render.game_cards import GameCard, begun_at, game_card
 
@@ -23,7 +23,7 @@ class ProfilePage:
 
     person: User
     itself: bool
-    tally: Tally
+    tally: PlayerStats
     shared: Sequence[GameCard]
     only: int
     going: Sequence[GameCard]
@@ -33,7 +33,7 @@ def profile_of(
     person: User,
     *,
     itself: bool,
-    tally: Tally,
+    tally: PlayerStats,
     shared: Sequence[tuple[Table, GameView]],
     going: Sequence[GameView],
     now: datetime,

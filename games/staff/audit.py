@@ -52,7 +52,7 @@ def check_outside(table: Table, *, by: User) -> None:
 
     :raises Denied: `forbidden`.
     """
-    if table.seat_of(by) is not None or conduct.lost_seat(table.game.code, by):
+    if table.seat_of(by) is not None or conduct.lost_seat_to_staff(table.game.code, by):
         message = "You are or were a player at this table. Ask another staff member."
         raise Denied("forbidden", message, version=table.game.version)
 

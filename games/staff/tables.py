@@ -239,7 +239,7 @@ def _new_owner(table: Table, username: str, by: User, now: datetime) -> User:
         raise Denied("not_found", "Nobody has this username.", version=version)
     if person.pk == by.pk or person.suspended(now):
         raise Denied("forbidden", "You can’t give a seat to yourself or a suspended player.", version=version)
-    if conduct.looked_at(table.game, person):
+    if conduct.has_viewed_hands(table.game, person):
         message = f"{person.name} has looked at hands of this game. Give the seat to someone else."
         raise Denied("forbidden", message, version=version)
     if table.seat_of(person) is not None:

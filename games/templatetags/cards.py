@@ -1,4 +1,4 @@
-"""Template tags that draw cards and the shapes of their colours, and write points."""
+"""Template tags for cards, the shapes of colours, the logo, numbers and cached fragments."""
 
 from collections.abc import Hashable
 from functools import lru_cache
@@ -14,39 +14,39 @@ register = template.Library()
 
 @register.filter
 def thousands(number: int) -> str:
-    """``{{ 1250|thousands }}``: 1,250, as sentences write it."""
+    """``{{ 1250|thousands }}``: 1,250."""
     return f"{number:,}"
 
 
 @register.simple_tag
 def face(card: str) -> SafeString:
-    """``{% face "r7" %}``: the card as inline SVG, hidden from screen readers (its name stands beside it)."""
+    """``{% face "r7" %}``: a card as inline SVG, hidden from screen readers: put its name beside it."""
     return mark_safe(faces.face(card))  # noqa: S308 (constant markup, chosen by a dict key)
 
 
 @register.simple_tag
 def shape(color: str) -> SafeString:
-    """``{% shape "r" %}``: the shape that stands for a colour."""
+    """``{% shape "r" %}``: the shape of a colour as inline SVG."""
     return mark_safe(faces.shape(color))  # noqa: S308 (constant markup, chosen by a dict key)
 
 
 @register.simple_tag
 def card_back() -> SafeString:
-    """``{% card_back %}``: a card seen from behind."""
+    """``{% card_back %}``: the back of a card as inline SVG."""
     return mark_safe(faces.BACK)  # noqa: S308 (constant markup)
 
 
 @register.simple_tag
 def logo() -> SafeString:
-    """``{% logo %}``: the mark of the site, the four shapes."""
+    """``{% logo %}``: the logo of the site as inline SVG."""
     return mark_safe(faces.MARK)  # noqa: S308 (constant markup)
 
 
 @register.simple_tag
 def fragment(name: str, **values: Hashable) -> str:
-    """``{% fragment "games/_card.html" card=card %}``: an include whose result depends on these values alone.
+    """``{% fragment "games/_card.html" card=card %}``: include a template whose result depends only on these values.
 
-    Most of a game page is as it was a move ago, so what was rendered is kept for the next reader of the same values.
+    The result is cached for the same values, because most of a game page stays the same from move to move.
     """
     return _fragment(name, **values)
 

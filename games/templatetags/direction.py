@@ -1,4 +1,4 @@
-"""A filter for sentences with names in them, in every template (`builtins` in the settings)."""
+"""A filter for text with names in it, available in every template (`builtins` in the settings)."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ register = template.Library()
 
 @register.filter
 def bdi(text: str) -> SafeString:
-    """``{{ line.text|bdi }}``: the text, with `<bdi>` around names in right-to-left scripts. Not for attributes."""
+    """``{{ line.text|bdi }}``: put `<bdi>` around names in right-to-left scripts. Not for attributes."""
     return mark_safe(isolate(conditional_escape(text), "<bdi>", "</bdi>"))  # noqa: S308  # escaped, and then constant markup

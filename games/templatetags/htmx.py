@@ -1,4 +1,4 @@
-"""How the pages set HTMX up."""
+"""The configuration of HTMX."""
 
 import json
 from typing import Final
@@ -9,21 +9,21 @@ from django.utils.safestring import SafeString, mark_safe
 register = template.Library()
 
 CONFIG: Final[dict[str, object]] = {
-    "allowEval": False,  # nor does the content security policy
+    "allowEval": False,  # the content security policy forbids it too
     "selfRequestsOnly": True,
-    "historyCacheSize": 0,  # no page of a game is kept in the browser's storage
+    "historyCacheSize": 0,  # keep no page of a game in the browser's storage
     "refreshOnHistoryMiss": True,
     "includeIndicatorStyles": False,  # they would be inline
     "scrollIntoViewOnBoost": False,
     "timeout": 20_000,
-    # The first that fits: whether the answer takes its place in the page, and whether scripts hear of an error.
+    # The first row that matches decides: `swap` puts the answer into the page, `error` fires an error event.
     "responseHandling": [
-        {"code": "204", "swap": False},  # done, and nothing to show
+        {"code": "204", "swap": False},  # nothing to show
         {"code": "[23]..", "swap": True},
-        {"code": "40[039]", "swap": True},  # malformed, not your seat, stale or over: the page as it is, and the reason
-        {"code": "422", "swap": True},  # against the rules: likewise
-        {"code": "429", "swap": True},  # too often: it is empty, with `HX-Reswap: none`, and the page asks again
-        {"code": "[45]..", "swap": False, "error": True},  # static/js/announce.js tells who asked
+        {"code": "40[039]", "swap": True},  # malformed, not your seat, stale, over: the current page and the reason
+        {"code": "422", "swap": True},  # against the rules: the same
+        {"code": "429", "swap": True},  # too often: empty, with `HX-Reswap: none`; the page tries again
+        {"code": "[45]..", "swap": False, "error": True},  # static/js/announce.js tells the player
         {"code": "...", "swap": False},
     ],
 }
@@ -32,5 +32,5 @@ DUMPED: Final = json.dumps(CONFIG, separators=(",", ":"))
 
 @register.simple_tag
 def htmx_config() -> SafeString:
-    """``{% htmx_config %}``: what stands in the page's `htmx-config`, between single quotes."""
+    """``{% htmx_config %}``: the content of the `htmx-config` meta tag, to be put in single quotes."""
     return mark_safe(DUMPED)  # noqa: S308 (constant markup)

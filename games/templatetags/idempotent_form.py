@@ -1,4 +1,4 @@
-"""The mark of a form that counts once however often it is sent."""
+"""The token of a form that takes effect once, even if it is sent several times."""
 
 import secrets
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag
 def once() -> SafeString:
-    """``{% once %}`` within a form: a token that no other form has; see `games.web.idempotent_forms`."""
+    """``{% once %}`` in a form: a hidden field with a random token; see `games.web.idempotent_forms`."""
     return format_html('<input type="hidden" name="form" value="{}">', secrets.token_urlsafe(12))

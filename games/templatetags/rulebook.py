@@ -1,4 +1,4 @@
-"""Rule texts as HTML: code, emphasis, and every rule number a link to its rule."""
+"""Turns the text of rules into HTML, with a link at every rule number."""
 
 import re
 
@@ -21,7 +21,7 @@ MARKS = (
 
 @register.filter
 def rule_text(text: str) -> SafeString:
-    """Escape the text, then turn its few marks into HTML.
+    """Return the text as HTML: escaped, with code, emphasis and links to rules and options.
 
     >>> rule_text("See TURN-2, *once*")
     'See <a href="#TURN-2">TURN-2</a>, <em>once</em>'

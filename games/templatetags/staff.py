@@ -1,4 +1,4 @@
-"""What the staff pages add to Django's own templates."""
+"""Template tags of the staff pages."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.inclusion_tag("admin/staff/_queue.html", takes_context=True)
 def staff_queue(context: template.Context) -> dict[str, Any]:
-    """``{% staff_queue %}``: what waits for this staff member."""
+    """``{% staff_queue %}``: what waits for staff, as the user may see it."""
     now = timezone.now()
     return {"queue": queue_counts(context["user"], now=now), "now": now}
 
@@ -31,13 +31,13 @@ def act_title(name: str) -> str:
 
 @register.filter
 def waited(since: datetime, now: datetime) -> str:
-    """``{{ case.opened_at|waited:now }}``: how long it waits, in words."""
+    """``{{ case.opened_at|waited:now }}``: for how long it has waited, in words."""
     return words.waited(since, now)
 
 
 @register.filter
 def under(cells: Iterable[SafeString], headers: Sequence[dict[str, Any]]) -> list[SafeString]:
-    """``{{ result|under:result_headers }}``: the cells of a row, each with its column's name for narrow screens."""
+    """``{{ result|under:result_headers }}``: the cells of a row, labelled with their columns for narrow screens."""
     return [_labelled(cell, str(header["text"])) for cell, header in zip(cells, headers, strict=True)]
 
 
@@ -45,5 +45,5 @@ def _labelled(cell: SafeString, text: str) -> SafeString:
     label = format_html(' role="cell" data-label="{}"', text[:1].upper() + text[1:])
     for tag in ("<td", "<th"):
         if cell.startswith(tag):
-            return mark_safe(tag + label + cell[len(tag) :])  # noqa: S308  # both parts are escaped already
+            return mark_safe(tag + label + cell[len(tag) :])  # noqa: S308  # both parts are escaped
     return cell

@@ -42,7 +42,7 @@ def profile(request: HttpRequest, username: str) -> HttpResponse:
     page = profile_of(
         them,
         itself=itself,
-        tally=profiles.tally_of(them),
+        tally=profiles.stats_of(them),
         shared=[(table, queries.view_of(table, reader)) for table in shared],
         going=[queries.view_of(table, reader) for table in going if table.game.pk not in both],
         now=now,

@@ -26,7 +26,7 @@ def replay(request: HtmxRequest, code: str) -> HttpResponse:
     user = person(request)
     table = table_for(request, code)
     try:
-        step = replays.step_of(table, number(request.GET.get("n")) or 0, number(request.GET.get("round")))
+        step = replays.frame_at(table, number(request.GET.get("n")) or 0, number(request.GET.get("round")))
     except Denied as denied:
         return no_replay(request, code, denied)
     seat = number(request.GET.get("seat"))

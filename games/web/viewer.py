@@ -50,7 +50,7 @@ def table_for(request: HttpRequest, code: str) -> Table:
     try:
         return queries.load_for(code, asker)
     except Denied as denied:
-        if asker.user is not None and conduct.lost_seat(code, asker.user):
+        if asker.user is not None and conduct.lost_seat_to_staff(code, asker.user):
             raise PermissionDenied(SEAT_TAKEN) from denied
         raise Http404(denied.message) from denied
 

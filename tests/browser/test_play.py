@@ -386,5 +386,5 @@ def test_refusals_with_400_and_403_are_shown_but_never_a_page_within_the_page(
     page.reload()
     Seat.objects.filter(game=table.game, user=alice).update(user=None)
     page.locator("#draw").click()
-    expect(page.locator("#refusal")).to_contain_text("You do not sit at this table.")
+    expect(page.locator("#refusal")).to_contain_text("You are not seated at this table.")
     expect(page.locator(".due")).to_contain_text("You are watching.")

@@ -24,7 +24,7 @@ from accounts.models import User
 from games import queries
 from games.actions import lobby, restore
 from games.actions.play import play_move
-from games.batch import Done
+from games.batch import BatchResult
 from games.clocks import pausing
 from games.locks import lock_game
 from games.models import Game, Heartbeat, Notice, Outbox
@@ -134,14 +134,14 @@ def test_a_restored_site_is_frozen_until_it_is_released(alice: User, bob: User, 
 def test_a_frozen_game_refuses_moves_until_the_release(alice: User, bob: User) -> None:
     now = timezone.now()
     game = a_game_in_play([alice, bob], 0, now, players=2)
-    assert restore.freeze(now=now) == Done(1, [])
-    assert restore.freeze(now=now) == Done(0, [])
+    assert restore.freeze(now=now) == BatchResult(1, [])
+    assert restore.freeze(now=now) == BatchResult(0, [])
 
     with pytest.raises(Denied, match="paused"):
         a_move(game, now)
 
-    assert restore.release(now=now + timedelta(days=3)) == restore.Released(Done(1, []), mail=True)
-    assert restore.release(now=now + timedelta(days=3)) == restore.Released(Done(0, []), mail=False)
+    assert restore.release(now=now + timedelta(days=3)) == restore.Released(BatchResult(1, []), mail=True)
+    assert restore.release(now=now + timedelta(days=3)) == restore.Released(BatchResult(0, []), mail=False)
     a_move(game, now + timedelta(days=3))
 
 
@@ -247,7 +247,7 @@ def test_a_game_with_invalid_values_does_not_stop_the_start(
         return pause(table, **how)
 
     monkeypatch.setattr(pausing, "pause", refused)
-    assert restore.freeze(now=now) == Done(1, [games[0].pk])
+    assert restore.freeze(now=now) == BatchResult(1, [games[0].pk])
 
 
 def test_an_unreadable_game_does_not_stop_the_release(alice: User, bob: User) -> None:

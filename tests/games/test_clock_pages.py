@@ -164,9 +164,7 @@ def test_a_table_can_have_a_custom_clock(as_alice: Client) -> None:
     assert game.custom_pace == {"bank": 7200, "increment": 1800, "cap": 10_800, "callout": 600}
     assert (game.misses_allowed, game.after_misses) == (2, "leave")
     shown = as_alice.get(game.get_absolute_url()).content.decode()
-    assert (
-        "Custom pace: 2 h to begin with, 30 min more each turn (150 min for the first), never more than 3 h." in shown
-    )
+    assert "Custom pace: 2 h at the start, 30 min added per turn (150 min for the first), at most 3 h." in shown
     assert "After 2 missed turns in a row, the player is out of the game." in shown
     assert "Custom pace" in as_alice.get("/").content.decode()
 

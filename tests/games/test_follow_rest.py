@@ -229,7 +229,7 @@ def test_a_request_succeeds_while_the_broker_is_away(
         raise OSError
 
     monkeypatch.setattr("games.announce.current_app.send_task", fail)
-    monkeypatch.setattr(announce, "_open_until", {})
+    monkeypatch.setattr(announce, "_paused_until", {})
     table = running(alice, bob)
     deadline = now_of(table).game.deadline
     assert deadline is not None

@@ -255,7 +255,7 @@ def test_a_refusal_shows_the_reason_its_rule_and_the_game_as_it_is(
 def test_an_outsider_s_move_is_refused_with_the_page(table: Table, charlie: User, htmx: bool) -> None:
     response = post(logged_in(charlie), table, "draw", htmx=htmx)
     assert response.status_code == 403
-    assert "You do not sit at this table." in text_of(response)
+    assert "You are not seated at this table." in text_of(response)
     assert (b"<!doctype html>" in response.content) is not htmx
 
 

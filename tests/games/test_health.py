@@ -107,7 +107,7 @@ def test_games_that_fail_are_counted_in_the_log(
 ) -> None:
     for name in ("_sweep", "_games"):
         known = getattr(alarm, name)
-        monkeypatch.setattr(alarm, name, alarm._Alarm(known.event, known.what))
+        monkeypatch.setattr(alarm, name, alarm._Alarm(known.event, known.field))
     broken_table(alice, bob, overdue=1000)
     swept(3)
     sweep.sweep(clock=timezone.now)
@@ -144,7 +144,7 @@ def test_two_blips_days_apart_are_no_outage(caplog: pytest.LogCaptureFixture) ->
 
 def test_an_alarm_that_asks_is_enough_to_have_it_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, str | int]] = []
-    monkeypatch.setattr(alarm._Alarm, "note", lambda self, wrong, at: seen.append((self.what, wrong)))
+    monkeypatch.setattr(alarm._Alarm, "note", lambda self, trouble, at: seen.append((self.field, trouble)))
     for ago in (500, 3):
         swept(ago)
         client.get("/readyz")

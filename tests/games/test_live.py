@@ -27,7 +27,7 @@ from games.live import polling
 from games.live.polling import poller
 from games.models import Game
 from games.queries import Viewer
-from games.queries.page_state import news_of
+from games.queries.page_state import states_of
 from games.staff import people, tables
 from games.staff.accounts import rename
 from nomercy.launcher.embedded import ServerLoopLayer
@@ -154,14 +154,14 @@ def test_a_channel_layer_that_is_down_never_fails_a_move(
         raise ConnectionError("refused")
 
     monkeypatch.setattr(announce, "_publisher", down)
-    monkeypatch.setattr(announce, "_open_until", {})
+    monkeypatch.setattr(announce, "_paused_until", {})
     after = play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert after.game.version == 1
-    assert "channel layer" in announce._open_until
+    assert "channel layer" in announce._paused_until
 
 
 def test_a_target_that_failed_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(announce, "_open_until", {})
+    monkeypatch.setattr(announce, "_paused_until", {})
     calls: list[int] = []
 
     def fail() -> None:
@@ -309,7 +309,7 @@ def test_the_watch_ends_what_the_channel_layer_did_not_hear_of(
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     browser, opponent = logged_in(bob), logged_in(alice)
-    monkeypatch.setattr(announce, "_tell", lambda group, message: None)
+    monkeypatch.setattr(announce, "_send_to_group", lambda group, message: None)
 
     async def scenario() -> None:
         socket = await open_socket(table.game.code, browser)
@@ -365,7 +365,7 @@ def test_the_watch_finds_what_staff_did_when_nobody_said_so(
     table = table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=3), turn_since=now)
     if "in a pause" in act:
         tables.pause(game_id=table.game.pk, by=ann, reason=why, now=now)
-    monkeypatch.setattr(announce, "_tell", lambda group, message: None)
+    monkeypatch.setattr(announce, "_send_to_group", lambda group, message: None)
 
     async def scenario() -> None:
         socket = await open_socket(table.game.code, logged_in_browser)
@@ -433,6 +433,6 @@ def test_many_sockets_are_looked_after_by_few_queries(
     codes = {table_at(TWO_HANDS, [alice, bob]).game.code for _ in range(3)}
     sessions: dict[str, int | None] = {logged_in(alice).session.session_key or "": alice.pk for _ in range(3)}
     with django_assert_num_queries(1):
-        assert set(news_of(codes)) == codes
+        assert set(states_of(codes)) == codes
     with django_assert_num_queries(2):
         assert valid_sessions(sessions, timezone.now()) == set(sessions)

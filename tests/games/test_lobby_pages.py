@@ -85,7 +85,7 @@ def test_no_guest_is_made_for_a_table_that_is_not_there(client: Client, alice: U
     ("state", "why"),
     [
         ("full", "Every seat at this table is taken."),
-        ("closed", "This table was closed before its game began."),
+        ("closed", "This table was closed before the game started."),
         ("over", "The game is over."),
     ],
 )
@@ -125,9 +125,9 @@ def test_leaving_leads_home(as_bob: Client, bob: User, alice: User) -> None:
 @pytest.mark.parametrize(
     ("who", "act", "fields", "status", "sentence"),
     [
-        ("bob", "start", {}, 403, "You do not sit at this table."),
-        ("bob", "leave", {}, 403, "You do not sit at this table."),
-        ("bob", "rematch", {}, 403, "You do not sit at this table."),
+        ("bob", "start", {}, 403, "You are not seated at this table."),
+        ("bob", "leave", {}, 403, "You are not seated at this table."),
+        ("bob", "rematch", {}, 403, "You are not seated at this table."),
         ("alice", "join", {}, 409, "You already have a seat at this table."),
         ("alice", "start", {}, 409, "A game needs two players"),
         ("alice", "add-bot", {"bot": "evil"}, 400, "The bot must be one of"),

@@ -120,7 +120,7 @@ def test_a_wrong_clock_of_a_sweeper_is_not_an_outage(
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
     Heartbeat.objects.create(pk=1, at=NOON)
 
-    monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: -ahead)
+    monkeypatch.setattr(rows, "skew_between", lambda asked_at, moment: -ahead)
     assert sweep.sweep(clock=lambda: NOON + ahead) == sweep.Swept()
     assert Heartbeat.objects.get().at == near(NOON)
     assert now_of(table).game.deadline == NOON + 2 * HOUR

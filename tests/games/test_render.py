@@ -439,6 +439,4 @@ def test_the_end_of_a_game_is_said_to_whoever_made_the_last_move() -> None:
 def test_a_pace_says_what_its_first_deadline_will_be(pace: Pace) -> None:
     seconds = (pace.bank, pace.increment, pace.turn_seconds(pace.bank), pace.cap)
     saved, more, first, most = (f"{each // HOUR} h" for each in seconds)
-    assert pace.help.endswith(
-        f": {saved} to begin with, {more} more each turn ({first} for the first), never more than {most}"
-    )
+    assert pace.help.endswith(f": {saved} at the start, {more} added per turn ({first} for the first), at most {most}")

@@ -64,10 +64,10 @@ def cards_shown(answer: Any) -> list[list[str]]:
 
 def test_every_step_of_a_match_leads_on_to_its_end_and_back_again(alice: User, bob: User) -> None:
     table = match_of(alice, bob)
-    step = replays.step_of(table, 0)
+    step = replays.frame_at(table, 0)
     forth = [(step.n, step.round)]
     while step.after:
-        step = replays.step_of(table, *step.after)
+        step = replays.frame_at(table, *step.after)
         forth.append((step.n, step.round))
     rounds = table.started.round.number
     assert rounds > 1
@@ -76,7 +76,7 @@ def test_every_step_of_a_match_leads_on_to_its_end_and_back_again(alice: User, b
     assert sum(result.outcome.gained(0) for result in step.results) == table.seats[0].score
     back = [(step.n, step.round)]
     while step.before:
-        step = replays.step_of(table, *step.before)
+        step = replays.frame_at(table, *step.before)
         back.append((step.n, step.round))
     assert back == forth[::-1]
 
@@ -100,7 +100,7 @@ def test_a_seat_shows_its_own_cards_and_nobody_else_s(alice: User, bob: User) ->
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     browser = logged_in(alice)
     for n in range(0, table.game.version, 7):
-        hands = replays.step_of(table, n).position.hands
+        hands = replays.frame_at(table, n).position.hands
         named = [sorted(map(rules.card_name, hand)) for hand in hands]
         assert [sorted(hand) for hand in cards_shown(browser.get(at(table, n=n)))] == named
         for seat in range(3):
@@ -109,7 +109,7 @@ def test_a_seat_shows_its_own_cards_and_nobody_else_s(alice: User, bob: User) ->
 
 def test_what_a_seat_did_not_know_is_not_in_its_log(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    steps = [replays.step_of(table, n) for n in range(1, table.game.version + 1)]
+    steps = [replays.frame_at(table, n) for n in range(1, table.game.version + 1)]
     step = next(s for s in steps if s.lines[-1].seat == 1 and s.lines[-1].events[0].kind == "drew")
     cards = ", ".join(rules.card_name(card) for card in step.lines[-1].events[0].cards or ())
     browser = logged_in(alice)
@@ -120,7 +120,7 @@ def test_what_a_seat_did_not_know_is_not_in_its_log(alice: User, bob: User) -> N
 
 def test_the_reader_is_spoken_to(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    lines = [replays.step_of(table, n).lines[-1] for n in range(1, table.game.version + 1)]
+    lines = [replays.frame_at(table, n).lines[-1] for n in range(1, table.game.version + 1)]
     mine = next(line.n for line in lines if line.seat == 0 and line.text.startswith("play"))
     assert "You play" in text_of(logged_in(alice).get(at(table, n=mine)))
     assert "alice plays" in text_of(logged_in(bob).get(at(table, n=mine)))
@@ -146,7 +146,7 @@ def test_only_a_game_that_is_over_is_replayed(alice: User, bob: User, as_alice: 
     for game in (running.game, open_table(alice)):
         assert as_alice.get(f"/games/{game.code}/replay/").status_code == 404
     with pytest.raises(Denied) as denied:
-        replays.step_of(running, 0)
+        replays.frame_at(running, 0)
     assert denied.value.code == "not_found"
 
 
@@ -191,7 +191,7 @@ def test_a_seat_given_up_in_the_first_round_had_not_left_before(alice: User, bob
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     Seat.objects.filter(game=table.game, index=1).update(left=True)
     table = now_of(table)
-    view = replays.view_at(table, replays.step_of(table, 1), alice, 0)
+    view = replays.view_at(table, replays.frame_at(table, 1), alice, 0)
     assert not view.seats[1].left
 
 

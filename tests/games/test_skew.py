@@ -28,7 +28,7 @@ LEFT = re.compile(r'<time [^>]*data-left="([-.\d]+)"[^>]*>([^<]+)')
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process's clock is a minute behind the database's."""
-    monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: MINUTE)
+    monkeypatch.setattr(rows, "skew_between", lambda asked_at, moment: MINUTE)
 
 
 @pytest.mark.usefixtures("slow")
@@ -111,7 +111,7 @@ def test_a_sweeper_with_a_wrong_clock_finds_exactly_what_is_due(
         table_at({**TWO_HANDS, "turn": 1}, [alice, "careful"], wake_at=at)
     asked: list[datetime] = []
     monkeypatch.setattr(announce, "wake_bots", lambda game_id, at: asked.append(at))
-    monkeypatch.setattr(rows, "ahead", lambda asked_at, moment: ahead)
+    monkeypatch.setattr(rows, "skew_between", lambda asked_at, moment: ahead)
     Heartbeat.objects.create(pk=1, at=NOON)
     assert sweep.sweep(clock=lambda: NOON - ahead) == sweep.Swept(asked=1, acted=2)
     assert [bool(log_of(table)) for table in (due, early, closed, open_)] == [True, False, True, False]

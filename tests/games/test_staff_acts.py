@@ -108,7 +108,7 @@ def test_an_unknown_act_is_shown_by_its_stored_name(mo: User, alice: User) -> No
     page = text_of(staff_browser(mo).get(f"/admin/accounts/user/{alice.pk}/change/"))
     assert "of_tomorrow" in page
     assert PERSON_ACTS["warn"].title in page
-    assert len(conduct.record_of(alice, NOON, reader=mo.pk).audit) == 2
+    assert len(conduct.conduct_of(alice, NOON, reader=mo.pk).audit) == 2
 
 
 @pytest.mark.django_db

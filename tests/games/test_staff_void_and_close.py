@@ -116,7 +116,7 @@ def test_staff_can_close_a_table_that_has_not_started(mo: User, alice: User) -> 
         with pytest.raises(Denied) as denied:
             try_again(**how)
         assert (denied.value.code, denied.value.rule) == ("over", None)
-        assert denied.value.message == "This table was closed before its game began."
+        assert denied.value.message == "This table was closed before the game started."
     outbox.deliver(clock=lambda: NOON)
     (letter,) = mail.outbox
     assert (letter.to, letter.subject) == ([alice.email], "Staff closed this table before the game started.")

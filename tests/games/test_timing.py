@@ -57,7 +57,7 @@ def test_a_custom_pace_gives_its_own_time(alice: User, bob: User) -> None:
     numbers = {"bank": 7200, "increment": 3600, "cap": 10_800, "callout": 60}
     game = after_the_move(alice, bob, pace="custom", custom_pace=numbers).game
     assert game.deadline == NOON + 3 * HOUR  # the seats of these tables begin with a day: the cap holds
-    assert game.terms.help == "2 h to begin with, 1 h more each turn (3 h for the first), never more than 3 h"
+    assert game.terms.help == "2 h at the start, 1 h added per turn (3 h for the first), at most 3 h"
 
 
 @pytest.mark.django_db
@@ -149,10 +149,10 @@ def pace(**changes: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("numbers", "says"),
     [
-        (pace(bank=-1), "The bank of a pace is 0 s to 30 days."),
-        (pace(increment=9), "The increment of a pace is 10 s to 14 days."),
-        (pace(cap=True), "The cap of a pace is 10 s to 60 days."),
-        (pace(callout="8"), "The callout of a pace is 5 s to 14 days."),
+        (pace(bank=-1), "The bank of a pace must be 0 s to 30 days."),
+        (pace(increment=9), "The increment of a pace must be 10 s to 14 days."),
+        (pace(cap=True), "The cap of a pace must be 10 s to 60 days."),
+        (pace(callout="8"), "The callout of a pace must be 5 s to 14 days."),
         (pace(cap=1800), "The cap of a pace cannot be less than its bank or its increment."),
         (pace(callout=7201), "The callout time of a pace cannot be more than its cap."),
         ({"bank": 1}, "A custom pace has the numbers bank, increment, cap, callout, in seconds."),

@@ -15,7 +15,7 @@ from accounts.queries import read_user
 from common.fixed_sql import prepared_cursor
 from games.actions.play import play_move
 from games.queries import Viewer
-from games.refusals import passing
+from games.refusals import temporary_refusal
 from nomercy.database.base import DatabaseWrapper
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
@@ -111,7 +111,7 @@ def hang() -> None:
 def test_what_postgresql_says_of_a_hang_is_a_fault_that_passes(transactional_db: None) -> None:
     with pytest.raises((InternalError, OperationalError)) as caught:
         hang()
-    denied = passing(caught.value)
+    denied = temporary_refusal(caught.value)
     assert denied is not None
     # On a busy machine the connection may be cut before PostgreSQL's last words are read.
     assert denied.code == ("busy" if isinstance(caught.value, InternalError) else "unavailable")

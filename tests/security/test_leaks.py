@@ -256,7 +256,7 @@ def test_announcements_contain_no_card(
 
 def _poke(code: str, version: int) -> None:
     top = Round.objects.values_list("state__draw_pile__0", flat=True).get(game__code=code)
-    announce._tell(group_of(code), {"type": "game.changed", "game": code, "version": version, "next": top})
+    announce._send_to_group(group_of(code), {"type": "game.changed", "game": code, "version": version, "next": top})
 
 
 def _task(game_id: int, delay: float) -> None:

@@ -136,6 +136,6 @@ def run(scenario: Coroutine[Any, Any, T]) -> T:
 def thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """For a fixture: Channels reads the database in a thread of its own, whose connection nobody else would close."""
     monkeypatch.setattr(ServerLoopLayer, "loop", None)
-    monkeypatch.setattr(announce, "_open_until", {})
+    monkeypatch.setattr(announce, "_paused_until", {})
     yield
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()

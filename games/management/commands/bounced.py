@@ -1,4 +1,4 @@
-"""`manage.py bounced`: mails to an address came back; hold all further ones until its owner says that it works."""
+"""`manage.py bounced`: stop mail to addresses that bounced, until their owners confirm that they work."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from games.render.words import counted
 
 
 class Command(BaseCommand):
-    help = "Holds all mail to addresses that mails came back from: named, or in a delivery report on standard input."
+    help = "Stops mail to addresses that bounced: those named, or those in a delivery report on standard input."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("addresses", nargs="*", help="addresses; without any, a report (RFC 3464) is read")
+        parser.add_argument("addresses", nargs="*", help="addresses; without any, a delivery report (RFC 3464) is read")
 
     def handle(self, *, addresses: list[str], **_: Any) -> None:
         found = addresses or failed_in(message_from_binary_file(sys.stdin.buffer, policy=default))
         if not found:
-            raise CommandError("This is no report of a mail that failed for good: nothing was changed.")
+            raise CommandError("This is not a report of a permanent failure. Nothing was changed.")
         for address in found:
             people = preferences.mark_bounced(address=address, now=timezone.now())
             self.stdout.write(f"{address}: {counted(people, 'person', 'people')}")
 
 
 def failed_in(report: Message) -> list[str]:
-    """The addresses that a delivery report (RFC 3464) says have failed for good."""
+    """Return the addresses that have failed permanently according to a delivery report (RFC 3464)."""
     found = []
     for part in report.walk():
         if part.get_content_type() != "message/delivery-status":

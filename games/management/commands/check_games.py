@@ -1,4 +1,4 @@
-"""`manage.py check_games`: replay every game from its secret and log, and compare with what is stored."""
+"""`manage.py check_games`: replay games from their secrets and logs, and compare with what is stored."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from games.queries.verify import faults_of
 
 
 class Command(BaseCommand):
-    help = "Replays every game (or those named) from its secret and log; exits 1 if anything stored differs."
+    help = "Replays all games, or those named, and compares them with what is stored. Exits 1 if anything differs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("codes", nargs="*", help="codes of the games to check; all if none is given")
+        parser.add_argument("codes", nargs="*", help="codes of games; all games if none is given")
 
     def handle(self, *args: Any, **options: Any) -> None:
         games = Game.objects.order_by("pk")
@@ -33,4 +33,4 @@ class Command(BaseCommand):
                 self.stderr.write(f"{code}: {fault}")
         self.stdout.write(f"{checked} games checked, {faulty} with faults")
         if faulty:
-            raise CommandError("the stored games do not all follow from their logs", returncode=1)
+            raise CommandError("some stored games do not follow from their logs", returncode=1)

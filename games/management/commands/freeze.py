@@ -1,4 +1,4 @@
-"""`manage.py freeze`: after a restore, stop every game's clock and hold all mail until `manage.py release`."""
+"""`manage.py freeze`: after a restore, stop all clocks and hold all mail until `manage.py release`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from django.db import Error
 from django.utils import timezone
 
 from games.actions import restore
-from games.batch import Done
+from games.batch import BatchResult
 from games.render.words import counted
 
 SHOWN: Final = 20
-"""So many broken games are named; the log names them all."""
+"""How many broken games are named. The log names all of them."""
 
 
 class Command(BaseCommand):
-    help = "Stops every game as of the last sign of life and holds all mail, until `manage.py release`."
+    help = "Stops all clocks as of the last sweep and holds all mail, until `manage.py release`."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--if-restored", action="store_true", help="only if this database came out of a dump since it last ran"
+            "--if-restored", action="store_true", help="only if this database was restored since it last ran"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,19 +40,19 @@ class Command(BaseCommand):
         told = left_over(stopped, "stopped", "freeze")
         if not options["if_restored"]:
             raise CommandError(told)
-        self.stderr.write(told)  # every start asks: one broken game must not keep the site down
+        self.stderr.write(told)  # this runs at every start, and one broken game must not keep the site down
 
 
 def cut_short(fault: Error, done: str, command: str) -> str:
-    """What is to be done when the database failed before all games were `done` so."""
+    """Return what to do if the database failed before all games were `done`, which is "stopped" or "released"."""
     cause = str(fault).partition("\n")[0]
     return f"The database failed before every game was {done}: {cause}. Run manage.py {command} again."
 
 
-def left_over(games: Done, done: str, command: str) -> str:
-    """What is to be done about the games that could not be `done` so."""
+def left_over(games: BatchResult, done: str, command: str) -> str:
+    """Return what to do about the games that could not be `done`, which is "stopped" or "released"."""
     shown, more = ", ".join(f"game {number}" for number in games.failed[:SHOWN]), len(games.failed) - SHOWN
     return (
-        f"Could not be read, and so not {done}: {shown}{f' and {more} more' if more > 0 else ''}."
-        f" See manage.py check_games; when that is mended, run manage.py {command} again."
+        f"These games could not be read and were not {done}: {shown}{f' and {more} more' if more > 0 else ''}."
+        f" See manage.py check_games. When they are repaired, run manage.py {command} again."
     )

@@ -1,4 +1,4 @@
-"""`manage.py health`: whether what happens by itself does happen, for the person at the shell."""
+"""`manage.py health`: print what is overdue, and whether the background work runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from games.queries.backlog import backlog
 from games.render.words import duration
 
 LATE = timedelta(minutes=10)
-"""How late a notice or a mail may be before something is wrong with the worker or the mail server."""
+"""How late a notice or a mail may be before the worker or the mail server counts as failing."""
 
 
 class Command(BaseCommand):
-    help = "Prints the last sweep and what is overdue: clocks, bots, notices and mails; exits 1 if one of them is late."
+    help = "Prints the last sweep and the overdue clocks, bots, notices and mails. Exits 1 if one of them is late."
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
         grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
         found = backlog(now, grace=grace)
         swept = "never" if found.sweep is None else f"{_time(found.sweep)} ago"
-        self._line("last sweep", swept + (", giving back the time it was away" if found.giving_back else ""))
+        self._line("last sweep", swept + (", giving back the time of an outage" if found.giving_back else ""))
         self._line("turns overdue", f"{found.clocks.count}, the longest by {_time(found.clocks.longest)}")
         self._line("clocks failing", str(found.late.failing))
         self._line("bots overdue", f"{found.bots.count}, the longest by {_time(found.bots.longest)}")
@@ -41,9 +41,9 @@ class Command(BaseCommand):
             "notices are not sent": found.notices.longest > LATE and found.held_since is None,
             "mails about accounts are not sent": accounts.longest > LATE and found.held_since is None,
         }
-        wrong = [what for what, is_so in late.items() if is_so]
-        if wrong:
-            raise CommandError("; ".join(wrong) + ".", returncode=1)
+        failures = [what for what, failing in late.items() if failing]
+        if failures:
+            raise CommandError("; ".join(failures) + ".", returncode=1)
 
     def _line(self, what: str, how: str) -> None:
         self.stdout.write(f"{what:<16} {how}")

@@ -1,4 +1,4 @@
-"""`manage.py release`: let games and mail go on after `manage.py freeze`."""
+"""`manage.py release`: resume games and mail after `manage.py freeze`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from games.render.words import counted
 
 
 class Command(BaseCommand):
-    help = "Lets the games that `freeze` stopped run on with the time they had left, and held mail go out."
+    help = "Resumes the games that `freeze` stopped, with the time they had left, and sends held mail."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

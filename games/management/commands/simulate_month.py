@@ -1,4 +1,4 @@
-"""`manage.py simulate_month`: a month of people, clocks and mails, on a fake clock and a database of its own."""
+"""`manage.py simulate_month`: simulate a month of games and mails, on a fake clock and in a separate database."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from games.queries.verify import faults_of
 
 
 class Command(BaseCommand):
-    help = (
-        "Let a month pass on a fake clock, through the real sweep and the real mail path, and print what it was like."
-    )
+    help = "Simulates a month of games on a fake clock, with the real sweep and mail code, and prints the results."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--games", type=int, default=200)
@@ -25,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, games: int, days: int, seed: int, **options: Any) -> None:
         try:
-            from bench.month.month import Month  # noqa: PLC0415  # not there on a site that only runs
+            from bench.month.month import Month  # noqa: PLC0415  # only in development checkouts
             from bench.month.post import faults_in, follow, mail_server  # noqa: PLC0415
         except ImportError as error:
             raise CommandError("This needs a development checkout: run script/bootstrap dev there first.") from error
@@ -33,7 +31,7 @@ class Command(BaseCommand):
         connection.settings_dict["TEST"]["NAME"] = f"{name}_month"
         connection.creation.create_test_db(verbosity=0, autoclobber=True)
         with connection.cursor() as cursor:
-            cursor.execute("SET synchronous_commit TO off")  # what a power cut would take is not the question here
+            cursor.execute("SET synchronous_commit TO off")  # faster, and the database is deleted afterwards
         logging.disable(logging.INFO)  # a line for each mail and link
         try:
             with mail_server() as server:
