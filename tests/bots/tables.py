@@ -1,4 +1,4 @@
-"""Tables for the bots' tests: views of hand-made positions, and a bot that checks another."""
+"""Helpers for tests of bots: views of positions, and a bot that checks another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_MERCY = PRESETS["no-mercy"]
 
 
 class Checked:
-    """A bot that plays as another does, with every choice checked against the rules' list."""
+    """Plays like another bot and checks that every choice is legal."""
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
@@ -38,7 +38,7 @@ def cards(text: str) -> tuple[str, ...]:
 def seen(
     *hands: str, top: str = "r5", seat: int = 0, options: Options = NO_MERCY, **fields: object
 ) -> tuple[View, list[Move]]:
-    """The view and the legal moves of a seat; the draw pile holds what is named, else a few numbers."""
+    """Return the view and the legal moves of a seat. `fields` are more fields of the position."""
     position = Position(
         hands=[cards(hand) for hand in hands],
         turn=0,
@@ -50,7 +50,7 @@ def seen(
 
 
 def choices(bot: Bot, view: View, legal: Sequence[Move], times: int) -> list[str]:
-    """What a bot chooses, asked so many times with other random numbers; silence is an empty text."""
+    """Return the choices of a bot, asked several times with different random numbers. No move is an empty text."""
     chosen = [bot.choose(view, legal, Random(seed)) for seed in range(times)]
     return ["" if move is None else str(move) for move in chosen]
 

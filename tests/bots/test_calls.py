@@ -31,7 +31,7 @@ def test_uno_is_called_with_a_play_that_leaves_one_card(hands: tuple[str, ...], 
     assert with_call(view, move(text)).uno is called
 
 
-def test_a_call_comes_from_the_player_before_where_noughts_pass_hands() -> None:
+def test_with_call_knows_the_hand_that_a_0_brings() -> None:
     view, _ = seen("r0 b1 b2", "g1 g2 g3", "y1", direction=1)
     assert with_call(view, move("play r0")).uno
     view, _ = seen("r0 b1 b2", "g1 g2 g3", "y1", direction=-1)
@@ -40,7 +40,7 @@ def test_a_call_comes_from_the_player_before_where_noughts_pass_hands() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("players", [2, 4])
-def test_who_calls_in_time_cannot_be_caught_and_nobody_calls_in_vain(preset: str, players: int) -> None:
+def test_a_call_with_the_play_prevents_a_catch_and_is_never_wasted(preset: str, players: int) -> None:
     options = options_from(preset, {"zero_seven": True, "hand_size": 3})
     calls = 0
     for game in range(20):
@@ -59,7 +59,7 @@ def test_who_calls_in_time_cannot_be_caught_and_nobody_calls_in_vain(preset: str
     assert calls > 10
 
 
-def test_sharp_always_calls_catches_and_calls_late() -> None:
+def test_sharp_never_misses_a_call_or_a_catch() -> None:
     view, legal = seen("r9 g1", "b1 b2 b3")
     assert set(choices(BOTS["sharp"], view, legal, 4)) == {"play r9 uno"}
     view, legal = seen("r9 g1 g2", "b1", "b2 b3", exposed=(1,), seat=2)
@@ -70,14 +70,14 @@ def test_sharp_always_calls_catches_and_calls_late() -> None:
     assert set(choices(BOTS["sharp"], view, legal, 20)) == {"uno"}
 
 
-def test_careful_forgets_to_call_now_and_then() -> None:
+def test_careful_sometimes_forgets_to_call() -> None:
     view, legal = seen("r9 g1", "b1 b2 b3")
     chosen = choices(BOTS["careful"], view, legal, 400)
     assert set(chosen) == {"play r9 uno", "play r9"}
     assert 20 <= chosen.count("play r9") <= 60
 
 
-def test_careful_catches_mostly_and_remembers_its_own_call_at_times() -> None:
+def test_careful_usually_catches_and_sometimes_calls_late() -> None:
     view, legal = seen("r9 g1 g2", "b1", "b2 b3", exposed=(1,), seat=2)
     chosen = choices(BOTS["careful"], view, legal, 400)
     assert set(chosen) == {"catch 1", ""}
@@ -89,7 +89,7 @@ def test_careful_catches_mostly_and_remembers_its_own_call_at_times() -> None:
 
 
 @pytest.mark.parametrize("name", BOTS)
-def test_nobody_catches_in_vain_where_that_costs_cards(name: str) -> None:
+def test_bots_make_no_false_catches(name: str) -> None:
     options = options_from("no-mercy", {"false_catch_penalty": 5})
     view, legal = seen("r9 g1 g2", "b1", "b2 b3", seat=2, options=options)
     assert [str(one) for one in legal] == ["catch 0", "catch 1"]
@@ -97,6 +97,6 @@ def test_nobody_catches_in_vain_where_that_costs_cards(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOTS)
-def test_only_the_player_who_can_be_caught_is_caught(name: str) -> None:
+def test_bots_catch_only_players_who_can_be_caught(name: str) -> None:
     view, legal = seen("r9 g1 g2", "b1", "b2 b3", "y1", exposed=(3,), declared=(1,), seat=2, options=NO_MERCY)
     assert set(choices(BOTS[name], view, legal, 30)) <= {"catch 3", ""}

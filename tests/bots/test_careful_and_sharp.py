@@ -1,4 +1,4 @@
-"""What careful and sharp make of a table."""
+"""The choices of the careful and the sharp bot."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HAND_OF_20 = "g1 g2 g3 g4 y1 y2 y3 y4 b1 b2 " * 2
         pytest.param(("rD r1 r2 r3", "b1 b2"), "play rD", id="discard all wins"),
     ],
 )
-def test_it_sees_that_it_can_win(name: str, hands: tuple[str, ...], wanted: str) -> None:
+def test_bots_play_a_winning_card(name: str, hands: tuple[str, ...], wanted: str) -> None:
     view, legal = seen(*hands)
     assert set(choices(BOTS[name], view, legal, 5)) == {wanted}
 
@@ -63,20 +63,20 @@ def test_careful_keeps_draw_cards_while_nobody_is_about_to_win() -> None:
     assert careful_choice("r1 W6 W10 g2", "b1 b2 b3 b4 b5 b6 b8", "y1 y2 y3 y4 y5 y6") == {"play r1"}
 
 
-def test_careful_strikes_at_a_player_who_is_about_to_win() -> None:
+def test_careful_attacks_a_player_who_is_about_to_win() -> None:
     assert careful_choice("r1 r+4 g2 b3", "b1", "y1 y2 y3 y4 y5 y6") == {"play r+4"}
 
 
-def test_careful_strikes_when_that_knocks_out() -> None:
+def test_careful_attacks_if_that_knocks_out_a_player() -> None:
     assert careful_choice("W10 r1 g2 g3", HAND_OF_20, "y1 y2 y3") == {"play W10 color g"}
 
 
-def test_careful_does_not_strike_at_itself_between_two() -> None:
+def test_careful_does_not_attack_itself_with_two_players() -> None:
     assert careful_choice("WR4 WC", "b1 b2 b3 b4 b5 b6 b8") == {"play WC"}
     assert careful_choice("WR4 W6 y2 y3", HAND_OF_20) == {"play WR4 color y"}
 
 
-def test_careful_answers_a_stack_with_the_lowest_card_that_does() -> None:
+def test_careful_answers_a_stack_with_the_lowest_possible_card() -> None:
     view, legal = seen(
         "r+2 W6 W10 g2 g4", "b1 b2 b3 b4 b5 b6 b8 b9 g9", "y1 y2 y3 y4", pending=Pending(2, 2), top="b+2"
     )
@@ -84,18 +84,18 @@ def test_careful_answers_a_stack_with_the_lowest_card_that_does() -> None:
 
 
 @pytest.mark.parametrize("name", ["careful", "sharp"])
-def test_it_does_not_take_a_stack_that_lets_another_win(name: str) -> None:
+def test_bots_do_not_take_a_stack_that_lets_another_player_win(name: str) -> None:
     view, legal = seen("r+2 b1 g2", "", "y1 y2 y3 y4", pending=Pending(2, 2), top="b+2", going_out=(1,))
     assert set(choices(BOTS[name], view, legal, 4)) == {"play r+2"}
 
 
 @pytest.mark.parametrize("name", BOTS)
-def test_it_names_a_color_when_a_roulette_is_aimed_at_it(name: str) -> None:
+def test_bots_name_a_color_for_a_roulette(name: str) -> None:
     view, legal = seen("r1 b1 b2", "y1 y2", top="WC", phase="choose_color", color=None)
     assert set(choices(BOTS[name], view, legal, 4)) <= {f"color {color}" for color in "rygb"}
 
 
-def test_a_choice_of_sharp_keeps_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sharp_stays_within_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     made = 0
 
     def counted(position: Position, options: Options, plies: int, rng: Random) -> tuple[Position, int]:
@@ -119,7 +119,7 @@ def test_a_choice_of_sharp_keeps_its_budget(monkeypatch: pytest.MonkeyPatch) -> 
         assert sharp.BUDGET <= made < sharp.BUDGET + 2 * one_world
 
 
-def test_sharp_looks_no_further_where_there_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sharp_makes_no_play_outs_for_a_single_move(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> Move:
         raise AssertionError("a play-out for a single move")
 

@@ -1,4 +1,4 @@
-"""What holds for each bot: legal moves only, repeatable, nothing hidden known, nothing but the standard library."""
+"""Every bot: legal moves only, repeatable choices, no knowledge of hidden cards, only the standard library."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOUSE_RULES = {
 
 
 def positions(options: Options, players: int, seed: str) -> list[Position]:
-    """The positions of a round of careful bots."""
+    """Return the positions of a round among careful bots."""
     rng, shuffle = Random(seed), Shuffler(key_from_seed(seed)).shuffle
     position = deal(options, players, shuffle)
     passed = []
@@ -52,7 +52,7 @@ def positions(options: Options, players: int, seed: str) -> list[Position]:
 @pytest.mark.parametrize("players", range(2, 7))
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", ["random", "careful"])
-def test_it_always_chooses_a_legal_move_and_its_rounds_end(name: str, preset: str, players: int) -> None:
+def test_bots_always_choose_legal_moves_and_their_rounds_end(name: str, preset: str, players: int) -> None:
     for game in range(3):
         end = play_round([Checked(BOTS[name])] * players, PRESETS[preset], f"{name} {game}")
         assert end.winner is not None
@@ -67,7 +67,7 @@ def test_sharp_always_chooses_a_legal_move(preset: str, players: int) -> None:
 
 
 @pytest.mark.parametrize("name", HOUSE_RULES)
-def test_every_bot_keeps_to_house_rules(name: str) -> None:
+def test_every_bot_plays_with_unusual_options(name: str) -> None:
     bots = [Checked(bot) for bot in (BOTS["random"], BOTS["careful"], Sharp(budget=100))]
     end = play_round(bots, HOUSE_RULES[name], "house")
     assert end.winner is not None
@@ -84,7 +84,7 @@ def test_the_same_random_numbers_give_the_same_choice(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOTS)
-def test_worlds_that_differ_only_in_hidden_cards_get_the_same_choice(name: str) -> None:
+def test_a_choice_does_not_depend_on_hidden_cards(name: str) -> None:
     for number, position in enumerate(positions(NO_MERCY, 3, "hidden")[::20]):
         seat = position.turn
         view = view_for(position, seat, NO_MERCY)
@@ -98,7 +98,7 @@ def test_worlds_that_differ_only_in_hidden_cards_get_the_same_choice(name: str) 
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_an_imagined_world_looks_as_the_view_does_and_holds_the_deck(preset: str) -> None:
+def test_a_sampled_world_has_the_same_view_and_all_cards_of_the_deck(preset: str) -> None:
     options = PRESETS[preset]
     for position in positions(options, 4, "worlds"):
         for seat in range(4):
@@ -110,14 +110,14 @@ def test_an_imagined_world_looks_as_the_view_does_and_holds_the_deck(preset: str
             assert held == Counter(DECKS[options.deck].cards)
 
 
-def test_a_position_with_more_cards_than_the_deck_can_be_imagined() -> None:
+def test_a_world_can_have_more_cards_than_the_deck() -> None:
     view, legal = seen("W10 " * 9 + "r1", "W10 " * 9, draw_pile=("W10",) * 200)
     world = sample_world(view, unseen_cards(view), Random(1))
     assert (len(world.draw_pile), len(world.hands[1])) == (200, 9)
     assert BOTS["sharp"].choose(view, legal, Random(1)) in legal
 
 
-def test_a_bot_on_turn_that_stays_silent_is_an_error() -> None:
+def test_a_bot_on_turn_must_choose_a_move() -> None:
     class Silent(Checked):
         def choose(self, *_: object) -> None:
             return None
@@ -127,7 +127,7 @@ def test_a_bot_on_turn_that_stays_silent_is_an_error() -> None:
 
 
 def fresh(program: str, hash_seed: str) -> str:
-    """What a program prints in a fresh interpreter."""
+    """Return what a program prints in a new interpreter."""
     run = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
@@ -148,7 +148,7 @@ def test_a_round_is_the_same_in_every_process() -> None:
     assert fresh(program, "1") == fresh(program, "2")
 
 
-def test_bots_need_nothing_but_the_standard_library() -> None:
+def test_bots_need_only_the_standard_library() -> None:
     program = (
         "import sys; import games.bots, games.bots.arena\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules} - set(sys.stdlib_module_names) - {'__main__'}))"

@@ -1,4 +1,4 @@
-"""Names in right-to-left scripts leave the words and numbers around them where they are."""
+"""Names in right-to-left scripts do not move the words and numbers around them."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
         ("\U0001e900 x", "[\U0001e900] x"),
     ],
 )
-def test_a_name_from_right_to_left_is_isolated(text: str, found: str) -> None:
+def test_a_right_to_left_name_is_isolated(text: str, found: str) -> None:
     assert isolate(text, "[", "]") == found
 
 
-def test_the_filter_escapes_what_is_no_markup() -> None:
+def test_the_filter_escapes_text() -> None:
     page = Template("{{ text|bdi }}").render(Context({"text": f"<b>{MUHAMMAD}</b> & \u2019"}))
     assert page == f"&lt;b&gt;<bdi>{MUHAMMAD}</bdi>&lt;/b&gt; &amp; \u2019"
 
 
 @pytest.mark.django_db
-def test_pages_of_a_game_isolate_it_in_sentences(alice: User, bob: User) -> None:
+def test_game_pages_isolate_right_to_left_names(alice: User, bob: User) -> None:
     actions.update_profile(user=bob, display_name=MUHAMMAD, time_zone="UTC", now=NOW)
     table = lobby.create_table(user=bob, options=lobby.TableOptions(players=2), now=NOW)
     page = logged_in(alice).get(f"/games/{table.game.code}/").content.decode()
@@ -56,7 +56,7 @@ def test_pages_of_a_game_isolate_it_in_sentences(alice: User, bob: User) -> None
         assert f"{MUHAMMAD}</bdi>" not in page.partition("</title>")[0]
 
 
-def test_a_plain_mail_isolates_it_and_nothing_else() -> None:
+def test_a_plain_text_mail_isolates_right_to_left_names_only() -> None:
     assert one_line(f"{MUHAMMAD}\u2019s turn\n7") == f"\u2068{MUHAMMAD}\u2069\u2019s turn 7"
     assert one_line(one_line(f"\u202e{MUHAMMAD}\u2066 x")) == f"\u2068{MUHAMMAD}\u2069 x"
     assert one_line("Bob\u2068\u2019s turn") == "Bob\u2019s turn"

@@ -1,4 +1,4 @@
-"""What is told to whoever watches over a site: `/readyz` and `manage.py health`."""
+"""Monitoring: `/readyz` and `manage.py health`."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def test_a_site_is_ready_when_every_part_works(client: Client) -> None:
     assert answer.json() == {"ready": True, "version": nomercy.__version__, "parts": parts}
 
 
-def test_a_sweep_that_is_away_is_told(client: Client) -> None:
+def test_readyz_reports_that_the_sweep_is_away(client: Client) -> None:
     assert client.get("/readyz").json()["parts"]["sweep"] == "has never run"
     swept(500)
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["sweep"]) == (503, "away")
 
 
-def test_a_sweep_that_runs_and_lets_no_clock_act_is_told(client: Client, alice: User, bob: User) -> None:
+def test_readyz_reports_a_sweep_that_lets_no_clock_act(client: Client, alice: User, bob: User) -> None:
     swept(3)
     now = timezone.now()
     game = table_at(TWO_HANDS, [alice, bob], deadline=now - timedelta(seconds=100)).game
@@ -64,7 +64,7 @@ def broken_table(alice: User, bob: User, *, overdue: int) -> Game:
     return table.game
 
 
-def test_a_game_that_fails_each_time_leaves_the_site_ready(client: Client, alice: User, bob: User) -> None:
+def test_a_game_that_always_fails_leaves_the_site_ready(client: Client, alice: User, bob: User) -> None:
     broken_table(alice, bob, overdue=1000)
     swept(3)
     assert client.get("/readyz").json()["parts"]["sweep"] == "late"
@@ -75,8 +75,8 @@ def test_a_game_that_fails_each_time_leaves_the_site_ready(client: Client, alice
         health()
 
 
-def test_beside_a_game_that_fails_clocks_that_do_not_act_are_told(client: Client, alice: User, bob: User) -> None:
-    """What the sweep has tried before says nothing of what came due since."""
+def test_readyz_reports_idle_clocks_beside_a_failing_game(client: Client, alice: User, bob: User) -> None:
+    """What the sweep tried earlier does not cover what became due since."""
     broken_table(alice, bob, overdue=1000)
     swept(3)
     Heartbeat.objects.update(tried_through=timezone.now() - timedelta(seconds=200))
@@ -87,7 +87,7 @@ def test_beside_a_game_that_fails_clocks_that_do_not_act_are_told(client: Client
     assert client.get("/readyz").status_code == 200
 
 
-def test_a_sweep_that_is_cut_short_has_tried_no_more_than_it_has(client: Client, alice: User, bob: User) -> None:
+def test_an_interrupted_sweep_records_only_what_it_tried(client: Client, alice: User, bob: User) -> None:
     broken_table(alice, bob, overdue=1000)
     for overdue in (300, 200):
         table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() - timedelta(seconds=overdue))
@@ -98,7 +98,7 @@ def test_a_sweep_that_is_cut_short_has_tried_no_more_than_it_has(client: Client,
     assert client.get("/readyz").status_code == 200
 
 
-def test_games_that_fail_are_counted_in_the_log(
+def test_the_log_has_the_number_of_failing_games(
     client: Client,
     alice: User,
     bob: User,
@@ -119,8 +119,8 @@ def test_games_that_fail_are_counted_in_the_log(
     assert [(one["event"], one["games"], one["seconds"]) for one in said] == [("games' clocks fail", 1, 40)]
 
 
-def test_a_dead_worker_is_told_in_the_log_of_the_others(caplog: pytest.LogCaptureFixture) -> None:
-    """Though nobody is late: not while a site starts, nor at each look."""
+def test_other_processes_log_a_dead_worker(caplog: pytest.LogCaptureFixture) -> None:
+    """It is not logged while a site starts, and not at every check."""
     looks = [(1000, "away"), (1029, "away"), *((at, "away") for at in range(1030, 1330, 30)), (1330, "late")]
     said = said_after([*looks, (1400, ""), (1401, "away")], caplog)
     assert [(one["level"], one["sweep"], one["seconds"]) for one in said] == [
@@ -136,13 +136,13 @@ def said_after(looks: list[tuple[int, str]], caplog: pytest.LogCaptureFixture) -
     return [record.msg for record in caplog.records if isinstance(record.msg, dict)]
 
 
-def test_two_blips_days_apart_are_no_outage(caplog: pytest.LogCaptureFixture) -> None:
+def test_two_short_failures_days_apart_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     days = 3 * 24 * 3600
     assert said_after([(1000, "away"), (days, "away"), (days + 29, "away")], caplog) == []
     assert [one["seconds"] for one in said_after([(1000, "away"), (1060, "away")], caplog)] == [60]
 
 
-def test_an_alarm_that_asks_is_enough_to_have_it_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_of_readyz_updates_the_alarm(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, str | int]] = []
     monkeypatch.setattr(alarm._Alarm, "note", lambda self, trouble, at: seen.append((self.field, trouble)))
     for ago in (500, 3):
@@ -151,14 +151,14 @@ def test_an_alarm_that_asks_is_enough_to_have_it_told(client: Client, monkeypatc
     assert seen == [("sweep", "away"), ("games", 0), ("sweep", ""), ("games", 0)]
 
 
-def test_a_process_whose_clock_is_wrong_sees_no_outage(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_with_a_wrong_clock_sees_no_outage(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     swept(3)
     ahead = timezone.now() + timedelta(hours=1)
     monkeypatch.setattr("django.utils.timezone.now", lambda: ahead)
     assert client.get("/readyz").json()["parts"]["sweep"] == "ok"
 
 
-def test_redis_is_asked_if_there_should_be_one(client: Client, settings: Settings) -> None:
+def test_readyz_checks_redis_if_it_is_configured(client: Client, settings: Settings) -> None:
     swept(3)
     settings.REDIS_URL = "redis://:secret@127.0.0.1:1/0"
 
@@ -168,7 +168,7 @@ def test_redis_is_asked_if_there_should_be_one(client: Client, settings: Setting
     assert b"secret" not in answer.content
 
 
-def test_a_database_that_is_away_is_told_without_its_address(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readyz_reports_a_lost_database_without_its_address(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OperationalError("the address of the server is nobody's business")
 
@@ -186,7 +186,7 @@ def health() -> str:
     return out.getvalue()
 
 
-def test_health_tells_that_all_is_well(alice: User, bob: User) -> None:
+def test_health_succeeds_when_nothing_is_late(alice: User, bob: User) -> None:
     swept(2)
     now = timezone.now()
     table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=1))

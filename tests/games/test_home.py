@@ -1,4 +1,4 @@
-"""The front page: what a visitor finds, my games in groups, the next game, a guest's games."""
+"""The front page: for visitors and players, the next game, and the games of guests who log in."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 # The front page
 
 
-def test_a_visitor_finds_one_button_to_play_and_the_open_tables(client: Client, alice: User) -> None:
+def test_a_visitor_sees_a_play_button_and_the_open_tables(client: Client, alice: User) -> None:
     game = open_table(alice)
     open_table(alice, public=False)
     page = client.get("/")
@@ -38,7 +38,7 @@ def test_a_visitor_finds_one_button_to_play_and_the_open_tables(client: Client, 
     assert f'action="/games/{game.code}/join/"' in page.content.decode()
 
 
-def test_play_now_deals_a_visitor_in_against_three_bots(client: Client) -> None:
+def test_play_now_starts_a_game_against_three_bots_for_a_visitor(client: Client) -> None:
     answer = client.post("/play-now/")
     assert answer.status_code == 303
     page = client.get(answer.headers["Location"])
@@ -50,7 +50,7 @@ def test_play_now_deals_a_visitor_in_against_three_bots(client: Client) -> None:
     assert User.objects.get(is_guest=True) == seats.get(bot="").user
 
 
-def test_play_now_keeps_who_is_logged_in(as_alice: Client, alice: User) -> None:
+def test_play_now_keeps_the_logged_in_person(as_alice: Client, alice: User) -> None:
     as_alice.post("/play-now/")
     assert Seat.objects.get(bot="").user == alice
     assert not User.objects.filter(is_guest=True).exists()
@@ -95,7 +95,7 @@ def test_an_account_at_a_limit_is_refused_a_quick_game_on_the_front_page(
     assert Game.objects.count() == 2
 
 
-def test_a_get_of_play_now_makes_nothing(client: Client) -> None:
+def test_a_get_of_play_now_creates_nothing(client: Client) -> None:
     assert client.get("/play-now/").status_code == 405
     assert not Game.objects.exists()
 
@@ -127,14 +127,14 @@ def test_the_front_page_groups_my_games(as_alice: Client, alice: User, bob: User
     assert "<title>(1) Games" in page.content.decode()
 
 
-def test_the_most_urgent_game_stands_first(as_alice: Client, alice: User, bob: User) -> None:
+def test_the_most_urgent_game_is_first(as_alice: Client, alice: User, bob: User) -> None:
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=20)).game
     sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=13)).game
     html = group(as_alice.get("/"), "turn")
     assert html.index(sooner.code) < html.index(later.code)
 
 
-def test_a_game_one_has_left_is_not_waited_for(as_alice: Client, alice: User, bob: User) -> None:
+def test_a_game_that_the_reader_has_left_does_not_wait_for_them(as_alice: Client, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [bob, alice]).game
     Seat.objects.filter(game=game, user=alice).update(left=True)
     assert game.code not in as_alice.get("/").content.decode()
@@ -147,7 +147,7 @@ def test_a_closed_table_is_not_listed_as_finished(as_alice: Client, alice: User)
 
 
 @pytest.mark.parametrize("games", [1, 7])
-def test_the_front_page_costs_the_same_whatever_the_number_of_games(
+def test_the_front_page_takes_the_same_queries_for_any_number_of_games(
     alice: User, bob: User, games: int, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(games):
@@ -170,12 +170,12 @@ def pages_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def listed(page: Any) -> list[str]:
-    """The codes of the games in the lists of a page."""
+    """Return the codes of the games in the lists of a page."""
     return re.findall(r'<h3><a href="/games/(\w+)/">', page.content.decode())
 
 
 def links(page: Any) -> dict[str, str]:
-    """Where the links to the pages of a list lead."""
+    """Return the addresses of the links to the pages of a list."""
     found = re.findall(r'<a class="button" href="([^"]*)" rel="(prev|next)">', page.content.decode())
     return {rel: html.unescape(url) for url, rel in found}
 
@@ -227,7 +227,7 @@ def test_a_list_that_fits_on_a_page_has_no_links(as_alice: Client, alice: User, 
 
 
 @pytest.mark.parametrize("start", ["0", "-1", "x", "%00", "1.5", "9" * 30])
-def test_a_page_that_begins_nowhere_is_the_first(as_alice: Client, alice: User, bob: User, start: str) -> None:
+def test_an_unknown_page_of_a_list_is_the_first(as_alice: Client, alice: User, bob: User, start: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     answer = as_alice.get(f"/?from={start}")
     assert (answer.status_code, listed(answer)) == ((200, [game.code]) if start != "%00" else (400, []))
@@ -236,14 +236,14 @@ def test_a_page_that_begins_nowhere_is_the_first(as_alice: Client, alice: User, 
 # The next game
 
 
-def test_the_next_game_is_the_most_urgent_one_but_the_one_looked_at(as_alice: Client, alice: User, bob: User) -> None:
+def test_the_next_game_is_the_most_urgent_other_game(as_alice: Client, alice: User, bob: User) -> None:
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=20)).game
     sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=13)).game
     assert as_alice.get("/next/").headers["Location"] == f"/games/{sooner.code}/"
     assert as_alice.get(f"/next/?after={sooner.code}").headers["Location"] == f"/games/{later.code}/"
 
 
-def test_the_only_game_that_waits_is_its_own_next(as_alice: Client, alice: User, bob: User) -> None:
+def test_the_only_waiting_game_is_its_own_next_game(as_alice: Client, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     assert as_alice.get(f"/next/?after={game.code}").headers["Location"] == f"/games/{game.code}/"
 
@@ -253,7 +253,7 @@ def test_without_a_next_game_the_front_page_says_so(as_alice: Client) -> None:
 
 
 @pytest.mark.parametrize("after", ["a" * 17, "%F0%9F%82%A1", "a/b", "%0A"])
-def test_what_is_no_code_of_a_table_is_not_looked_for(as_alice: Client, alice: User, bob: User, after: str) -> None:
+def test_text_that_is_no_code_is_ignored(as_alice: Client, alice: User, bob: User, after: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     assert as_alice.get(f"/next/?after={after}").headers["Location"] == f"/games/{game.code}/"
 
@@ -288,7 +288,7 @@ def log_in(browser: Client, name: str) -> Any:
     return browser.post("/accounts/login/", {"login": name, "password": name})
 
 
-def test_a_guest_who_logs_in_is_asked_whether_the_games_come_along(guest: User, alice: User, bob: User) -> None:
+def test_a_guest_who_logs_in_is_asked_to_move_the_games(guest: User, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [guest, bob]).game
     browser = logged_in(guest)
     assert log_in(browser, "alice").headers["Location"] == "/move-seats/"
@@ -317,14 +317,14 @@ def test_the_front_page_asks_again_until_there_is_an_answer(guest: User, alice: 
     assert "Move those games to this account?" not in text_of(browser.get("/"))
 
 
-def test_nobody_can_ask_for_the_seats_of_a_guest_they_were_not(guest: User, alice: User, bob: User) -> None:
+def test_nobody_can_move_the_seats_of_another_guest(guest: User, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [guest, bob]).game
     browser = logged_in(alice)
     assert browser.post("/move-seats/", {"answer": "move", "guest": str(guest.pk)}).headers["Location"] == "/"
     assert Seat.objects.get(game=game, index=0).user == guest
 
 
-def test_logging_in_without_a_guest_before_asks_nothing(client: Client, alice: User) -> None:
+def test_logging_in_without_a_guest_asks_nothing(client: Client, alice: User) -> None:
     assert log_in(client, "alice").headers["Location"] == "/"
 
 
@@ -339,7 +339,7 @@ def test_a_guest_who_signs_up_keeps_the_games(guest: User, bob: User) -> None:
     assert game.code in browser.get("/").content.decode()
 
 
-def test_finished_games_are_found_again(alice: User, bob: User, charlie: User) -> None:
+def test_finished_games_are_listed(alice: User, bob: User, charlie: User) -> None:
     table = table_after([alice, bob], 10_000, seed=5)
     Seat.objects.update(seen=table.game.version)
     page = logged_in(alice).get("/")

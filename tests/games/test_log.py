@@ -1,4 +1,4 @@
-"""The log of a table has pages, on the site and over the API."""
+"""The log of a table in pages, on the site and in the API."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def table(alice: User, bob: User) -> Table:
-    """A table whose log has six pages, the last one not full."""
+    """Return a table whose log has six pages, the last one not full."""
     found = table_after([alice, bob], 30, seed=4, earlier=1)
     assert found.game.version > 5 * FEW
     assert found.game.version % FEW
@@ -38,7 +38,7 @@ def table(alice: User, bob: User) -> Table:
 
 
 def page(browser: Client, address: str) -> tuple[list[int], dict[str, str]]:
-    """The moves on this page of the log, and where its buttons lead."""
+    """Return the numbers of the moves on a page of the log, and the addresses of its buttons."""
     answer = browser.get(address)
     assert answer.status_code == 200
     body = answer.content.decode()
@@ -62,7 +62,7 @@ def test_the_pages_of_a_log_have_all_its_moves(as_alice: Client, table: Table) -
     assert as_alice.get(address).status_code == 200
 
 
-def test_every_move_has_an_address_that_lasts(as_alice: Client, table: Table) -> None:
+def test_every_move_has_a_permanent_address(as_alice: Client, table: Table) -> None:
     body = as_alice.get(f"/games/{table.game.code}/").content.decode()
     for url, move in re.findall(r'href="([^"]*/log/[^"#]*)#m(\d+)"', body):
         assert int(move) in page(as_alice, url)[0]
@@ -70,7 +70,7 @@ def test_every_move_has_an_address_that_lasts(as_alice: Client, table: Table) ->
 
 
 @pytest.mark.parametrize("to", ["", "0", "-1", "x", "999999999", "9" * 50, "٣"])
-def test_a_page_that_is_not_there_is_the_newest(as_alice: Client, table: Table, to: str) -> None:
+def test_an_unknown_page_of_the_log_shows_the_newest(as_alice: Client, table: Table, to: str) -> None:
     moves, links = page(as_alice, f"/games/{table.game.code}/log/?to={to}")
     assert moves[0] == table.game.version
     assert "prev" not in links
@@ -85,7 +85,7 @@ def test_a_short_log_has_no_pages(as_alice: Client, alice: User, bob: User) -> N
     assert "No moves yet." in as_alice.get(f"/games/{none.game.code}/log/").content.decode()
 
 
-def test_what_staff_did_stands_on_the_page_of_its_move(as_alice: Client, alice: User, bob: User, mo: User) -> None:
+def test_staff_acts_are_on_the_page_of_their_move(as_alice: Client, alice: User, bob: User, mo: User) -> None:
     table = table_after([alice, bob], 7, seed=1, pace="standard")
     for act in (tables.pause, tables.resume):
         act(game_id=table.game.pk, by=mo, reason="The site was slow today", now=timezone.now())
@@ -106,7 +106,7 @@ def test_what_staff_did_stands_on_the_page_of_its_move(as_alice: Client, alice: 
     assert shown == {12: False, 11: True, 7: True, 6: False, 1: False}
 
 
-def test_the_log_costs_the_same_however_long_it_is(
+def test_a_page_of_the_log_takes_the_same_queries_for_any_length(
     as_alice: Client, table: Table, django_assert_max_num_queries: Any
 ) -> None:
     for to in ("", "?to=20", "?to=5"):
@@ -119,7 +119,7 @@ def moves_of(table: Table, user: User, query: str) -> Any:
     return Client().get(f"/api/v1/games/{table.game.code}/moves{query}", headers=headers)
 
 
-def test_the_api_gives_so_many_moves_as_asked(alice: User, table: Table) -> None:
+def test_the_api_returns_as_many_moves_as_asked(alice: User, table: Table) -> None:
     last = table.game.version
     for query, expected in (
         ("?limit=10", range(1, 11)),
@@ -137,14 +137,12 @@ def test_the_api_gives_so_many_moves_as_asked(alice: User, table: Table) -> None
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "x", "", "1.5", "99999999999999999999"])
-def test_another_limit_is_malformed(alice: User, table: Table, limit: str) -> None:
+def test_a_limit_out_of_range_is_malformed(alice: User, table: Table, limit: str) -> None:
     answer = moves_of(table, alice, f"?limit={limit}")
     assert (answer.status_code, answer.json()["error"]) == (400, "malformed")
 
 
-def test_the_document_of_the_api_is_made_once_and_names_the_limit(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_openapi_document_is_made_once_and_has_the_limit(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     document = client.get("/api/v1/openapi.json").json()
     fields = {field["name"]: field for field in document["paths"]["/api/v1/games/{code}/moves"]["get"]["parameters"]}
     assert not fields["limit"]["required"]

@@ -1,4 +1,4 @@
-"""How PostgreSQL finds the rows of a move: by index, whatever the number of games, and by a plan that it keeps."""
+"""PostgreSQL's plans: rows are found by index for any number of games, and plans are kept."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.support.tables import TWO_HANDS, table_at
 pytestmark = pytest.mark.django_db(transaction=True)
 
 USES: Final = 12
-"""A statement is prepared at its fifth use, and PostgreSQL may settle on its plan at the sixth after that."""
+"""A statement is prepared at its fifth use, and PostgreSQL may keep its plan from the sixth use after that."""
 OF_GAMES: Final = ("games_game", "games_hand", "games_seat", "games_round", "games_move")
 
 
@@ -40,7 +40,7 @@ def analyze() -> None:
 
 @pytest.fixture
 def many(alice: User, bob: User) -> Iterator[list[int]]:
-    """Several hundred games with a line of log each, due at one moment; and a connection that has prepared nothing."""
+    """Make several hundred due games with one move each, and close the connection, so that nothing is prepared."""
     table, now = table_at(TWO_HANDS, [alice, bob]), timezone.now()
     games = copy_table(table, 400, deadline=lambda n: now, turn=timedelta(days=1))
     rounds = dict(Game.objects.filter(pk__in=games).values_list("pk", "round_id"))
@@ -55,7 +55,7 @@ def many(alice: User, bob: User) -> Iterator[list[int]]:
 
 
 def kept() -> dict[str, tuple[int, int]]:
-    """The statements kept by this connection, by name; with each, how often its kept plan and a new one were used."""
+    """Return the prepared statements of the connection, with how often a kept plan and a new plan was used."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, generic_plans, custom_plans FROM pg_prepared_statements WHERE NOT from_sql")
         return {name: (generic, custom) for name, generic, custom in cursor.fetchall()}
@@ -165,9 +165,7 @@ def test_the_list_of_public_tables_reads_only_those_it_shows(
         assert rows_read(plan, "games_game") <= 2 * 50, plan
 
 
-def test_a_flood_of_left_games_costs_the_reads_of_due_bots_no_more(
-    alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_abandoned_games_do_not_slow_the_search_for_due_bots(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(due_bots, "NEWEST", 10)
     now = timezone.now()
     table = table_at(TWO_HANDS, [alice, "random"])
@@ -189,7 +187,7 @@ def test_a_flood_of_left_games_costs_the_reads_of_due_bots_no_more(
 
 
 def executed_plans(read: Callable[[], object]) -> list[dict[str, Any]]:
-    """Return the plans of the statements that `read` runs, each run once more for it."""
+    """Return the plans of the statements that `read` runs. Each statement is run once more for its plan."""
     asked: list[tuple[str, Any]] = []
 
     def note(execute: Any, statement: str, parameters: Any, many: bool, context: Any) -> Any:
@@ -207,14 +205,14 @@ def executed_plans(read: Callable[[], object]) -> list[dict[str, Any]]:
 
 
 def rows_read(plan: dict[str, Any], table: str) -> int:
-    """Return how many rows of a table an executed plan read, those that a filter dropped included."""
+    """Return how many rows of a table an executed plan read, including filtered ones."""
     own = plan.get("Relation Name") == table
     rows = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0) if own else 0
     return int(rows * plan["Actual Loops"]) + sum(rows_read(part, table) for part in plan.get("Plans", ()))
 
 
-def test_a_person_s_list_groups_no_games(many: list[int], alice: User) -> None:
-    """Grouping all columns of every game that somebody has ever played takes longer than all the rest."""
+def test_the_list_of_a_person_s_games_is_not_grouped(many: list[int], alice: User) -> None:
+    """Grouping all columns of every game of a person takes longer than everything else."""
     for games in (lists.games_of(alice), lists.games_of(alice, turn=True)):
         plan = games[:20].explain()
         assert "Aggregate" not in plan, plan
@@ -234,7 +232,7 @@ def test_the_lists_of_the_front_page_read_only_the_games_of_their_reader(
 
 
 @pytest.mark.parametrize("search", [auto_reports._TIMEOUTS, auto_reports._RESIGNATIONS], ids=["timeouts", "leaving"])
-def test_the_search_for_cases_reads_only_the_moves_that_it_is_about(many: list[int], search: str) -> None:
+def test_the_search_for_cases_reads_only_the_moves_it_needs(many: list[int], search: str) -> None:
     now = timezone.now()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -246,7 +244,7 @@ def test_the_search_for_cases_reads_only_the_moves_that_it_is_about(many: list[i
     assert "Seq Scan on games_move" not in plan, plan
 
 
-def test_a_statement_that_reads_a_whole_table_would_be_found(many: list[int]) -> None:
+def test_the_check_finds_a_statement_that_reads_a_whole_table(many: list[int]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "PREPARE bad (jsonb) AS UPDATE games_hand SET callout_until = h.until"

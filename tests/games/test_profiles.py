@@ -1,4 +1,4 @@
-"""A person's page: what anybody may know of them, the tables shared with them, and the report that begins there."""
+"""Profiles: what everybody may see of a person, shared tables, and reports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def finished(people: list[User | str], *, winner: int, **fields: Any) -> Game:
     return game
 
 
-def test_anybody_reads_since_when_and_how_well_somebody_plays(alice: User, bob: User, client: Client) -> None:
+def test_a_profile_shows_since_when_and_how_well_a_person_plays(alice: User, bob: User, client: Client) -> None:
     User.objects.filter(pk=bob.pk).update(date_joined=timezone.now().replace(year=2025, month=3, day=9))
     finished([alice, bob], winner=1)
     finished([bob, "careful"], winner=0, is_public=False)
@@ -41,7 +41,7 @@ def test_anybody_reads_since_when_and_how_well_somebody_plays(alice: User, bob: 
     assert "Games won 2" in text
 
 
-def test_a_visitor_reads_of_public_tables_only_and_no_address(alice: User, bob: User, client: Client) -> None:
+def test_a_visitor_sees_only_public_tables_and_no_mail_address(alice: User, bob: User, client: Client) -> None:
     shown, hidden = table_at(TWO_HANDS, [alice, bob]), table_at(TWO_HANDS, [alice, bob], is_public=False)
     left = table_at(TWO_HANDS, [alice, bob])
     Seat.objects.filter(game=left.game, user=bob).update(left=True)
@@ -52,7 +52,9 @@ def test_a_visitor_reads_of_public_tables_only_and_no_address(alice: User, bob: 
     assert "@" not in page
 
 
-def test_who_shares_a_private_table_finds_it_there(as_alice: Client, alice: User, bob: User, charlie: User) -> None:
+def test_a_profile_lists_private_tables_shared_with_the_reader(
+    as_alice: Client, alice: User, bob: User, charlie: User
+) -> None:
     both = table_at(TWO_HANDS, [alice, bob], is_public=False)
     page = as_alice.get("/people/bob/")
     assert "Tables you share (1)" in text_of(page)
@@ -60,7 +62,7 @@ def test_who_shares_a_private_table_finds_it_there(as_alice: Client, alice: User
     assert f"/games/{both.game.code}/" not in logged_in(charlie).get("/people/bob/").content.decode()
 
 
-def test_one_s_own_page_leads_to_the_account_and_reports_nobody(as_alice: Client) -> None:
+def test_your_own_profile_links_to_the_account_and_has_no_report(as_alice: Client) -> None:
     page = as_alice.get("/people/alice/")
     assert 'href="/accounts/me/"' in page.content.decode()
     assert "Report" not in text_of(page)
@@ -73,7 +75,7 @@ def test_a_guest_has_a_page_too(client: Client) -> None:
 
 
 @pytest.mark.parametrize("rest", ["", "report/"])
-def test_a_closed_account_says_so_in_plain_words(as_alice: Client, alice: User, bob: User, rest: str) -> None:
+def test_a_closed_account_has_a_page_that_says_so(as_alice: Client, alice: User, bob: User, rest: str) -> None:
     finished([alice, bob], winner=1)
     User.objects.filter(pk=bob.pk).update(is_active=False)
     page = as_alice.get(f"/people/bob/{rest}")
@@ -83,7 +85,7 @@ def test_a_closed_account_says_so_in_plain_words(as_alice: Client, alice: User, 
 
 
 @pytest.mark.parametrize("name", ["nobody", "..", "a b", "%00", "é" * 200])
-def test_nobody_s_page_is_not_there(client: Client, name: str) -> None:
+def test_a_profile_of_nobody_is_not_found(client: Client, name: str) -> None:
     assert client.get(f"/people/{name}/").status_code == 404
 
 
@@ -104,7 +106,7 @@ def test_a_report_from_a_profile_is_about_a_game_that_both_sit_in(as_alice: Clie
     ("wrong", "why"),
     [({"game": "elsewhere"}, "Select a valid choice."), ({"text": "Rude."}, "at least"), ({"kind": ""}, "required")],
 )
-def test_a_report_that_lacks_something_says_what(
+def test_an_incomplete_report_says_what_is_missing(
     as_alice: Client, alice: User, bob: User, wrong: dict[str, str], why: str
 ) -> None:
     form = {"game": table_at(TWO_HANDS, [alice, bob]).game.code, "kind": "name", "text": SENTENCE, **wrong}
@@ -114,7 +116,7 @@ def test_a_report_that_lacks_something_says_what(
     assert not Report.objects.exists()
 
 
-def test_a_game_of_others_cannot_be_named_in_a_report(as_alice: Client, alice: User, bob: User, charlie: User) -> None:
+def test_a_report_cannot_be_about_a_game_of_others(as_alice: Client, alice: User, bob: User, charlie: User) -> None:
     table_at(TWO_HANDS, [alice, bob])
     theirs = table_at(TWO_HANDS, [bob, charlie]).game
     form = {"game": theirs.code, "kind": "name", "text": SENTENCE}
@@ -122,11 +124,11 @@ def test_a_game_of_others_cannot_be_named_in_a_report(as_alice: Client, alice: U
     assert not Report.objects.exists()
 
 
-def test_who_never_sat_with_them_is_told_where_to_report(as_alice: Client, bob: User) -> None:
+def test_without_a_shared_game_the_page_says_where_to_report(as_alice: Client, bob: User) -> None:
     assert "you have never shared a table with bob" in text_of(as_alice.get("/people/bob/report/"))
 
 
-def test_who_shares_more_games_than_can_be_chosen_is_told_where_to_report_the_others(
+def test_with_many_shared_games_the_page_says_where_to_report_the_rest(
     as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(profiles, "SHOWN", 2)
@@ -138,7 +140,7 @@ def test_who_shares_more_games_than_can_be_chosen_is_told_where_to_report_the_ot
     assert page.content.decode().count('name="game"') == 2
 
 
-def test_no_search_engine_keeps_a_person_s_page(client: Client, bob: User) -> None:
+def test_search_engines_may_not_index_a_profile(client: Client, bob: User) -> None:
     mark = '<meta name="robots" content="noindex">'
     assert mark in client.get("/people/bob/").content.decode()
     User.objects.filter(pk=bob.pk).update(is_active=False)
@@ -146,7 +148,7 @@ def test_no_search_engine_keeps_a_person_s_page(client: Client, bob: User) -> No
     assert mark not in client.get("/").content.decode()
 
 
-def test_names_lead_to_profiles_where_a_person_sits(as_alice: Client, alice: User, bob: User) -> None:
+def test_names_of_people_link_to_their_profiles(as_alice: Client, alice: User, bob: User) -> None:
     waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=2), now=timezone.now()).game
     going, over = table_at(TWO_HANDS, [alice, bob]).game, finished([alice, bob], winner=1)
     for url in (f"/games/{going.code}/", f"/games/{going.code}/log/", f"/games/{over.code}/"):
@@ -156,7 +158,7 @@ def test_names_lead_to_profiles_where_a_person_sits(as_alice: Client, alice: Use
     assert 'href="/people/alice/"' in lobby_page
 
 
-def test_a_person_who_is_gone_leaves_a_name_without_a_page(as_alice: Client, alice: User, bob: User) -> None:
+def test_the_name_of_a_deleted_person_has_no_link(as_alice: Client, alice: User, bob: User) -> None:
     going = table_at(TWO_HANDS, [alice, bob]).game
     Seat.objects.filter(game=going, user=bob).update(user=None, bot="careful")
     page = as_alice.get(f"/games/{going.code}/")
@@ -164,7 +166,7 @@ def test_a_person_who_is_gone_leaves_a_name_without_a_page(as_alice: Client, ali
     assert "bob" in text_of(page)
 
 
-def test_tables_that_two_share_are_told_apart_and_the_list_says_where_it_stops(
+def test_shared_tables_are_distinguished_and_a_cut_list_says_so(
     as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for day in (1, 2):
@@ -178,7 +180,7 @@ def test_tables_that_two_share_are_told_apart_and_the_list_says_where_it_stops(
     assert "Only 2 are listed" in text_of(as_alice.get("/people/bob/"))
 
 
-def test_many_tables_take_no_more_statements_than_one(
+def test_a_profile_with_many_tables_takes_no_more_queries(
     as_alice: Client, alice: User, bob: User, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
     for n in range(4):

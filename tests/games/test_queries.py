@@ -1,4 +1,4 @@
-"""Reads: who may see a table, what the lists hold and in which order, and what the log tells whom."""
+"""Who may see a table, the lists of games and their order, the log and the record."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_fixed_sql_reads_what_the_orm_reads(alice: User, bob: User) -> None:
     assert [hand.seat.user_id for hand in fixed.started.hands] == [alice.pk, bob.pk, None]
 
 
-def test_a_private_table_is_seen_by_its_people_its_guests_of_the_link_and_the_invited(
+def test_a_private_table_is_seen_by_players_link_holders_and_the_invited(
     alice: User, bob: User, charlie: User, mo: User
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
@@ -74,13 +74,13 @@ def test_my_games_are_sorted_by_urgency(alice: User, bob: User) -> None:
     assert following.code == later.game.code
 
 
-def test_a_round_that_is_over_waits_for_nobody(alice: User, bob: User) -> None:
+def test_nobody_must_move_in_a_finished_round(alice: User, bob: User) -> None:
     over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
     table_at(over, [alice, bob], target=1000)
     assert lists.count_waiting_for(alice) == 0
 
 
-def test_open_tables_are_those_with_a_seat_for_me(alice: User, bob: User) -> None:
+def test_open_tables_have_a_free_seat_for_the_reader(alice: User, bob: User) -> None:
     def make(user: User, **options: object) -> queries.Table:
         return lobby.create_table(user=user, options=lobby.TableOptions(**options), now=NOON)  # type: ignore[arg-type]  # test data
 
@@ -91,7 +91,7 @@ def test_open_tables_are_those_with_a_seat_for_me(alice: User, bob: User) -> Non
     assert codes(front_page.open_tables(bob)) == [free.game.code]
 
 
-def test_a_list_of_tables_costs_the_same_however_long(
+def test_a_list_of_tables_takes_one_query_for_any_length(
     alice: User, bob: User, django_assert_num_queries: object
 ) -> None:
     for seed in range(6):
@@ -102,7 +102,7 @@ def test_a_list_of_tables_costs_the_same_however_long(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("before", range(4))
-def test_a_list_is_of_one_moment_though_a_move_is_made_while_it_is_read(alice: User, bob: User, before: int) -> None:
+def test_a_list_shows_one_moment_even_if_a_move_is_made_meanwhile(alice: User, bob: User, before: int) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
     asked = 0
@@ -128,7 +128,7 @@ def test_a_list_is_of_one_moment_though_a_move_is_made_while_it_is_read(alice: U
 
 
 @pytest.mark.parametrize("moves", [0, 25, 500])
-def test_a_list_reads_what_a_page_reads(alice: User, bob: User, moves: int) -> None:
+def test_a_list_and_a_page_read_the_same_table(alice: User, bob: User, moves: int) -> None:
     bob.display_name, bob.vacation_until = "Bobby", NOON
     bob.save()
     table = table_after([alice, bob, "careful"], moves, seed=3, earlier=2, options={"mercy_limit": 30})
@@ -139,7 +139,7 @@ def test_a_list_reads_what_a_page_reads(alice: User, bob: User, moves: int) -> N
     assert len(queries.view_of(listed, None).results) >= 2
 
 
-def test_a_list_has_tables_that_wait_and_tables_that_nobody_is_left_at(alice: User, bob: User) -> None:
+def test_a_list_can_have_open_tables_and_tables_without_people(alice: User, bob: User) -> None:
     waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, bots=1), now=NOON)
     closed = lobby.create_table(user=bob, options=lobby.TableOptions(), now=NOON)
     lobby.leave_table(code=closed.game.code, viewer=Viewer(bob), now=NOON)
@@ -152,7 +152,7 @@ def test_a_list_has_tables_that_wait_and_tables_that_nobody_is_left_at(alice: Us
     assert queries.with_tables(Game.objects.filter(pk__in=[])) == []
 
 
-def test_the_log_is_told_newest_last_and_from_a_version_on(alice: User, bob: User) -> None:
+def test_the_log_is_oldest_first_and_starts_after_a_version(alice: User, bob: User) -> None:
     table = table_after([alice, bob], 12, seed=5)
     everything = queries.log_of(table, alice)
     assert [line.n for line in everything] == list(range(1, table.game.version + 1))

@@ -1,4 +1,4 @@
-"""The replay of a finished game: every step has an address, and shows what the chosen seat saw."""
+"""The replay of a finished game: every frame has an address and shows what the chosen seat saw."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FOREVER = 10_000
 
 
 def match_of(alice: User, bob: User) -> Table:
-    """A finished match of several short rounds, really played."""
+    """Play a match of several short rounds to its end."""
     options = lobby.TableOptions(players=2, target=300, options={"hand_size": 2, "mercy_limit": 10}, public=False)
     table = lobby.create_table(user=alice, options=options, now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob, [table.game.invite_key]), now=NOON)
@@ -51,18 +51,18 @@ def at(table: Table, **query: int) -> str:
 
 
 def link(answer: Any, name: str) -> str | None:
-    """Where a step's link leads; None if it leads nowhere."""
+    """Return the address of a link on the page, or None."""
     found = re.search(rf'id="step-{name}" href="([^"]*)"', answer.content.decode())
     return html.unescape(found[1]) if found else None
 
 
 def cards_shown(answer: Any) -> list[list[str]]:
-    """The hands of the page, each as the names of its cards."""
+    """Return the names of the cards in each hand on the page."""
     part = answer.content.decode().split('id="hands"')[1].split("</section>")[0]
     return [re.findall(r'<span class="sr">([^<,]*)', hand) for hand in part.split("<h3>")[1:]]
 
 
-def test_every_step_of_a_match_leads_on_to_its_end_and_back_again(alice: User, bob: User) -> None:
+def test_the_frames_of_a_match_lead_to_its_end_and_back(alice: User, bob: User) -> None:
     table = match_of(alice, bob)
     step = replays.frame_at(table, 0)
     forth = [(step.n, step.round)]
@@ -81,7 +81,7 @@ def test_every_step_of_a_match_leads_on_to_its_end_and_back_again(alice: User, b
     assert back == forth[::-1]
 
 
-def test_the_links_of_the_page_walk_the_same_way(alice: User, bob: User) -> None:
+def test_the_links_of_the_page_follow_the_frames(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     browser = Client()
     answer = browser.get(f"/games/{table.game.code}/replay/")
@@ -96,7 +96,7 @@ def test_the_links_of_the_page_walk_the_same_way(alice: User, bob: User) -> None
     assert "wins the game" in text_of(answer)
 
 
-def test_a_seat_shows_its_own_cards_and_nobody_else_s(alice: User, bob: User) -> None:
+def test_a_replay_from_a_seat_shows_only_its_own_cards(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     browser = logged_in(alice)
     for n in range(0, table.game.version, 7):
@@ -107,7 +107,7 @@ def test_a_seat_shows_its_own_cards_and_nobody_else_s(alice: User, bob: User) ->
             assert [sorted(hand) for hand in cards_shown(browser.get(at(table, n=n, seat=seat)))] == [named[seat]]
 
 
-def test_what_a_seat_did_not_know_is_not_in_its_log(alice: User, bob: User) -> None:
+def test_the_log_from_a_seat_has_no_cards_it_did_not_know(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     steps = [replays.frame_at(table, n) for n in range(1, table.game.version + 1)]
     step = next(s for s in steps if s.lines[-1].seat == 1 and s.lines[-1].events[0].kind == "drew")
@@ -118,7 +118,7 @@ def test_what_a_seat_did_not_know_is_not_in_its_log(alice: User, bob: User) -> N
     assert f"({cards})" not in text_of(browser.get(at(table, n=step.n, seat=0)))
 
 
-def test_the_reader_is_spoken_to(alice: User, bob: User) -> None:
+def test_the_log_of_a_replay_addresses_the_reader(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     lines = [replays.frame_at(table, n).lines[-1] for n in range(1, table.game.version + 1)]
     mine = next(line.n for line in lines if line.seat == 0 and line.text.startswith("play"))
@@ -133,7 +133,7 @@ def test_the_reader_is_spoken_to(alice: User, bob: User) -> None:
         *(("seat=9", 0), ("round=7", 0)),
     ],
 )
-def test_an_address_that_is_no_step_shows_the_nearest(alice: User, bob: User, query: str, n: int) -> None:
+def test_an_address_without_a_frame_shows_the_nearest_one(alice: User, bob: User, query: str, n: int) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     answer = Client().get(f"/games/{table.game.code}/replay/?{query}")
     wanted = n if n >= 0 else table.game.version
@@ -141,7 +141,7 @@ def test_an_address_that_is_no_step_shows_the_nearest(alice: User, bob: User, qu
     assert f'name="n" type="number" min="0" max="{table.game.version}" value="{wanted}"' in answer.content.decode()
 
 
-def test_only_a_game_that_is_over_is_replayed(alice: User, bob: User, as_alice: Client) -> None:
+def test_only_a_finished_game_can_be_replayed(alice: User, bob: User, as_alice: Client) -> None:
     running = table_at(TWO_HANDS, [alice, bob])
     for game in (running.game, open_table(alice)):
         assert as_alice.get(f"/games/{game.code}/replay/").status_code == 404
@@ -150,21 +150,23 @@ def test_only_a_game_that_is_over_is_replayed(alice: User, bob: User, as_alice: 
     assert denied.value.code == "not_found"
 
 
-def test_a_game_that_was_called_off_is_replayed_to_where_it_stood(alice: User, bob: User) -> None:
+def test_a_game_that_was_called_off_can_be_replayed(alice: User, bob: User) -> None:
     table = table_after([alice, bob], 9, seed=3)
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.VOID)
     answer = logged_in(alice).get(at(table, n=9))
     assert (answer.status_code, link(answer, "on")) == (200, None)
 
 
-def test_an_outsider_does_not_find_the_replay_of_a_private_table(alice: User, bob: User, charlie: User) -> None:
+def test_the_replay_of_a_private_table_is_hidden_from_outsiders(alice: User, bob: User, charlie: User) -> None:
     table = table_after([alice, bob], FOREVER, seed=3, is_public=False)
     for browser in (Client(), logged_in(charlie)):
         assert browser.get(at(table)).status_code == 404
     assert logged_in(bob).get(at(table)).status_code == 200
 
 
-def test_a_step_costs_the_same_wherever_it_is(alice: User, bob: User, django_assert_max_num_queries: Any) -> None:
+def test_every_frame_takes_the_same_number_of_queries(
+    alice: User, bob: User, django_assert_max_num_queries: Any
+) -> None:
     table = match_of(alice, bob)
     browser = logged_in(alice)
     for n in (0, table.game.version // 2, table.game.version):
@@ -172,7 +174,7 @@ def test_a_step_costs_the_same_wherever_it_is(alice: User, bob: User, django_ass
             assert browser.get(at(table, n=n, seat=1)).status_code == 200
 
 
-def test_a_finished_game_and_its_log_lead_to_the_replay(alice: User, bob: User, as_alice: Client) -> None:
+def test_a_finished_game_and_its_log_link_to_the_replay(alice: User, bob: User, as_alice: Client) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     address = f"/games/{table.game.code}/replay/"
     assert f'href="{address}" id="replay"' in as_alice.get(f"/games/{table.game.code}/").content.decode()
@@ -181,13 +183,13 @@ def test_a_finished_game_and_its_log_lead_to_the_replay(alice: User, bob: User, 
     assert "replay" not in as_alice.get(f"/games/{running.game.code}/log/").content.decode()
 
 
-def test_a_step_fetched_by_htmx_is_read_out(alice: User, bob: User) -> None:
+def test_a_frame_fetched_by_htmx_is_announced(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     answer = Client().get(at(table, n=1), headers={"HX-Request": "true"})
     assert f"Move 1 of {table.game.version}." in answer.headers["HX-Trigger"]
 
 
-def test_a_seat_given_up_in_the_first_round_had_not_left_before(alice: User, bob: User) -> None:
+def test_a_player_is_shown_as_left_only_after_leaving(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     Seat.objects.filter(game=table.game, index=1).update(left=True)
     table = now_of(table)
@@ -195,7 +197,7 @@ def test_a_seat_given_up_in_the_first_round_had_not_left_before(alice: User, bob
     assert not view.seats[1].left
 
 
-def test_a_game_called_off_in_the_middle_is_replayed_as_far_as_it_went(alice: User, bob: User, ann: User) -> None:
+def test_a_game_called_off_in_mid_round_is_replayed_up_to_there(alice: User, bob: User, ann: User) -> None:
     table = table_after([alice, bob, "careful"], 9, seed=8)
     tables.void_game(game_id=table.game.pk, by=ann, reason="To see what happens", now=timezone.now())
     for n in (0, 9):
@@ -205,7 +207,7 @@ def test_a_game_called_off_in_the_middle_is_replayed_as_far_as_it_went(alice: Us
 
 
 @pytest.mark.parametrize("page", ["replay/?n=1", "record/"])
-def test_a_log_at_fault_gets_a_page_that_says_so(
+def test_a_log_that_does_not_replay_gets_an_error_page(
     as_alice: Client, alice: User, bob: User, ann: User, page: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = table_after([alice, bob], 10_000, seed=3)
@@ -216,7 +218,7 @@ def test_a_log_at_fault_gets_a_page_that_says_so(
     assert "a game does not replay" in caplog.text
 
 
-def test_who_asks_too_early_is_told_when(as_alice: Client, alice: User, bob: User) -> None:
+def test_a_replay_before_the_end_says_when_it_is_available(as_alice: Client, alice: User, bob: User) -> None:
     answer = as_alice.get(at(table_at(TWO_HANDS, [alice, bob])))
     assert answer.status_code == 404
     assert "A game can be replayed once it is over." in text_of(answer)
@@ -252,7 +254,7 @@ def test_the_api_lists_a_long_log_in_parts(
 
 
 @pytest.mark.parametrize("call", ["record", "moves"])
-def test_the_api_tells_only_one_long_game_at_a_time(
+def test_the_api_returns_only_one_long_log_at_a_time(
     as_alice: Client, alice: User, bob: User, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = table_after([alice, bob], 10_000, seed=3)

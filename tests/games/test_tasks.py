@@ -1,4 +1,4 @@
-"""Celery's door: every step of a task runs, and none fails in silence."""
+"""Celery tasks: every step runs, and no failure is silent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check_games`: a sound game passes, and each seeded fault is found."""
+"""`check_games`: a correct game passes, and each seeded fault is found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def played(alice: User, bob: User, moves: int) -> Table:
-    """A match of two people after so many random moves."""
+    """Return a match of two people after `moves` random moves."""
     options = lobby.TableOptions(players=2, target=5000)
     table = lobby.create_table(user=alice, options=options, now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
@@ -39,7 +39,7 @@ def played(alice: User, bob: User, moves: int) -> Table:
     return now_of(table)
 
 
-def test_a_played_match_follows_from_its_log(alice: User, bob: User) -> None:
+def test_a_played_match_has_no_faults(alice: User, bob: User) -> None:
     table = played(alice, bob, 120)
     assert faults_of(table.game.pk) == []
     out = StringIO()
@@ -74,7 +74,7 @@ FAULTS: dict[str, Callable[[Table], object]] = {
 
 
 @pytest.mark.parametrize("words", FAULTS)
-def test_it_finds_a_seeded_fault(alice: User, bob: User, words: str) -> None:
+def test_check_games_finds_a_seeded_fault(alice: User, bob: User, words: str) -> None:
     table = played(alice, bob, 6)
     FAULTS[words](table)
     assert any(words in fault for fault in faults_of(table.game.pk))
@@ -83,7 +83,7 @@ def test_it_finds_a_seeded_fault(alice: User, bob: User, words: str) -> None:
     assert caught.value.returncode == 1
 
 
-def test_a_game_that_is_not_there_is_an_error(alice: User) -> None:
+def test_checking_an_unknown_game_is_an_error(alice: User) -> None:
     with pytest.raises(CommandError, match="there is no game nowhere"):
         call_command("check_games", "nowhere")
     assert not Game.objects.exists()

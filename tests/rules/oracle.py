@@ -1,7 +1,7 @@
-"""A second, plain reading of the rulebook: slow, obvious, and sharing no code with `games.rules`.
+"""A second implementation of the rulebook: slow, simple and without code of `games.rules`.
 
-`replay(request)` answers one request of `python -m games.rules replay` (without `events` and `message`). Each branch
-names the rule it stands for. `test_against_oracle.py` compares the two on random positions.
+`replay(request)` answers one request of `python -m games.rules replay`, without `events` and `message`. Each branch
+names its rule. `test_against_oracle.py` compares both implementations on random positions.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class Oracle:
         self.key = key
         self.last_lost_hand: list[str] = []
 
-    # --- who and what ---
+    # --- questions about the table ---
 
     def seats(self) -> list[int]:
         return list(range(len(self.table.hands)))
 
     def still_in(self) -> list[int]:
-        """TERM-1: one who went out is still in."""
+        """Return the players still in. A player who went out on a stack is still in (TERM-1)."""
         return [seat for seat in self.seats() if seat not in self.table.out]
 
     def next_after(self, seat: int) -> int:
-        """TERM-1: the next still in, in the direction of play."""
+        """Return the next player still in, in the direction of play (TERM-1)."""
         seat = (seat + self.table.direction) % len(self.table.hands)
         while seat in self.table.out:
             seat = (seat + self.table.direction) % len(self.table.hands)
@@ -77,7 +77,7 @@ class Oracle:
             return "out"
         if move.kind == "uno" and seat not in table.exposed:
             return "nothing_owed"
-        # UNO-6: it costs only where somebody could be caught, another player still in (UNO-2, MERCY-3).
+        # UNO-6: a false catch costs cards only if the target is another player still in (UNO-2, MERCY-3).
         costly = self.options.false_catch_penalty > 0 and move.target != seat and move.target not in table.out
         if move.kind == "catch" and not self.catchable(seat, move.target) and not costly:
             return "nobody_to_catch"
@@ -106,7 +106,7 @@ class Oracle:
             return self.card_refusal(seat, move)
         willing = self.options.voluntary_draw or line.clock  # CLOCK-1: the clock may
         if move.kind == "pass" and table.phase != "drawn":
-            return "may_not_draw"  # the nearest code of the closed set, for there is nothing drawn to keep
+            return "may_not_draw"  # nothing drawn to keep: the closest of the codes
         if move.kind == "draw" and not willing and any(self.can_match(card) for card in table.hands[seat]):
             return "may_not_draw"
         return None
@@ -132,7 +132,7 @@ class Oracle:
         return target in self.table.exposed and target != seat  # UNO-2
 
     def legal(self, seat: int) -> list[str]:
-        """Every accepted line, found by trying each (cards on turn only: TURN-1)."""
+        """Return every legal move of a seat, found by trying all moves. Cards are tried on turn only (TURN-1)."""
         tries = [Move(kind) for kind in ("draw", "take", "uno", *(["pass"] if self.options.classic else []))]
         tries += [Move("catch", target=target) for target in self.seats()]
         tries += [Move("color", color=color) for color in COLORS]
@@ -198,7 +198,7 @@ class Oracle:
         self.drop_stale_flags()
 
     def drop_stale_flags(self) -> None:
-        """A call or an open window is of a hand of one card only."""
+        """Clear calls and callout windows of hands that are not one card."""
         table = self.table
         table.declared = [seat for seat in table.declared if len(table.hands[seat]) == 1]
         table.exposed = [seat for seat in table.exposed if len(table.hands[seat]) == 1]
@@ -227,14 +227,14 @@ class Oracle:
             self.open_windows(seat, move, received)
 
     def win_with(self, seat: int, card: str) -> None:
-        """END-1, and END-2 under the option last_draw_card."""
+        """End the round with a last card (END-1; END-2 with the option `last_draw_card`)."""
         if draw_value(card) and self.options.last_draw_card == "draw_then_win":
             already = self.table.pending[0] if self.table.pending else 0
             self.draw_cards(self.next_after(seat), already + draw_value(card))
         self.win(seat)
 
     def effect(self, seat: int, move: Move) -> list[int]:
-        """What the card does to others and to the turn. Returns the seats that received a hand."""
+        """Carry out what the card does to others and to the turn. Return the seats that received a hand."""
         table, symbol = self.table, face(move.card)
         following = self.next_after(seat)
         if draw_value(move.card):
@@ -291,7 +291,7 @@ class Oracle:
                 table.exposed.append(owner)
 
     def draw(self, seat: int) -> None:
-        """TURN-4; C-4: in classic a single card."""
+        """Draw until playable (TURN-4), or a single card in classic (C-4)."""
         table = self.table
         while True:
             card = self.draw_one(seat)
@@ -305,7 +305,7 @@ class Oracle:
         self.pass_turn_from(seat)
 
     def take(self, seat: int) -> None:
-        """STACK-4."""
+        """Take the stack (STACK-4)."""
         assert self.table.pending is not None
         total = self.table.pending[0]
         self.table.pending = None
@@ -313,7 +313,7 @@ class Oracle:
         self.end_stack_of(seat)
 
     def end_stack_of(self, seat: int) -> None:
-        """The stack is gone: who went out on it and has not had to draw wins (END-2, END-3), or play goes on."""
+        """Clear the stack. The first player who went out on it and has not had to draw wins (END-2, END-3)."""
         self.table.pending = None
         if self.table.going_out:
             self.win(self.table.going_out[0])
@@ -328,7 +328,7 @@ class Oracle:
         table.turn, table.phase, table.drawn = self.next_after(seat), "play", None
 
     def roulette(self, victim: int, color: str) -> None:
-        """ROUL-1, ROUL-2."""
+        """Name the colour and draw until it shows (ROUL-1, ROUL-2)."""
         self.table.color, self.table.phase = color, "play"
         while True:
             card = self.draw_one(victim)
@@ -337,7 +337,7 @@ class Oracle:
         self.pass_turn_from(victim)
 
     def catch(self, seat: int, target: int) -> None:
-        """UNO-2; UNO-6 with the option false_catch_penalty."""
+        """Catch a player (UNO-2), or make a false catch (UNO-6, option `false_catch_penalty`)."""
         table = self.table
         if self.catchable(seat, target):
             table.exposed.remove(target)
@@ -348,15 +348,15 @@ class Oracle:
         if table.hands[drawer] and drawer in table.going_out:
             table.going_out.remove(drawer)  # END-3: has had to draw
         if drawer in table.out:
-            self.gone(drawer)
+            self.go_on_without(drawer)
 
     def leave(self, seat: int) -> None:
-        """LEAVE-1."""
+        """Leave the game (LEAVE-1)."""
         self.lose_hand(seat)
-        self.gone(seat)
+        self.go_on_without(seat)
 
-    def gone(self, seat: int) -> None:
-        """A player went out of the round otherwise than by the own draw: LEAVE-1, MERCY-1."""
+    def go_on_without(self, seat: int) -> None:
+        """Go on after a player is out by leaving or by a catch (LEAVE-1, MERCY-1)."""
         table = self.table
         if seat == table.turn:
             if table.phase == "choose_color":
@@ -368,7 +368,7 @@ class Oracle:
     # --- drawing ---
 
     def draw_one(self, seat: int) -> str | None:
-        """One card into the hand. None: no card is left anywhere (TURN-6)."""
+        """Draw one card and return it, or None if no card is left anywhere (TURN-6)."""
         table = self.table
         if not table.draw_pile:  # TURN-5
             cards = sorted(table.discard_pile[:-1] + table.set_aside)
@@ -390,7 +390,7 @@ class Oracle:
                 return
 
     def lose_hand(self, seat: int) -> None:
-        """MERCY-2, LEAVE-1: out, and the hand is set aside."""
+        """Set the hand aside and put the player out (MERCY-2, LEAVE-1)."""
         table = self.table
         self.last_lost_hand = table.hands[seat]
         table.set_aside += table.hands[seat]
@@ -406,26 +406,29 @@ class Oracle:
         table.phase, table.winner, table.turn = "over", winner, winner
         table.pending, table.drawn, table.exposed, table.going_out = None, None, [], []
         worth = [sum(card_points(card) for card in hand) for hand in table.hands]
-        if self.options.scoring == "penalty":  # each loser scores the own hand, 250 if out
+        if self.options.scoring == "penalty":  # each loser scores their own hand, 250 if out
             table.points = [0 if s == winner else 250 if s in table.out else worth[s] for s in self.seats()]
         else:  # SCORE-1, SCORE-2
             table.points = sum(worth[seat] for seat in self.still_in() if seat != winner) + 250 * len(table.out)
 
 
 def card_points(card: str) -> int:
-    """SCORE-1."""
+    """Return the points of a card (SCORE-1)."""
     if is_wild(card):
         return 50
     return int(face(card)) if face(card).isdigit() else 20
 
 
 def most_held(cards: list[str]) -> str:
-    """CLOCK-1: ties, or none held: the first of r, y, g, b."""
+    """Return the colour most held. If several are, or none is held, it is the first of r, y, g, b (CLOCK-1)."""
     return max(COLORS, key=lambda color: sum(card[0] == color for card in cards))
 
 
 def replay(request: object) -> dict[str, object]:
-    """The console's answer to one request; raises BadInputError."""
+    """Return the console's answer to one request.
+
+    :raises BadInputError: if the request is no valid one.
+    """
     given = request_from_json(request)
     oracle = Oracle(given.table, given.options, given.key)
     steps: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""The oracle's input: cards, options, decks, the deal, and what NOTATION calls bad input.
+"""The oracle's input: cards, options, decks, the deal and the checks for bad input.
 
 Part of the reference implementation in `oracle.py`; shares no code with `games.rules`.
 """
@@ -21,12 +21,12 @@ CLASSIC_CARDS = {color + text for color in COLORS for text in CLASSIC_FACES} | s
 
 
 class BadInputError(ValueError):
-    """The request is not one that the console answers."""
+    """The request is bad input, which the console refuses."""
 
 
 @dataclass
 class Options:
-    """RULEBOOK, "Options of the engine"; `classic` stands for all that VARIANTS adds for that preset."""
+    """The options (RULEBOOK, "Options of the engine"). `classic` is True for the preset and all its own rules."""
 
     classic: bool = False
     voluntary_draw: bool = True
@@ -43,7 +43,7 @@ class Options:
 
 @dataclass
 class Table:
-    """NOTATION, "Position"."""
+    """A position (NOTATION, "Position")."""
 
     hands: list[list[str]]
     turn: int
@@ -72,12 +72,12 @@ def is_wild(card: str) -> bool:
 
 
 def face(card: str) -> str:
-    """The number or symbol of a coloured card; a wild is its own symbol."""
+    """Return the number or symbol of a coloured card, or the text of a wild."""
     return card if is_wild(card) else card[1:]
 
 
 def draw_value(card: str) -> int:
-    """STACK-1: 0 for a card that is no draw card."""
+    """Return the draw value of a card, 0 if it is not a draw card (STACK-1)."""
     return DRAW_VALUES.get(face(card), 0)
 
 
@@ -86,7 +86,7 @@ def known_cards(options: Options) -> set[str]:
 
 
 def deck(options: Options) -> list[str]:
-    """The deck in NOTATION's shuffle order (DECK-1; VARIANTS part 2)."""
+    """Return the deck in NOTATION's shuffle order (DECK-1)."""
     cards: list[str] = []
     for color in COLORS:
         if options.classic:
@@ -102,7 +102,7 @@ def deck(options: Options) -> list[str]:
 
 
 def words(key: bytes, epoch: int) -> Iterator[int]:
-    """NOTATION, "Shuffle": the stream of 32-bit words of one epoch."""
+    """Yield the 32-bit words of one epoch (NOTATION, "Shuffle")."""
     block = 0
     while True:
         digest = hmac.new(key, f"{epoch}:{block}".encode("ascii"), hashlib.sha256).digest()
@@ -125,7 +125,7 @@ def shuffled(cards: list[str], key: bytes, epoch: int) -> list[str]:
 
 
 def dealt(players: int, options: Options, key: bytes) -> Table:
-    """SETUP-2 to SETUP-4; the last seat deals, so seat 0 gets the first card and starts."""
+    """Return the table after the deal (SETUP-2 to SETUP-4). The last seat deals, so seat 0 starts."""
     pile = shuffled(deck(options), key, 0)
     hands: list[list[str]] = [[] for _ in range(players)]
     for _ in range(options.hand_size):
@@ -141,7 +141,7 @@ def dealt(players: int, options: Options, key: bytes) -> Table:
 
 
 def whole(value: object, name: str, low: int | None = None, high: int | None = None) -> int:
-    if type(value) is not int:  # a bool is no number here
+    if type(value) is not int:  # a bool is an int in Python
         raise BadInputError(f"{name} is not a whole number")
     if (low is not None and value < low) or (high is not None and value > high):
         raise BadInputError(f"{name} is out of range")
@@ -233,7 +233,7 @@ def cards_of(value: object, name: str, options: Options) -> list[str]:
 
 
 def matches_top(card: str, top: str, color: str | None) -> bool:
-    """TURN-2, TURN-3: a wild on anything; else the active colour, the same number, or the same symbol."""
+    """Return True if a card is wild or matches the active colour, number or symbol (TURN-2, TURN-3)."""
     return is_wild(card) or card[0] == color or face(card) == face(top)
 
 
@@ -265,7 +265,7 @@ def table_from_json(value: object, options: Options) -> Table:
     )
     if table.direction not in (1, -1):
         raise BadInputError("direction is neither 1 nor -1")
-    if given.get("color") is not None:  # null says no more than a missing color
+    if given.get("color") is not None:  # null means the same as a missing color
         table.color = one_of(given["color"], "color", COLORS)
     if given.get("drawn") is not None:
         table.drawn = cards_of([given["drawn"]], "drawn", options)[0]
@@ -287,7 +287,10 @@ def table_from_json(value: object, options: Options) -> Table:
 
 
 def check_hands(table: Table, options: Options) -> None:
-    """NOTATION's list of the impossible, what concerns hands and seats."""
+    """Check the hands and seats of a position (NOTATION, "Position").
+
+    :raises BadInputError: if they are impossible.
+    """
     for seat, hand in enumerate(table.hands):
         if options.mercy_limit and len(hand) >= options.mercy_limit:
             raise BadInputError("a hand at the mercy limit")
@@ -307,7 +310,10 @@ def check_hands(table: Table, options: Options) -> None:
 
 
 def check_phase(table: Table) -> None:
-    """NOTATION: `phase`, `drawn`, `pending`, `color` that do not fit each other."""
+    """Check that `phase`, `drawn`, `pending` and `color` match (NOTATION, "Position").
+
+    :raises BadInputError: if they do not.
+    """
     top = table.discard_pile[-1]
     over, choosing = table.phase == "over", table.phase == "choose_color"
     if over != (table.winner is not None) or over != (table.points is not None):

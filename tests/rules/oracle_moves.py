@@ -1,4 +1,4 @@
-"""The oracle's move lines (NOTATION, "Moves") and the codes of its refusals, in NOTATION's order."""
+"""Reads and writes the oracle's moves (NOTATION, "Moves"). `RULES` has its refusal codes in NOTATION's order."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def seat_number(digits: str) -> int:
 
 
 def parse(text: str, options: Options) -> Line | None:
-    """NOTATION, "Moves". None: malformed."""
+    """Return the line that a text describes, or None if it is malformed (NOTATION, "Moves")."""
     line = LINE.fullmatch(text)
     if line is None:
         return None

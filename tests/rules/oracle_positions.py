@@ -63,7 +63,7 @@ def random_options(rng: random.Random) -> Json:
 
 
 def random_cards(rng: random.Random, options: Options, count: int) -> list[str]:
-    """Cards of a mood: anything, draw cards, one colour, or cards that move hands and turns."""
+    """Return random cards of one sort: any, draw cards, one colour, or cards that move hands and turns."""
     cards = sorted(known_cards(options))
     color = rng.choice(COLORS)
     moods = [
@@ -120,7 +120,7 @@ def set_phase(rng: random.Random, options: Options, position: Json) -> None:
         position["pending"] = {"total": value + rng.choice([0, 0, 2, 4, 10, 24]), "value": value}
         if options.last_draw_card == "contest" and rng.random() < 0.6:
             set_going_out(rng, position)
-        if rng.random() < 0.25:  # one who may go out on a stack that already runs
+        if rng.random() < 0.25:  # a player who may go out on a running stack
             hand[:] = [rng.choice([card for card in sorted(known_cards(options)) if draw_value(card) >= value])]
     if kind == "choose" and options.roulette_color == "victim":
         discard[-1] = "WC"
@@ -143,7 +143,7 @@ def set_going_out(rng: random.Random, position: Json) -> None:
 
 
 def random_request(rng: random.Random, most_moves: int = 10) -> Json:
-    """A request with a position; `moves` follow it."""
+    """Return a request with a random position and up to `most_moves` moves."""
     given = random_options(rng)
     options = options_from_json(given)
     position = random_position(rng, options)
@@ -154,7 +154,7 @@ def random_request(rng: random.Random, most_moves: int = 10) -> Json:
 
 
 def random_game(rng: random.Random, most_moves: int = 400) -> Json:
-    """A request that deals, and is played on, to the end if the moves suffice."""
+    """Return a request that deals a game, with up to `most_moves` moves."""
     given = random_options(rng)
     if given.get("mercy_limit") == 10:
         given.pop("hand_size", None)
@@ -200,7 +200,7 @@ def random_line(rng: random.Random, oracle: Oracle) -> str:
 
 
 def random_words(rng: random.Random, oracle: Oracle) -> str:
-    """A line of the right form that is seldom legal."""
+    """Return a line of the right form that is rarely legal."""
     word = "play" if rng.random() < 0.6 else rng.choice(WORDS)
     seat, color = rng.randrange(7), rng.choice(COLORS)
     if word == "catch":
@@ -243,7 +243,7 @@ OPTION_FIELDS = [*sorted(set(Options.__dataclass_fields__) - {"classic"}), "pres
 
 
 def random_suspect(rng: random.Random) -> object:
-    """A good request with a thing or two changed: sometimes still good, mostly not."""
+    """Return a good request with one or two changes, which make most of them bad."""
     request = random_request(rng, 2)
     if rng.random() < 0.5:
         for _ in range(rng.randint(1, 2)):
@@ -265,7 +265,7 @@ def change_a_field(rng: random.Random, request: Json) -> None:
 
 
 def twist(rng: random.Random, position: Json) -> None:
-    """Make a position impossible in the way of NOTATION's list, or nearly."""
+    """Change a position in a way that makes it impossible, or almost."""
     seat = rng.randrange(len(position["hands"]))
     name = rng.choice(["out", "declared", "exposed", "going_out"])
     kind = rng.choice(["flag", "fill", "empty", "turn", "color", "phase", "drawn", "over"])

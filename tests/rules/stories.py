@@ -1,6 +1,6 @@
-"""Every event of some games and of the worked examples, and what it says, kept in `tests/golden/stories.jsonl`.
+"""Writes `tests/golden/stories.jsonl`: the events of some games and of the examples, and their sentences.
 
-After an event or a sentence has been changed on purpose: `python -m tests.rules.stories > tests/golden/stories.jsonl`.
+Run it after an intended change: `python -m tests.rules.stories > tests/golden/stories.jsonl`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_MOVES = 60
 
 
 class Story(NamedTuple):
-    """A random game: the rules, how many play, and the seed of its cards and moves."""
+    """A random game: its preset and options, the number of players, and the seed of its cards and moves."""
 
     preset: str
     overrides: dict[str, object]
@@ -30,7 +30,7 @@ class Story(NamedTuple):
     seed: int
 
 
-# Chosen so that together they hold each kind of event in each of its forms.
+# Together they have every kind of event in each of its forms.
 STORIES = (
     Story("no-mercy", {"stacking": False, "hand_size": 3}, 2, 5),
     Story("no-mercy", {"stacking": False, "hand_size": 3}, 2, 35),
@@ -78,7 +78,7 @@ CASES = (
 
 
 def told(line: str, events: Iterable[Event]) -> dict[str, Any]:
-    """Tell a move: its events, and what they say to seat 0 and to a spectator."""
+    """Return a move with its events, and their sentences for seat 0 and for a spectator."""
     events = list(events)
     return {
         "line": line,
@@ -89,7 +89,7 @@ def told(line: str, events: Iterable[Event]) -> dict[str, Any]:
 
 
 def tell() -> Iterator[dict[str, Any]]:
-    """Tell the games, then the worked examples and the cases."""
+    """Yield the games, then the examples and the cases."""
     for story in STORIES:
         yield story._asdict()
         options = options_from(story.preset, story.overrides)

@@ -37,7 +37,7 @@ def _values(spec: OptionSpec) -> st.SearchStrategy[object]:
 
 @st.composite
 def tables(draw: st.DrawFn) -> Options:
-    """Any options a table can have, most of them as a preset has them."""
+    """Return random options of a table, of which at most four differ from a preset."""
     changed = draw(st.sets(st.sampled_from(OPTIONS), max_size=4))
     overrides = {spec.name: draw(_values(spec)) for spec in sorted(changed)}
     try:
@@ -57,15 +57,15 @@ class Played(NamedTuple):
 
 
 def leavers(players: int, seed: int) -> tuple[int, ...]:
-    """Seats that left in an earlier round."""
+    """Return random seats that left in an earlier round, in half of the games none."""
     rng = random.Random(f"{seed} before")
     return tuple(rng.sample(range(players), rng.randrange(players - 1))) if rng.random() < 0.5 else ()
 
 
 def play(options: Options, players: int, seed: int, *, leaving: float = 0.01, most: int = 3000) -> Iterator[Played]:
-    """Play a random round with everything a log may hold: calls, catches, the clock and people leaving.
+    """Play a random round with calls, catches, moves of the clock and players who leave. Yield each move.
 
-    In half of them somebody has left the match before, if enough are there.
+    In half of the rounds players have left the match before, if at least two remain.
     """
     rng = random.Random(seed)
     shuffle = Shuffler(key_from_seed(str(seed))).shuffle
@@ -80,7 +80,7 @@ def play(options: Options, players: int, seed: int, *, leaving: float = 0.01, mo
 
 
 def random_move(position: Position, options: Options, rng: random.Random, leaving: float) -> tuple[int, Move]:
-    """Return a random accepted move of anybody, some by the clock."""
+    """Return a seat and a random legal move of it, sometimes made by the clock."""
     if rng.random() < leaving:
         return rng.choice(position.still_in()), Move("leave")
     if rng.random() < 0.1:

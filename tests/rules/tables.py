@@ -1,7 +1,7 @@
-"""Tests that read like tables: a position in notation, moves, and what is expected after them.
+"""Tests as tables: a position in notation, moves, and the expected position.
 
-Hands are written `r5 b1 / g2 g3`, one a seat, `-` for none; piles `b1 y2`. Fields that a case does not name are the
-defaults of NOTATION, fields that it does not expect are not looked at.
+Hands are written `r5 b1 / g2 g3`, one a seat, and `-` is an empty one. Piles are written `b1 y2`. Fields that a case
+does not give have the defaults of NOTATION. Fields that it does not expect are not checked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CARD_LISTS = ("draw_pile", "discard_pile", "set_aside")
 
 
 class Case(NamedTuple):
-    """A row: `refused` is the code of the last line's refusal, if it is to be refused; `legal` maps seats to lines."""
+    """A case. `refused` is the code that refuses the last line, or empty. `legal` maps seats to their legal moves."""
 
     rules: tuple[str, ...]
     name: str
@@ -40,7 +40,7 @@ def hands(text: str) -> list[list[str]]:
 
 
 def fields(values: Json) -> Json:
-    """The JSON of fields written in short."""
+    """Return the JSON of fields in short form."""
     result = dict(values)
     if "hands" in result:
         result["hands"] = hands(result["hands"])
@@ -66,7 +66,7 @@ def case(
     seed: str = "",
     **position: Any,
 ) -> Case:
-    """A row of a table; `lines` are separated by `; `, and `position` holds further fields of the start."""
+    """Return a test case. `lines` are separated by `; `. `position` has more fields of the first position."""
     start = fields({"turn": 0, "discard_pile": "r3", "draw_pile": DRAW_PILE, **position, "hands": hands})
     request = {
         "options": {"preset": "no-mercy", **(options or {})},
@@ -78,7 +78,7 @@ def case(
 
 
 def cases(*rows: Case) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a test one run a row, each marked with the rules it shows."""
+    """Run a test once for each row, marked with the rules of the row."""
     return pytest.mark.parametrize(
         "row",
         [
@@ -89,12 +89,12 @@ def cases(*rows: Case) -> Callable[[Callable[..., None]], Callable[..., None]]:
 
 
 def answer(request: Json) -> Json:
-    """What the console answers, as a program reading its output sees it."""
+    """Return the console's answer, as parsed from its JSON."""
     return dict(json.loads(json.dumps(replay_line(json.dumps(request)))))
 
 
 def check(row: Case) -> None:
-    """Replay a row and compare."""
+    """Replay a case and compare the results with what it expects."""
     told = answer(row.request)
     errors = [step.get("error", "") for step in told["steps"]]
     accepted = [""] * len(errors)

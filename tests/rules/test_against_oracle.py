@@ -1,4 +1,4 @@
-"""`games.rules` and the oracle, two independent readings of the rulebook, answer random requests alike."""
+"""`games.rules` and the oracle, two independent implementations of the rulebook, give the same answers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.rules.oracle_positions import random_game, random_request, random_sus
 Json = dict[str, Any]
 BAD = {"bad input": True}
 REQUEST_FIELDS = ("options", "seed", "position", "players", "moves")
-# NOTATION: not significant once a round is over.
+# Not significant once a round is over (NOTATION, "Position").
 INSIGNIFICANT = ("color", "direction", "declared")
 
 
 def significant(answer: Json) -> Json:
-    """The answer without what the console leaves free."""
+    """Return an answer without the parts that NOTATION leaves open."""
     for step in answer["steps"]:
         step.pop("events", None)
         step.pop("message", None)
@@ -52,7 +52,7 @@ def assert_same_answer(request: object) -> None:
     assert answer_of_rules(request) == answer_of_oracle(request), json.dumps(request)
 
 
-def test_the_oracle_answers_the_worked_examples_as_expected() -> None:
+def test_the_oracle_gives_the_expected_answers_to_the_examples() -> None:
     lines = (Path(__file__).parents[1] / "golden" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
     assert lines
     for example in map(json.loads, lines):
@@ -63,18 +63,18 @@ def test_the_oracle_answers_the_worked_examples_as_expected() -> None:
 
 
 @pytest.mark.parametrize("batch", range(8))
-def test_it_answers_random_positions_as_the_oracle_does(batch: int) -> None:
+def test_rules_and_oracle_agree_on_random_positions(batch: int) -> None:
     for number in range(150):
         assert_same_answer(random_request(random.Random(f"position {batch} {number}")))
 
 
 @pytest.mark.parametrize("batch", range(4))
-def test_it_plays_dealt_games_as_the_oracle_does(batch: int) -> None:
+def test_rules_and_oracle_agree_on_dealt_games(batch: int) -> None:
     for number in range(3):
         assert_same_answer(random_game(random.Random(f"game {batch} {number}")))
 
 
 @pytest.mark.parametrize("batch", range(4))
-def test_it_calls_the_same_requests_bad_input_as_the_oracle(batch: int) -> None:
+def test_rules_and_oracle_agree_on_bad_input(batch: int) -> None:
     for number in range(250):
         assert_same_answer(random_suspect(random.Random(f"suspect {batch} {number}")))

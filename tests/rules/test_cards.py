@@ -22,7 +22,7 @@ THREE = "b1 b2 / g2 g3 / y1 y2"
     ),
     case(
         "SEVEN-1 MERCY-3",
-        "not with one who is out",
+        "no swap with a player who is out",
         "r7 b1 / - / g2 g3",
         "0 play r7 swap 1",
         refused="bad_swap_target",
@@ -38,7 +38,7 @@ THREE = "b1 b2 / g2 g3 / y1 y2"
     ),
     case(
         "ZERO-1",
-        "or counter-clockwise",
+        "hands move counter-clockwise",
         "r0 b1 b2 / g2 g3 / y1 y2 y3",
         "0 play r0",
         {"hands": "g2 g3 / y1 y2 y3 / b1 b2", "turn": 2},
@@ -46,7 +46,7 @@ THREE = "b1 b2 / g2 g3 / y1 y2"
     ),
     case(
         "ZERO-1 MERCY-3",
-        "past those who are out",
+        "hands pass by players who are out",
         "r0 b1 b2 / - / y1 y2 y3",
         "0 play r0",
         {"hands": "y1 y2 y3 / - / b1 b2", "turn": 2},
@@ -128,14 +128,14 @@ THREE = "b1 b2 / g2 g3 / y1 y2"
     ),
     case(
         "WR4-2",
-        "and may stack on it at once",
+        "its own player may stack on it at once",
         "WR4 r+4 b1 b2 / g2 g3",
         "0 play WR4 color y; 0 play r+4",
         {"turn": 1, "direction": -1, "pending": (8, 4)},
     ),
     case(
         "WR4-2",
-        "the whole stack included",
+        "its own player owes the whole stack",
         "WR4 b1 b2 / g2 g3",
         "0 play WR4 color y; 0 take",
         {"hands": "b1 b1 b2 b2 g4 r5 y3 b6 / g2 g3", "turn": 1, "pending": None},
@@ -144,7 +144,7 @@ THREE = "b1 b2 / g2 g3 / y1 y2"
     ),
     case(
         "WR4-2",
-        "another one still aims at its own player",
+        "a second one still makes its own player owe",
         "WR4 WR4 b1 b2 / g2 g3",
         "0 play WR4 color y; 0 play WR4 color g",
         {"turn": 0, "direction": 1, "pending": (8, 4), "color": "g"},
@@ -177,7 +177,7 @@ THREE = "b1 b2 / g2 g3 / y1 y2"
     ),
     case(
         "ROUL-1",
-        "and turns cards over until it shows; wilds never count",
+        "cards are turned over until the colour shows; wilds never count",
         f"WC {THREE}",
         "0 play WC; 1 color g",
         {"hands": "b1 b2 / W6 b2 g1 g2 g3 / y1 y2", "turn": 2, "color": "g", "phase": "play"},
@@ -201,12 +201,12 @@ THREE = "b1 b2 / g2 g3 / y1 y2"
     case("ROUL-2", "the colour named is the active colour", f"WC {THREE}", "0 play WC; 1 color y", {"color": "y"}),
     case(
         "ROUL-2 LEAVE-1",
-        "named for one who leaves: the colour most held",
+        "for a player who leaves it is the colour most held",
         "WC b1 b2 / g2 g3 y1 / y1 y2",
         "0 play WC; 1 leave",
         {"hands": "b1 b2 / - / y1 y2", "color": "g", "turn": 2, "phase": "play", "out": [1]},
     ),
     case("TWO-1", "players, not seats", "r+2 b1 b2 / - / g2 g3 / - / y1 y2", "0 play r+2", {"turn": 2}, out=[1, 3]),
 )
-def test_a_card_does_what_the_rulebook_says(row: Case) -> None:
+def test_cards_follow_the_rulebook(row: Case) -> None:
     check(row)

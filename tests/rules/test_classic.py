@@ -1,4 +1,4 @@
-"""The preset `classic`: another deck through the same tables."""
+"""The preset `classic`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def case(name: str, hands: str, lines: str, expect: dict[str, Any] | None = None
 
 @cases(
     case(
-        "draw one; if it does not fit the turn passes",
+        "a drawn card that does not match passes the turn",
         "b1 b2 / g2 g3",
         "0 draw",
         {"hands": "b1 b2 b4 / g2 g3", "turn": 1},
         draw_pile="b4 r9",
     ),
     case(
-        "if it fits it may be played",
+        "a playable drawn card may be played",
         "b1 b2 / g2 g3",
         "0 draw; 0 play r9",
         {"hands": "b1 b2 / g2 g3", "turn": 1},
@@ -31,14 +31,14 @@ def case(name: str, hands: str, lines: str, expect: dict[str, Any] | None = None
         legal={1: "draw"},
     ),
     case(
-        "or kept",
+        "a playable drawn card may be kept",
         "b1 b2 / g2 g3",
         "0 draw; 0 pass",
         {"hands": "b1 b2 r9 / g2 g3", "turn": 1, "phase": "play"},
         draw_pile="r9 b4",
     ),
     case(
-        "both are listed",
+        "playing and keeping a drawn card are listed",
         "b1 b2 / g2 g3",
         "0 draw",
         {"phase": "drawn", "drawn": "W4"},
@@ -61,7 +61,7 @@ def case(name: str, hands: str, lines: str, expect: dict[str, Any] | None = None
         draw_pile="b1 b2 b3",
     ),
     case(
-        "a Wild Draw Four too",
+        "a Wild Draw Four is drawn at once",
         "W4 b1 b2 / g2 g3 / y1 y2",
         "0 play W4 color b",
         {"hands": "b1 b2 / b1 b2 b3 b4 g2 g3 / y1 y2", "turn": 2, "color": "b"},
@@ -103,10 +103,10 @@ def case(name: str, hands: str, lines: str, expect: dict[str, Any] | None = None
     ),
     case("it plays nothing", "r1 b2 / g2 g3", "0 draw; 0 clock play r9", refused="not_the_clocks_move", draw_pile="r9"),
 )
-def test_classic_is_played_by_its_own_rules(row: Case) -> None:
+def test_classic_follows_its_own_rules(row: Case) -> None:
     check(row)
 
 
-def test_no_mercy_knows_no_pass_and_no_plain_wild() -> None:
+def test_no_mercy_has_no_pass_and_no_plain_wild() -> None:
     row = any_case("TURN-4", "", "r1 b2 / g2 g3", "0 pass; 0 play W color r; 0 play W4 color r")
     assert [step["error"] for step in answer(row.request)["steps"]] == ["malformed"] * 3

@@ -35,7 +35,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     case("CLOCK-1", "so does none held", "W6 W6 / g2 g3", "0 clock color r", {"color": "r"}, **ROULETTE),
     case(
         "CLOCK-1",
-        "otherwise it draws, whatever is held",
+        "otherwise it draws, even with a playable card",
         "r5 r6 / g2 g3",
         "0 clock draw",
         {"drawn": "r9"},
@@ -43,7 +43,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "CLOCK-1",
-        "and plays the card found",
+        "it plays the card that it draws",
         "r5 r6 / g2 g3",
         "0 clock draw; 0 clock play r9",
         {"turn": 1},
@@ -59,7 +59,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "CLOCK-1",
-        "with the colour most held, the card played not counted",
+        "it names the colour most held, without the card played",
         "y1 b1 b2 W6 / g2 g3",
         "0 clock play W6 color b",
         {"color": "b"},
@@ -68,7 +68,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "CLOCK-1",
-        "and the swap target with the fewest cards",
+        "it swaps with the player with the fewest cards",
         "r7 r6 / g2 g3 g4 / y1 y2",
         "0 clock play r7 swap 2",
         {"hands": "y1 y2 / g2 g3 g4 / r6"},
@@ -77,7 +77,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "CLOCK-1",
-        "ties to the nearest in the direction of play",
+        "on a tie it swaps with the nearest in the direction of play",
         "r7 r6 / g2 g3 / y1 y2",
         "0 clock play r7 swap 2",
         {"turn": 2},
@@ -87,7 +87,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "CLOCK-1",
-        "never calling UNO: that can be caught",
+        "it never calls UNO, so the player can be caught",
         "r5 r6 / g2 g3",
         "0 clock play r6; 1 catch 0",
         {"turn": 1},
@@ -96,7 +96,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "CLOCK-1",
-        "a call is not its move",
+        "it makes no UNO call",
         "r5 r6 / g2 g3",
         "0 clock play r6 uno",
         refused="not_the_clocks_move",
@@ -169,7 +169,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "LEAVE-1",
-        "a stack owed is gone undrawn",
+        "a stack owed by the leaver is cancelled",
         "b1 b2 / g2 g3 / y1 y2",
         "0 leave",
         {"turn": 1, "pending": None, "set_aside": "b1 b2"},
@@ -177,7 +177,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "LEAVE-1 END-3",
-        "and who went out on it wins now",
+        "who went out on a cancelled stack wins",
         "b1 b2 / - / y1 y2",
         "0 leave",
         {"winner": 1, "points": 253},
@@ -203,7 +203,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "LEAVE-1 END-3",
-        "then the next who went out wins",
+        "after a leaver who went out the next who did wins",
         "b1 b2 / - / - / y1 y2",
         "1 leave; 0 take",
         {"winner": 2},
@@ -243,7 +243,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "LEAVE-1 UNO-1",
-        "the leaver can be caught no more",
+        "the leaver can no longer be caught",
         "r5 b1 / g2 / y1 y2",
         "1 leave",
         {"exposed": []},
@@ -251,7 +251,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
     ),
     case("LEAVE-1", "twice is once too often", "r5 b1 / g2 g3 / y1 y2", "1 leave; 1 leave", refused="out"),
 )
-def test_it_handles_clock_and_leavers_as_the_rulebook_says(row: Case) -> None:
+def test_clock_and_leaving_follow_the_rulebook(row: Case) -> None:
     check(row)
 
 

@@ -1,4 +1,4 @@
-"""The console: `python -m games.rules`, run as people run it."""
+"""The command line `python -m games.rules`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def console(*args: str, text: str | bytes = "") -> subprocess.CompletedProcess[b
 RUN = "import sys; sys.path.insert(0, '.'); from games.rules.__main__ import main; sys.exit(main())"
 
 
-def test_every_example_is_answered_as_it_says() -> None:
+def test_every_example_gets_its_expected_answer() -> None:
     requests = [{k: v for k, v in e.items() if k not in ("name", "rules", "expect")} for e in EXAMPLES]
     ran = console("replay", text="".join(json.dumps(request) + "\n" for request in requests))
     assert (ran.returncode, ran.stderr) == (0, b"")
@@ -173,20 +173,20 @@ def test_bad_input_is_refused_with_one_sentence(name: str) -> None:
     assert str(refused.value) == SENTENCES["requests"][name]
 
 
-def test_the_good_line_that_the_bad_ones_spoil_is_good() -> None:
+def test_the_line_that_bad_lines_are_made_from_is_good() -> None:
     assert replay_line(json.dumps(GOOD))["steps"] == []
     over = position(hands=[[], ["g2"]], phase="over", winner=0, points=2, color=None)
     assert replay_line(over)["legal"] == {"0": [], "1": []}
 
 
 @pytest.mark.parametrize("points", [5, [0, 7]])
-def test_a_round_that_is_over_keeps_its_points(points: int | list[int]) -> None:
+def test_a_finished_round_keeps_its_points(points: int | list[int]) -> None:
     answer = replay_line(position(hands=[[], ["g7"]], phase="over", winner=0, points=points))
     assert isinstance(answer["position"], dict)
     assert answer["position"]["points"] == points
 
 
-def test_bad_input_ends_with_status_2_one_line_and_the_earlier_answers() -> None:
+def test_bad_input_exits_with_2_and_one_line_after_the_earlier_answers() -> None:
     ran = console("replay", text=f"{json.dumps(GOOD)}\n" + '{"a\\n\\ud800": 1}\n' + f"{json.dumps(GOOD)}\n")
     assert ran.returncode == 2
     assert len(ran.stdout.splitlines()) == 1
@@ -195,12 +195,12 @@ def test_bad_input_ends_with_status_2_one_line_and_the_earlier_answers() -> None
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe{}\n", b"\x00\n", b'"\xc3\n'])
-def test_bytes_that_are_no_text_are_bad_input(data: bytes) -> None:
+def test_bytes_that_are_not_utf8_are_bad_input(data: bytes) -> None:
     ran = console("replay", text=data)
     assert (ran.returncode, ran.stdout, len(ran.stderr.splitlines())) == (2, b"", 1)
 
 
-def test_odd_text_comes_back_whatever_the_terminal_speaks() -> None:
+def test_any_unicode_text_comes_back_in_any_locale() -> None:
     line = '{"options": {"preset": "no-mercy"}, "players": 2, "seed": "\u2602", "moves": ["\\ud800 \u2602"]}\n'
     ran = console("replay", text=line)
     assert ran.returncode == 0
@@ -216,16 +216,14 @@ def test_random_prints_games_moves_and_speed(capsys: pytest.CaptureFixture[str])
     assert first.startswith("5 games\n")
 
 
-def test_random_says_how_many_moves_were_made_in_how_long(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_random_prints_moves_per_second(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     times = iter([100.0, 102.0])
     monkeypatch.setattr("games.rules.console.time.perf_counter", lambda: next(times))
     assert main(["random", "--games", "3", "--players", "2", "--seed", "x"]) == 0
     assert capsys.readouterr().out == "3 games\n99 moves\n50 moves/s\n"
 
 
-def test_random_games_of_no_time_have_no_speed(
+def test_random_prints_no_speed_if_no_time_passed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("games.rules.console.time.perf_counter", lambda: 100.0)
@@ -233,7 +231,7 @@ def test_random_games_of_no_time_have_no_speed(
     assert capsys.readouterr().out == "0 games\n0 moves\n0 moves/s\n"
 
 
-def test_random_plays_a_thousand_games_of_four_unless_told_otherwise() -> None:
+def test_random_plays_1000_games_of_four_by_default() -> None:
     asked = vars(_parser().parse_args(["random"]))
     assert asked == {"command": "random", "games": 1000, "players": 4, "seed": "", "preset": "no-mercy"}
 
@@ -248,7 +246,7 @@ def test_random_plays_a_thousand_games_of_four_unless_told_otherwise() -> None:
         (["random"], ["--players {2,3,4,5,6}", "--preset {classic,no-mercy}"]),
     ],
 )  # fmt: skip
-def test_the_console_says_what_it_does(
+def test_the_console_prints_help(
     command: list[str], said: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
@@ -264,26 +262,26 @@ def test_the_console_prints_the_rules_page_of_the_docs(capsys: pytest.CaptureFix
     assert capsys.readouterr().out == (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
 
 
-def test_the_console_wants_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_console_requires_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([])
     assert stopped.value.code == 2
     assert "the following arguments are required: command" in capsys.readouterr().err
 
 
-def test_it_refuses_to_play_less_than_no_games(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_negative_number_of_games_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["random", "--games", "-1"])
     assert stopped.value.code == 2
     assert "must be 0 or more" in capsys.readouterr().err
 
 
-def test_classic_is_played_by_the_same_console(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_console_plays_classic(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["random", "--games", "3", "--players", "2", "--preset", "classic"]) == 0
     assert capsys.readouterr().out.startswith("3 games\n")
 
 
-def test_the_rules_need_nothing_but_the_standard_library() -> None:
+def test_the_rules_need_only_the_standard_library() -> None:
     program = (
         "import sys; sys.path.insert(0, '.'); import games.rules, games.rules.__main__;"
         "own = {name.partition('.')[0] for name in sys.modules};"
@@ -296,7 +294,7 @@ def test_the_rules_need_nothing_but_the_standard_library() -> None:
 
 
 def count_lines(request: dict[str, Any], depth: int) -> int:
-    """Perft: how many sequences of accepted lines there are, so many moves long."""
+    """Return how many sequences of `depth` legal moves there are (perft)."""
     legal = replay_line(json.dumps(request))["legal"]
     assert isinstance(legal, dict)
     lines = [f"{seat} {move}" for seat, moves in legal.items() for move in moves]
@@ -306,5 +304,5 @@ def count_lines(request: dict[str, Any], depth: int) -> int:
 
 
 @pytest.mark.parametrize("row", PERFT, ids=[row["name"] for row in PERFT])
-def test_it_counts_the_same_sequences_of_moves_as_ever(row: dict[str, Any]) -> None:
+def test_the_number_of_move_sequences_has_not_changed(row: dict[str, Any]) -> None:
     assert [count_lines(row["request"], depth + 1) for depth in range(len(row["counts"]))] == row["counts"]

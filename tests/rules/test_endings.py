@@ -164,12 +164,12 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
         out=[1, 3],
     ),
 )
-def test_it_ends_a_round_as_the_rulebook_says(row: Case) -> None:
+def test_the_end_of_a_round_follows_the_rulebook(row: Case) -> None:
     check(row)
 
 
 @pytest.mark.rule("SCORE-2")
-def test_who_left_in_an_earlier_round_scores_nothing_for_the_winner() -> None:
+def test_a_player_who_left_in_an_earlier_round_scores_nothing_for_the_winner() -> None:
     position = Position(hands=[[], ["r5"], [], []], turn=0, discard_pile=["r3"], out=(2, 3), absent=(2,))
     assert round_points(position, 0, NO_MERCY) == 255
     assert round_points(position, 0, PENALTY) == (0, 5, 0, 250)
@@ -183,7 +183,7 @@ def test_the_winners_own_cards_score_nothing() -> None:
 
 
 @pytest.mark.rule("SCORE-1")
-def test_a_round_is_scored_by_the_faces_of_its_own_deck(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_is_scored_with_the_points_of_its_own_deck(monkeypatch: pytest.MonkeyPatch) -> None:
     deck = DECKS["nomercy168"]
     faces = {card: face._replace(points=30) if face.symbol == "E" else face for card, face in deck.faces.items()}
     monkeypatch.setitem(DECKS, "house", deck._replace(name="house", sides=(deck.sides[0]._replace(faces=faces),)))
@@ -215,7 +215,7 @@ def test_the_first_to_reach_the_target_wins_the_match(
         ([100, 5, 600], (2,), None),
     ],
 )
-def test_with_penalty_points_the_fewest_win_when_someone_reaches_the_target(
+def test_with_penalty_points_the_lowest_score_wins(
     scores: list[int], absent: tuple[int, ...], winner: int | None
 ) -> None:
     assert Match(PENALTY, tuple(scores), 0, absent).winner(Outcome(0, ())) == winner
@@ -235,7 +235,7 @@ def test_an_outcome_gives_each_seat_its_points() -> None:
     assert [Outcome(0, (0, 7)).gained(seat) for seat in (0, 1)] == [0, 7]
 
 
-def test_a_match_adds_up_what_its_rounds_give() -> None:
+def test_a_match_adds_up_the_points_of_its_rounds() -> None:
     match = Match(NO_MERCY, (10, 20, 30), 2, (0,))
     assert match.with_result(Outcome(1, 57)) == Match(NO_MERCY, (10, 77, 30), 2, (0,))
     assert match.with_result(Outcome(1, (5, 0, 7))) == Match(NO_MERCY, (15, 20, 37), 2, (0,))
@@ -243,7 +243,7 @@ def test_a_match_adds_up_what_its_rounds_give() -> None:
 
 @pytest.mark.rule("SETUP-5")
 @pytest.mark.parametrize(("dealer", "absent", "following", "again"), [(0, (), 1, 0), (2, (), 0, 2), (0, (0, 1), 2, 2)])
-def test_a_match_knows_who_deals_next_and_who_deals_a_void_round_again(
+def test_a_match_knows_the_next_dealer_and_the_dealer_after_a_void_round(
     dealer: int, absent: tuple[int, ...], following: int, again: int
 ) -> None:
     match = Match(NO_MERCY, (0, 0, 0), dealer, absent)

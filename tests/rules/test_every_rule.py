@@ -1,4 +1,4 @@
-"""Every rule of the rulebook is named by at least one test, and no test names a rule that is not there."""
+"""Every rule of the rulebook is named by a test, and every rule named by a test exists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOCS = HERE.parent.parent / "docs"
 
 
 def named_rules(source: str) -> set[str]:
-    """The rules that the first argument of a `case(...)` or a `...mark.rule(...)` names."""
+    """Return the rules that are named in the first argument of a `case(...)` or a `...mark.rule(...)`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and node.args:
@@ -25,7 +25,7 @@ def named_rules(source: str) -> set[str]:
     return found
 
 
-def test_the_search_finds_what_is_named_and_nothing_else() -> None:
+def test_the_search_finds_named_rules_only() -> None:
     good = '@pytest.mark.rule("TURN-1")\ndef test(): case("UNO-1 UNO-2", "a name")'
     bad = '# TURN-1\ndef test(): other("UNO-1"); text = "TURN-2"'
     assert named_rules(good) == {"TURN-1", "UNO-1", "UNO-2"}
@@ -38,14 +38,14 @@ def test_every_rule_is_named_by_a_test() -> None:
     assert named == {rule.id for rule in RULEBOOK}
 
 
-def test_every_rule_is_there_once_and_says_something() -> None:
+def test_every_rule_has_one_row_with_a_text() -> None:
     ids = [rule.id for rule in RULEBOOK]
     assert len(ids) == len(set(ids)) == 52
     assert all(rule.text and rule.source and rule.section for rule in RULEBOOK)
     assert {rule for rule in REFUSALS.values() if rule} <= set(ids)
 
 
-def test_the_rules_page_of_the_docs_is_what_the_rulebook_makes() -> None:
+def test_docs_rules_md_is_generated_from_the_rulebook() -> None:
     assert (DOCS / "rules.md").read_text(encoding="utf-8") == rulebook_markdown()
 
 

@@ -1,11 +1,11 @@
-"""Section "Mercy": 25 cards and a player is out."""
+"""Section "Mercy": a player with 25 cards is out."""
 
 from __future__ import annotations
 
 from tests.rules.tables import Case, Json, case, cases, check
 
 FULL = "y1 y3 y4 y5 y6 y8 y9 b5 b6 b8 b9 g3 g5 g6 g8 g9 b1 b2 b3 b4 g4 yS"
-"""22 cards, none of which a red card or a Draw Four asks for."""
+"""22 cards, none of which matches a red card or answers a Draw Four."""
 TEN: Json = {"mercy_limit": 10, "callout_penalty": 10}
 NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
 
@@ -47,7 +47,7 @@ NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
     ),
     case(
         "MERCY-1",
-        "by a catch: the turn stays",
+        "knocked out by a catch: the turn stays",
         "b1 b2 / g1 / y1 y2",
         "0 catch 1",
         {"hands": "b1 b2 / - / y1 y2", "out": [1], "turn": 0, "draw_pile": "-", "exposed": []},
@@ -57,7 +57,7 @@ NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
     ),
     case(
         "MERCY-1",
-        "by a catch of the player on turn: it moves on",
+        "knocked out on turn by a catch: the turn passes",
         "b1 / g1 g2 / y1 y2",
         "1 catch 0",
         {"out": [0], "turn": 1},
@@ -67,7 +67,7 @@ NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
     ),
     case(
         "MERCY-1 END-3",
-        "who owed a stack then takes it out of the game",
+        "a player who went out on a stack owed by a player knocked out wins",
         "b1 / - / y1 y2",
         "1 catch 0",
         {"out": [0], "winner": 1, "points": 253, "pending": None, "going_out": []},
@@ -80,7 +80,7 @@ NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
     ),
     case(
         "MERCY-1",
-        "and without anybody gone out the stack is gone",
+        "a stack owed by a player knocked out is cancelled",
         "b1 / g1 g2 / y1 y2",
         "1 catch 0",
         {"out": [0], "turn": 1, "pending": None},
@@ -104,7 +104,7 @@ NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
     ),
     case(
         "MERCY-1 UNO-6",
-        "by a false catch while a card is drawn",
+        "knocked out by a false catch after drawing a card",
         "b1 b2 b3 b4 b5 b6 b8 b9 r5 / g1 g2 / y1 y2",
         "0 catch 1",
         {"out": [0], "turn": 1, "phase": "play", "drawn": None},
@@ -135,7 +135,7 @@ NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
     case("MERCY-3", "no move", "r5 b1 / - / g2 g3", "1 draw", refused="out", out=[1]),
     case("MERCY-3", "no swap target", "r7 b1 / - / g2 g3", "", legal={0: "draw; play r7 swap 2", 1: ""}, out=[1]),
 )
-def test_it_shows_no_mercy_as_the_rulebook_says(row: Case) -> None:
+def test_mercy_follows_the_rulebook(row: Case) -> None:
     check(row)
 
 
@@ -152,7 +152,7 @@ def test_it_shows_no_mercy_as_the_rulebook_says(row: Case) -> None:
     ),
     case(
         "MERCY-1",
-        "and may be off",
+        "the limit may be off",
         f"{FULL} b1 b2 / g1 g2",
         "0 take",
         {"out": [], "winner": None, "turn": 1},
@@ -161,7 +161,7 @@ def test_it_shows_no_mercy_as_the_rulebook_says(row: Case) -> None:
         pending=(2, 2),
     ),
 )
-def test_the_mercy_limit_is_the_tables(row: Case) -> None:
+def test_the_mercy_limit_is_an_option(row: Case) -> None:
     check(row)
 
 
@@ -180,7 +180,7 @@ HUNDRED = " ".join(["g1"] * 100)
     ),
     case(
         "MERCY-1 ROUL-1",
-        "and a roulette until the colour shows",
+        "without a limit a roulette goes on until the colour shows",
         f"b1 {HUNDRED} / g1 g2",
         "0 color r",
         {"hands": f"b1 {HUNDRED} {HUNDRED} r5 / g1 g2", "draw_pile": "y1", "turn": 1},
@@ -190,5 +190,5 @@ HUNDRED = " ".join(["g1"] * 100)
         phase="choose_color",
     ),
 )
-def test_without_a_limit_a_hand_grows_as_long_as_there_are_cards(row: Case) -> None:
+def test_without_a_mercy_limit_hands_grow_without_end(row: Case) -> None:
     check(row)

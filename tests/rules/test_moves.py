@@ -1,4 +1,4 @@
-"""The kinds of moves: one table, by which everything goes; and when a turn ends."""
+"""The kinds of moves, and when a turn ends."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ EXAMPLES = {
 }
 
 
-def test_every_kind_of_move_has_an_example_and_is_carried_out_by_something() -> None:
+def test_every_kind_of_move_has_an_example_and_a_function() -> None:
     assert set(EXAMPLES) == set(MOVES) == set(KINDS)
     assert [name for name, kind in KINDS.items() if kind.name != name] == []
 
 
-def test_the_notation_has_every_kind_of_move_in_its_table() -> None:
+def test_docs_notation_md_lists_every_kind_of_move() -> None:
     notation = (Path(__file__).parents[2] / "docs" / "notation.md").read_text()
     assert [kind for kind in KINDS if f"\n| `{kind}" not in notation] == []
 
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in EXAMPLES.items() for text in texts])
-def test_a_move_is_printed_as_it_is_read(kind: str, text: str) -> None:
+def test_a_move_is_written_as_it_is_read(kind: str, text: str) -> None:
     move = parse_move(text)
     assert move.kind == kind
     assert str(move) == text
@@ -75,13 +75,13 @@ def test_a_move_is_printed_as_it_is_read(kind: str, text: str) -> None:
         "leave now", "clock", "clock clock draw", "Draw", "draw\n", "", "jump r5",
     ],
 )  # fmt: skip
-def test_any_other_text_is_no_move(text: str) -> None:
+def test_any_other_text_is_malformed(text: str) -> None:
     with pytest.raises(Refused) as refused:
         parse_move(text)
     assert refused.value.code == "malformed"
 
 
-def test_only_moves_of_the_turn_are_listed_for_the_player_on_turn_alone() -> None:
+def test_turn_moves_are_listed_only_for_the_player_on_turn() -> None:
     seen = {True: set[str](), False: set[str]()}
     for played in (one for seed in range(20) for one in play(PRESETS["classic"], 3, seed, most=200)):
         for seat in played.before.still_in():
@@ -99,12 +99,12 @@ THREE = (("r5", "b1", "b2"), ("g5", "g6"), ("y5", "y6"))
     ("line", "ends", "position"),
     [
         ("0 play r5", True, {}),
-        ("0 play rE", True, {"hands": (("rE", "b1", "b2"), *THREE[1:])}),  # the same player's further turn
+        ("0 play rE", True, {"hands": (("rE", "b1", "b2"), *THREE[1:])}),  # another turn of the same player
         ("0 play rR", True, {"hands": (("rR", "b1", "b2"), THREE[1], ()), "out": (2,)}),
         ("0 play WC", True, {"hands": (("WC", "b1", "b2"), *THREE[1:])}),
         ("0 color r", True, {"discard_pile": ["WC"], "color": None, "phase": "choose_color"}),
-        ("0 draw", False, {"draw_pile": ["b1", "r9"]}),  # a card is found
-        ("0 draw", True, {"draw_pile": ["b1"], "discard_pile": ["r3"]}),  # none is
+        ("0 draw", False, {"draw_pile": ["b1", "r9"]}),  # a playable card is drawn
+        ("0 draw", True, {"draw_pile": ["b1"], "discard_pile": ["r3"]}),  # no playable card is drawn
         ("0 play r9", True, {"phase": "drawn", "drawn": "r9", "hands": (("r9", "b1"), *THREE[1:])}),
         ("0 take", True, {"phase": "play", "pending": (2, 2), "discard_pile": ["r+2"]}),
         ("1 uno", False, {"hands": (THREE[0], ("g5",), THREE[2]), "exposed": (1,)}),
@@ -113,10 +113,10 @@ THREE = (("r5", "b1", "b2"), ("g5", "g6"), ("y5", "y6"))
         ("1 leave", False, {}),
         ("0 leave", True, {}),
         ("1 leave", True, {"hands": (*THREE[:2], ()), "out": (2,)}),  # the round is over
-        ("0 play r5", True, {"hands": (("r5",), *THREE[1:])}),  # so it is by the last card
+        ("0 play r5", True, {"hands": (("r5",), *THREE[1:])}),  # so is it after a last card
     ],
 )
-def test_it_says_whether_a_move_has_ended_a_turn(line: str, ends: bool, position: dict[str, Any]) -> None:
+def test_ends_turn_tells_if_a_move_ended_the_turn(line: str, ends: bool, position: dict[str, Any]) -> None:
     fields = {**TABLE, "hands": THREE, **position}
     if "pending" in fields:
         fields["pending"] = Pending(*fields["pending"])
@@ -127,7 +127,7 @@ def test_it_says_whether_a_move_has_ended_a_turn(line: str, ends: bool, position
 
 
 @pytest.mark.rule("MERCY-1")
-def test_a_catch_ends_the_turn_of_a_player_whom_it_takes_out() -> None:
+def test_a_catch_that_knocks_out_the_player_on_turn_ends_the_turn() -> None:
     options = options_from("no-mercy", {"mercy_limit": 10, "callout_penalty": 9})
     before = Position(hands=(("r5",), *THREE[1:]), turn=0, exposed=(0,), **{**TABLE, "draw_pile": ["b1"] * 20})
     move = Move("catch", target=0)

@@ -1,4 +1,4 @@
-"""Events as sentences, in three voices."""
+"""Events as sentences: to the player, to the target and to others."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ VOICES = [
 
 
 @pytest.mark.parametrize(("event", "yours", "theirs"), VOICES, ids=lambda value: str(value)[:40])
-def test_it_speaks_to_the_player_and_about_the_player(event: Event, yours: str, theirs: str) -> None:
+def test_a_sentence_addresses_the_player_or_names_them(event: Event, yours: str, theirs: str) -> None:
     for viewer, text in ((1, yours), (2, theirs), (None, theirs)):
         (shown,) = redact([event], viewer, over=False)
         assert sentence(shown, viewer, NAMES) == text
 
 
-def test_it_speaks_to_the_target_too() -> None:
+def test_a_sentence_addresses_the_target() -> None:
     assert sentence(Event("swapped", 1, target=0), 0, NAMES) == "Bob swaps hands with you."
     assert sentence(Event("caught", 1, target=0, amount=2), 0, NAMES) == "Bob catches you not calling UNO."
     assert sentence(Event("aimed", 1, target=0), 0, NAMES) == "Bob plays Color Roulette on you."
@@ -96,7 +96,7 @@ def test_a_name_is_never_read_as_a_template() -> None:
     assert sentence(Event("swapped", 1, target=0), None, names) == "[a|b]{seat} swaps hands with {target}."
 
 
-def test_a_name_keeps_its_case_where_a_sentence_begins() -> None:
+def test_a_name_keeps_its_case_at_the_start_of_a_sentence() -> None:
     names = ("alice_n", "you")
     assert sentence(Event("drew", 0, amount=1), 1, names) == "alice_n draws 1 card."
     assert sentence(Event("drew", 1, amount=1), None, names) == "you draws 1 card."
@@ -115,14 +115,14 @@ def assert_is_a_sentence(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", EVENTS)
-def test_every_kind_of_event_can_be_said_to_everybody(kind: str) -> None:
+def test_every_kind_of_event_has_a_sentence_for_every_viewer(kind: str) -> None:
     event = Event(kind, 1, "r5", "r", "stack", 2, ("r1", "g2"), 0, 57)
     for viewer in (None, 0, 1, 2):
         (shown,) = redact([event], viewer, over=False)
         assert_is_a_sentence(sentence(shown, viewer, NAMES))
 
 
-def test_every_event_of_many_games_can_be_said_to_everybody() -> None:
+def test_every_event_of_random_games_has_a_sentence_for_every_viewer() -> None:
     for preset, seeds in (("no-mercy", range(25)), ("classic", range(2))):
         for seed in seeds:
             for played in play(PRESETS[preset], 3, seed, leaving=0.005, most=400):

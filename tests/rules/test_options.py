@@ -1,4 +1,4 @@
-"""The options: their table, and what each value of each does."""
+"""The options: their rows, and what each value does."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
     ),
     case(
         "TURN-4",
-        "voluntary_draw off: then it must be",
+        "voluntary_draw off: without a playable card you must draw",
         "b1 b2 / g2 g3",
         "0 draw",
         {"drawn": "r9"},
@@ -63,7 +63,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
     ),
     case(
         "ROUL-2 END-1",
-        "roulette_color player: but not of the last card",
+        "roulette_color player: a last card has no colour",
         "WC / g2 g3",
         "0 play WC",
         {"winner": 0},
@@ -79,7 +79,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
     ),
     case(
         "ROUL-2 END-4",
-        "roulette_color player: which may end the round",
+        "roulette_color player: knocking the victim out may end the round",
         "WC b1 b2 / b1 b2 b3 b4 b5 b6 b8 b9",
         "0 play WC color r",
         {"winner": 0, "points": 250},
@@ -152,7 +152,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
     ),
     case(
         "UNO-4",
-        "uno_on_received_hand off: not even by one's own 7",
+        "uno_on_received_hand off: your own 7 owes nothing either",
         "r7 b1 b2 / g2",
         "0 play r7 swap 1",
         {"exposed": []},
@@ -194,7 +194,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
     ),
     case(
         "UNO-6",
-        "false_catch_penalty: oneself cannot be caught at all",
+        "false_catch_penalty: you cannot catch yourself",
         "r5 b1 / g2 g3",
         "1 catch 1",
         refused="nobody_to_catch",
@@ -202,7 +202,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
     ),
     case(
         "UNO-6 END-2",
-        "false_catch_penalty: one who went out is back in play",
+        "false_catch_penalty: a player who went out is back in the round",
         "- / b1 g2 / y1 y2",
         "0 catch 1",
         {"hands": "b1 / b1 g2 / y1 y2", "going_out": [], "turn": 1, "winner": None},
@@ -238,7 +238,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
     ),
     case(
         "STACK-1 WR4-2",
-        "stacking off: the own four are drawn at once",
+        "stacking off: with two left you draw your own four at once",
         "WR4 b1 b9 / g2 g3",
         "0 play WR4 color g",
         {"hands": "b1 b9 b1 b2 y3 g4 / g2 g3", "turn": 1},
@@ -279,11 +279,11 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
         draw_pile="b4 r9",
     ),
 )
-def test_an_option_does_what_its_row_says(row: Case) -> None:
+def test_options_do_what_their_help_says(row: Case) -> None:
     check(row)
 
 
-def test_the_table_has_a_row_for_every_field_and_nothing_else() -> None:
+def test_every_option_has_one_row() -> None:
     assert sorted(spec.name for spec in OPTIONS) == sorted(field.name for field in fields(Options) if field.init)
     usual = options_dict(PRESETS["no-mercy"])
     rules = {rule.id for rule in RULEBOOK}
@@ -293,7 +293,7 @@ def test_the_table_has_a_row_for_every_field_and_nothing_else() -> None:
         assert (spec.type is bool) == (not spec.values and not spec.ranges)
 
 
-def test_every_option_has_its_heading_and_its_title() -> None:
+def test_every_option_has_a_group_and_a_title() -> None:
     assert {spec.name: (spec.group, spec.title) for spec in OPTIONS} == {
         "deck": ("Cards and drawing", "Deck"),
         "hand_size": ("Cards and drawing", "Cards dealt to each"),
@@ -313,20 +313,20 @@ def test_every_option_has_its_heading_and_its_title() -> None:
     }
 
 
-def test_the_options_of_a_group_stand_together() -> None:
+def test_the_options_of_a_group_are_together() -> None:
     groups = [spec.group for spec in OPTIONS]
     assert all(groups)
     assert [title for title, _ in groupby(groups)] == list(dict.fromkeys(groups))
 
 
-def test_the_preset_no_mercy_is_the_rulebooks_column() -> None:
+def test_the_preset_no_mercy_has_the_values_of_the_rulebook() -> None:
     options = PRESETS["no-mercy"]
     assert (options.voluntary_draw, options.roulette_color, options.last_draw_card) == (True, "victim", "contest")
     assert (options.uno_on_received_hand, options.callout_penalty, options.false_catch_penalty) == (True, 2, 0)
     assert (options.mercy_limit, options.hand_size, options.scoring, options.target) == (25, 7, "winner", 1000)
 
 
-def test_the_preset_classic_differs_as_it_must() -> None:
+def test_the_preset_classic_has_its_own_values() -> None:
     assert options_diff("no-mercy", PRESETS["classic"]) == {
         "deck": "classic108",
         "draw_until_playable": False,
@@ -340,7 +340,7 @@ def test_the_preset_classic_differs_as_it_must() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_difference_makes_the_same_options_again(preset: str) -> None:
+def test_options_can_be_restored_from_their_difference(preset: str) -> None:
     changed = options_from(preset, {"mercy_limit": 30, "scoring": "penalty", "hand_size": 9})
     assert options_from(preset, options_diff(preset, changed)) == changed
     assert options_diff(preset, PRESETS[preset]) == {}
@@ -374,24 +374,22 @@ def test_bad_options_are_refused_with_one_sentence(preset: str, overrides: dict[
     assert str(refused.value) == sentence
 
 
-def test_a_mercy_limit_of_nought_is_no_limit_and_no_conflict() -> None:
+def test_a_mercy_limit_of_0_conflicts_with_no_hand_size() -> None:
     assert options_from("no-mercy", {"mercy_limit": 0, "hand_size": 15}).mercy_limit == 0
 
 
-def test_every_preset_is_known_by_a_title() -> None:
+def test_every_preset_has_a_title() -> None:
     assert {name: PRESET_TITLES[name] for name in PRESETS} == {"no-mercy": "No Mercy", "classic": "Classic"}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_what_is_stored_makes_the_same_options_again(preset: str) -> None:
+def test_options_can_be_restored_from_what_is_stored(preset: str) -> None:
     for changed in (*PRESETS.values(), replace(PRESETS["classic"], hand_size=3, scoring="penalty")):
         assert options_from_stored(preset, options_to_store(preset, changed)) == changed
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_what_is_stored_means_the_same_once_the_preset_offers_something_else(
-    preset: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stored_options_do_not_change_when_a_preset_offers_others(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = options_from(preset, {"hand_size": 6})
     kept = options_to_store(preset, before)
     monkeypatch.setitem(PRESETS, preset, replace(PRESETS[preset], hand_size=5, callout_penalty=4, zero_seven=False))
@@ -401,8 +399,8 @@ def test_what_is_stored_means_the_same_once_the_preset_offers_something_else(
     assert options_from_stored(preset, options_to_store(preset, offered)) == offered
 
 
-def test_what_stored_games_and_records_stand_on_is_never_edited() -> None:
-    """A row that fails here is put back as it was: what a preset offers is edited beside it."""
+def test_the_stored_options_of_presets_are_never_edited() -> None:
+    """If this fails, restore `stored` of the preset and edit `offered` instead."""
     assert {preset: options_dict(options_from_stored(preset, {})) for preset in ("no-mercy", "classic")} == {
         "no-mercy": {
             "deck": "nomercy168", "voluntary_draw": True, "draw_until_playable": True, "drawn_must_play": True,
@@ -419,6 +417,6 @@ def test_what_stored_games_and_records_stand_on_is_never_edited() -> None:
     }  # fmt: skip
 
 
-def test_a_name_that_is_no_preset_is_refused_where_it_is_read() -> None:
+def test_an_unknown_preset_is_refused() -> None:
     with pytest.raises(BadInput, match="no preset"):
         options_from_stored("house", {})

@@ -1,4 +1,4 @@
-"""The package as a thing to read and to import."""
+"""The docstrings and exports of the package."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MODULES = sorted(path.stem for path in Path(games.rules.__file__).parent.glob("*
 
 
 def undocumented(source: str) -> list[str]:
-    """Public functions and classes, and public methods of these, without a docstring."""
+    """Return the public functions, classes and methods without a docstring."""
     public = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
     classes = [node for node in public if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
     public += [node for owner in classes for node in owner.body if isinstance(node, ast.FunctionDef)]
     return [node.name for node in public if not node.name.startswith("_") and not ast.get_docstring(node)]
 
 
-def test_the_search_finds_what_has_no_docstring() -> None:
+def test_the_search_finds_missing_docstrings() -> None:
     assert undocumented('class A:\n    """A."""\n    def b(self): ...\n    def _c(self): ...') == ["b"]
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_everything_public_says_what_it_is(module: str) -> None:
+def test_everything_public_has_a_docstring(module: str) -> None:
     path = Path(games.rules.__file__).with_name(f"{module}.py")
     assert undocumented(path.read_text(encoding="utf-8")) == []
 
@@ -38,5 +38,5 @@ def test_the_examples_in_docstrings_are_true(module: str) -> None:
     assert result.failed == 0
 
 
-def test_what_the_package_offers_is_there() -> None:
+def test_everything_in_all_exists() -> None:
     assert [name for name in games.rules.__all__ if not hasattr(games.rules, name)] == []

@@ -1,4 +1,4 @@
-"""What a view foretells of a move is what the move then does."""
+"""`games.rules.preview`: its answers are what moves then do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ games = settings(max_examples=25, deadline=None, derandomize=True, suppress_heal
 
 @games
 @given(tables(), st.integers(2, 6), st.integers(0, 10**6))
-def test_a_play_leaves_as_many_cards_as_its_player_foresaw(options: Options, count: int, seed: int) -> None:
+def test_cards_after_is_right_for_every_play_of_random_games(options: Options, count: int, seed: int) -> None:
     shuffle = Shuffler(key_from_seed("")).shuffle
     for played in play(options, count, seed, most=150):
         before, seat = played.before, played.before.turn
@@ -49,8 +49,8 @@ def test_a_play_leaves_as_many_cards_as_its_player_foresaw(options: Options, cou
 
 @games
 @given(tables(), st.integers(2, 6), st.integers(0, 10**6))
-def test_whoever_leaves_foresaw_who_wins_by_it(options: Options, count: int, seed: int) -> None:
-    options = replace(options, hand_size=2)  # so that somebody soon goes out on a stack
+def test_winner_by_leaving_is_right_for_every_position_of_random_games(options: Options, count: int, seed: int) -> None:
+    options = replace(options, hand_size=2)  # so that players soon go out on a stack
     shuffle = Shuffler(key_from_seed("")).shuffle
     for played in play(options, count, seed, most=150, leaving=0.03):
         for seat in played.before.still_in():
@@ -58,7 +58,7 @@ def test_whoever_leaves_foresaw_who_wins_by_it(options: Options, count: int, see
             assert winner_by_leaving(view_for(played.before, seat, options)) == after.winner
 
 
-def test_random_play_reaches_both_ways_to_win_by_anothers_leaving() -> None:
+def test_random_games_have_both_ways_to_win_when_another_player_leaves() -> None:
     shuffle = Shuffler(key_from_seed("")).shuffle
     options, won = options_from("no-mercy", {"hand_size": 2}), set()
     for seed in range(30):
@@ -89,21 +89,21 @@ def seen(*hands: str, seat: int | None = 0, direction: int = 1) -> View:
         (("WR4", "g1 g2"), "play WR4 color g", 0),
     ],
 )
-def test_it_counts_what_a_play_leaves(hands: tuple[str, ...], text: str, left: int) -> None:
+def test_cards_after_counts_what_a_play_leaves(hands: tuple[str, ...], text: str, left: int) -> None:
     assert cards_after(seen(*hands), parse_move(text)) == left
 
 
-def test_a_nought_brings_the_hand_of_the_player_before_in_the_direction_of_play() -> None:
+def test_a_0_brings_the_hand_of_the_previous_player() -> None:
     hands = ("r0 b1", "g1 g2", "y1 y2 y3 y4")
     assert cards_after(seen(*hands, direction=1), parse_move("play r0")) == 4
     assert cards_after(seen(*hands, direction=-1), parse_move("play r0")) == 2
 
 
-def test_a_spectator_leaves_nothing_by_leaving() -> None:
+def test_a_spectator_who_leaves_makes_no_winner() -> None:
     assert winner_by_leaving(seen("r1", "g1", seat=None)) is None
 
 
-def test_a_view_and_its_position_agree_who_comes_next_and_who_came_before() -> None:
+def test_a_view_and_its_position_agree_on_the_next_and_previous_player() -> None:
     for played in play(NO_MERCY, 5, 3, leaving=0.03):
         position = played.after
         view = view_for(position, None, NO_MERCY)

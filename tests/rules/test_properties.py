@@ -1,4 +1,4 @@
-"""What holds in every position of every game."""
+"""Properties of every position of every game."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def cards_of(position: Position) -> Counter[str]:
 
 @games
 @given(tables(), players, seeds)
-def test_cards_are_conserved_and_somebody_still_in_can_act(options: Options, count: int, seed: int) -> None:
+def test_no_card_is_lost_and_a_player_can_always_move(options: Options, count: int, seed: int) -> None:
     deck = Counter(DECKS[options.deck].cards)
     for played in play(options, count, seed, most=400):
         after = played.after
@@ -71,7 +71,7 @@ def test_cards_are_conserved_and_somebody_still_in_can_act(options: Options, cou
 
 
 def every_move(position: Position, seat: int, options: Options) -> list[Move]:
-    """Every move there is about a seat's own cards, some other cards, and everybody."""
+    """Return all moves with a seat's own cards, some other cards, every colour and every target."""
     count = len(position.hands)
     cards = {*position.hands[seat], *position.hands[(seat + 1) % count], position.top, "WC", "r7"}
     known = sorted(cards & set(DECKS[options.deck].faces))
@@ -104,7 +104,7 @@ def test_a_move_is_listed_if_and_only_if_it_is_accepted(options: Options, count:
 
 
 def accepted(position: Position, seat: int, move: Move, options: Options, shuffle: object) -> bool:
-    try:  # on a copy, which remembers no list that the answer could be read from
+    try:  # on a copy, so that no cached list of moves could give the answer
         apply(position.copy(), seat, move, options, shuffle)  # type: ignore[arg-type]  # the shuffle made above
     except Refused:
         return False
@@ -113,7 +113,7 @@ def accepted(position: Position, seat: int, move: Move, options: Options, shuffl
 
 @games
 @given(tables(), players, seeds)
-def test_the_clock_has_exactly_one_move_for_whoever_is_on_turn(options: Options, count: int, seed: int) -> None:
+def test_the_clock_has_exactly_one_turn_move(options: Options, count: int, seed: int) -> None:
     shuffle = Shuffler(key_from_seed("")).shuffle
     for played in play(options, count, seed, most=60):
         if played.after.phase != "over":
@@ -127,7 +127,7 @@ def test_the_clock_has_exactly_one_move_for_whoever_is_on_turn(options: Options,
 
 @games
 @given(tables(), players, seeds)
-def test_apply_never_changes_what_it_is_given(options: Options, count: int, seed: int) -> None:
+def test_apply_never_changes_the_given_position(options: Options, count: int, seed: int) -> None:
     kept: list[tuple[Position, str]] = []
     for played in play(options, count, seed, most=60):
         kept.append((played.before, repr(played.before)))
@@ -136,7 +136,7 @@ def test_apply_never_changes_what_it_is_given(options: Options, count: int, seed
 
 
 class Sealed(Position):
-    """A position of which nothing can be set, not even what is no part of its value."""
+    """A position that raises when any attribute is set."""
 
     __slots__ = ()
 
@@ -153,7 +153,7 @@ def sealed(position: Position) -> Position:
 
 @games
 @given(tables(), players, seeds)
-def test_no_question_and_no_move_leaves_a_trace_on_a_position(options: Options, count: int, seed: int) -> None:
+def test_no_function_sets_an_attribute_of_a_position(options: Options, count: int, seed: int) -> None:
     shuffle = Shuffler(key_from_seed("")).shuffle
     for played in play(options, count, seed, most=60):
         position = sealed(played.before)
@@ -166,14 +166,14 @@ def test_no_question_and_no_move_leaves_a_trace_on_a_position(options: Options, 
         default_move(position, position.turn, options)
 
 
-def test_a_sealed_position_would_show_a_trace() -> None:
+def test_a_sealed_position_raises_when_an_attribute_is_set() -> None:
     position = sealed(deal(PRESETS["no-mercy"], 2, Shuffler(key_from_seed("")).shuffle))
     with pytest.raises(AttributeError, match="turn was set"):
         position.turn = 1
 
 
 def as_written(position: Position) -> Position:
-    """The position but for what its JSON does not keep: the order of what is held, and who left in earlier rounds."""
+    """Return a position without what NOTATION's JSON leaves out: the order of cards held, and `absent`."""
     return position.replace(
         hands=tuple(tuple(sorted(hand)) for hand in position.hands),
         set_aside=tuple(sorted(position.set_aside)),
@@ -183,7 +183,7 @@ def as_written(position: Position) -> Position:
 
 @games
 @given(tables(), players, seeds)
-def test_positions_events_and_moves_can_be_written_and_read_again(options: Options, count: int, seed: int) -> None:
+def test_positions_events_and_moves_survive_writing_and_reading(options: Options, count: int, seed: int) -> None:
     for played in play(options, count, seed, most=150):
         written = json.dumps(position_to_json(played.after))
         assert position_from_json(json.loads(written), options) == as_written(played.after)
@@ -193,37 +193,37 @@ def test_positions_events_and_moves_can_be_written_and_read_again(options: Optio
 
 @games
 @given(tables(), players, seeds)
-def test_a_stored_position_is_read_as_it_was(options: Options, count: int, seed: int) -> None:
+def test_a_position_survives_storing_and_reading(options: Options, count: int, seed: int) -> None:
     for played in play(options, count, seed, most=150):
         assert Position.from_json(json.loads(json.dumps(played.after.to_json()))) == played.after
 
 
-def test_a_field_that_was_not_stored_has_its_default() -> None:
+def test_a_missing_stored_field_has_its_default() -> None:
     needed = {"hands": [["r5"], ["b1"]], "turn": 1, "discard_pile": ["r3"]}
     assert Position.from_json(needed) == Position(hands=[["r5"], ["b1"]], turn=1, discard_pile=["r3"])
 
 
 @games
 @given(tables(), players, seeds)
-def test_a_view_and_the_hidden_cards_make_the_position(options: Options, count: int, seed: int) -> None:
+def test_a_view_with_the_hidden_cards_is_the_position(options: Options, count: int, seed: int) -> None:
     for played in play(options, count, seed, most=60):
         there = played.after
         view = view_for(there, there.turn, options)
         assert view.with_hidden(there.hands, draw_pile=there.draw_pile, set_aside=there.set_aside) == there
 
 
-def test_random_play_has_rounds_that_somebody_left_before() -> None:
+def test_random_rounds_include_players_who_left_earlier() -> None:
     firsts = [next(play(PRESETS["no-mercy"], 4, seed)).after for seed in range(20)]
     assert {len(first.absent) for first in firsts} == {0, 1, 2}
 
 
-def test_the_json_of_a_position_has_all_its_fields_but_one() -> None:
+def test_the_json_of_a_position_has_all_fields_except_absent() -> None:
     position = deal(PRESETS["no-mercy"], 3, Shuffler(key_from_seed("")).shuffle, absent=[1])
     assert {*position_to_json(position), "absent"} == set(FIELDS)
 
 
 def other_world(position: Position, seat: int | None) -> Position:
-    """The same to `seat`: everything it does not know is another card."""
+    """Return a position that looks the same to `seat`: all cards it does not know are replaced."""
     hands = tuple(hand if at == seat else ("r1",) * len(hand) for at, hand in enumerate(position.hands))
     return position.replace(
         hands=hands,
@@ -236,9 +236,7 @@ def other_world(position: Position, seat: int | None) -> Position:
 @pytest.mark.rule("SEE-1")
 @games
 @given(tables(), players, seeds)
-def test_a_view_is_the_same_in_every_world_that_differs_in_hidden_cards(
-    options: Options, count: int, seed: int
-) -> None:
+def test_a_view_does_not_depend_on_hidden_cards(options: Options, count: int, seed: int) -> None:
     for played in play(options, count, seed, most=200):
         for seat in (None, *range(count)):
             if played.after.phase != "over":
@@ -247,12 +245,12 @@ def test_a_view_is_the_same_in_every_world_that_differs_in_hidden_cards(
 
 
 def told(events: tuple[Event, ...], viewer: int | None) -> list[tuple[Event, str]]:
-    """What a viewer reads of a move while the round runs."""
+    """Return what a viewer reads about a move while the round runs."""
     return [(event, sentence(event, viewer, NAMES)) for event in redact(events, viewer, over=False)]
 
 
 def with_other_draws(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """The same events, had other cards been drawn in secret."""
+    """Return the same events with other secretly drawn cards."""
     return tuple(
         event._replace(cards=event.cards and ("r1",) * len(event.cards), card=event.card and "r1")
         if event.kind in ("drew", "found")
@@ -264,7 +262,7 @@ def with_other_draws(events: tuple[Event, ...]) -> tuple[Event, ...]:
 @pytest.mark.rule("SEE-1")
 @games
 @given(tables(), players, seeds)
-def test_cards_drawn_in_secret_change_nothing_that_others_read(options: Options, count: int, seed: int) -> None:
+def test_sentences_for_others_do_not_depend_on_secretly_drawn_cards(options: Options, count: int, seed: int) -> None:
     for played in play(options, count, seed, most=200):
         owners = {event.seat for event in played.events if event.kind in ("drew", "found")}
         for viewer in {None, *range(count)} - owners:
@@ -277,7 +275,7 @@ def test_cards_drawn_in_secret_change_nothing_that_others_read(options: Options,
 
 
 @pytest.mark.rule("SEE-1")
-def test_the_owner_reads_the_cards_and_the_comparison_of_worlds_would_find_a_leak() -> None:
+def test_the_comparison_of_sentences_finds_cards_shown_to_their_owner() -> None:
     moves = play(PRESETS["no-mercy"], 2, 1)
     played = next(p for p in moves if any(e.kind == "drew" and set(e.cards or ()) != {"r1"} for e in p.events))
     assert told(played.events, played.seat) != told(with_other_draws(played.events), played.seat)
@@ -285,7 +283,7 @@ def test_the_owner_reads_the_cards_and_the_comparison_of_worlds_would_find_a_lea
 
 
 @pytest.mark.rule("SEE-1")
-def test_once_the_round_is_over_everything_is_seen() -> None:
+def test_everything_is_shown_once_the_round_is_over() -> None:
     *_, last = play(PRESETS["no-mercy"], 4, 3)
     views = [view_for(last.after, seat, PRESETS["no-mercy"]) for seat in (None, 0, 1, 2, 3)]
     assert [view.hands for view in views] == [last.after.hands] * 5
@@ -301,7 +299,7 @@ SEEN_BY_ALL = (
 @pytest.mark.rule("SEE-1")
 @games
 @given(tables(), players, seeds)
-def test_a_view_has_what_is_seen_by_all_as_it_is(options: Options, count: int, seed: int) -> None:
+def test_a_view_has_the_public_fields_unchanged(options: Options, count: int, seed: int) -> None:
     for played in play(options, count, seed, most=200):
         for seat in (None, *range(count)):
             view = view_for(played.after, seat, options)
@@ -312,7 +310,7 @@ def test_a_view_has_what_is_seen_by_all_as_it_is(options: Options, count: int, s
 
 
 @pytest.mark.rule("SEE-1")
-def test_a_view_has_counts_where_others_have_cards() -> None:
+def test_a_view_has_counts_instead_of_hidden_cards() -> None:
     position = Position(
         hands=[["r5", "b1"], ["g2"]], turn=0, discard_pile=["W6", "r3"], draw_pile=["y1", "y2"], color="r",
         phase="drawn", drawn="r5", set_aside=["g9"], exposed=[1],
@@ -334,7 +332,7 @@ def test_random_games_end(count: int) -> None:
         assert last.after.points is not None
 
 
-def test_random_games_of_another_deck_end() -> None:
+def test_random_games_of_classic_end() -> None:
     for seed in range(5):
         *_, last = play(PRESETS["classic"], 2, seed, leaving=0.0, most=100_000)
         assert last.after.phase == "over"

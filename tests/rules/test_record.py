@@ -1,4 +1,4 @@
-"""Records: written, read and replayed, with everything they say checked."""
+"""Writing, reading and replaying records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DATE = "2026-11-21T00:13:00Z"
 def played_round(
     options: Options, players: int, secret: bytes, number: int, dealer: int, absent: set[int]
 ) -> RoundRecord:
-    """Play a random round and write down what a table would; adds leavers to `absent`."""
+    """Play a random round and return its record. Players who leave are added to `absent`."""
     rng, lines = random.Random(secret), []
     shuffler = Shuffler(secret)
     orders: list[list[str]] = []
@@ -100,13 +100,13 @@ MATCH = MATCHES["a match for three"]
 
 
 @pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
-def test_a_record_reads_back_as_it_was_written(record: Record) -> None:
+def test_a_record_survives_writing_and_reading(record: Record) -> None:
     text = print_record(record)
     assert parse_record(text) == record
     assert print_record(parse_record(text)) == text
 
 
-def test_a_record_writes_its_options_in_the_order_it_always_did() -> None:
+def test_the_order_of_options_in_a_record_has_not_changed() -> None:
     options = options_from(
         "no-mercy", {"target": 0, "scoring": "penalty", "hand_size": 3, "mercy_limit": 12, "voluntary_draw": False}
     )
@@ -117,7 +117,7 @@ def test_a_record_writes_its_options_in_the_order_it_always_did() -> None:
 
 
 @pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
-def test_a_record_says_the_same_once_its_preset_offers_other_rules(
+def test_a_record_does_not_change_when_its_preset_offers_other_options(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = print_record(record)
@@ -140,7 +140,7 @@ def test_a_record_replays_to_its_end(record: Record) -> None:
         assert ended == said.end
 
 
-def test_it_has_the_form_of_the_notation() -> None:
+def test_a_record_has_the_form_of_the_notation() -> None:
     lines = print_record(MATCH).splitlines()
     assert lines[:5] == [
         "record: 1", "preset: no-mercy", "options: {}", 'players: ["Ann", "Bo\u2602", "C \\"y\\""]', f"date: {DATE}",
@@ -171,7 +171,7 @@ def test_a_void_round_without_a_move_ends_where_it_started() -> None:
 
 
 @pytest.mark.rule("LEAVE-1")
-def test_a_match_is_won_by_the_last_one_who_has_not_left() -> None:
+def test_the_last_player_who_has_not_left_wins_the_match() -> None:
     lines = tuple(Line(FIRST.at, line) for line in ("0 leave", "1 leave"))
     only = MATCH.rounds[0]._replace(lines=lines, end=Outcome(2, 500))
     record = MATCH._replace(rounds=(only,), commitments=MATCH.commitments[:1], seeds=MATCH.seeds[:1], result=2)
@@ -182,9 +182,7 @@ def test_a_match_is_won_by_the_last_one_who_has_not_left() -> None:
 
 @pytest.mark.rule("SETUP-5")
 @pytest.mark.parametrize(("lines", "dealer"), [((), 2), (("1 leave",), 2), (("2 leave",), 0)])
-def test_a_void_round_is_dealt_again_by_the_same_dealer_unless_that_player_left(
-    lines: tuple[str, ...], dealer: int
-) -> None:
+def test_the_dealer_of_a_void_round_deals_again_unless_they_left(lines: tuple[str, ...], dealer: int) -> None:
     first = MATCH.rounds[0]._replace(lines=tuple(Line(FIRST.at, line) for line in lines), end=None)
     second = MATCH.rounds[0]._replace(number=2, lines=(), end=None)
     record = MATCH._replace(commitments=MATCH.commitments[:2], seeds=(), result=None)
@@ -205,7 +203,7 @@ FIRST = MATCH.rounds[0].lines[0]
 END = next(line for line in TEXT.splitlines() if line.startswith("end: "))
 LONG_TEXT = print_record(MATCHES["a long round"])
 SHUFFLE = next(line for line in LONG_TEXT.splitlines() if line.startswith("shuffle: "))
-SPOILT = {
+FALSE_RECORDS = {
     "another version": change(TEXT, "record: 1", "record: 2"),
     "no end of line": TEXT[:-1],
     "lines ended otherwise": TEXT.replace("\n", "\r\n"),
@@ -254,19 +252,21 @@ SPOILT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SPOILT)
-def test_a_record_that_says_what_is_not_so_is_refused(name: str) -> None:
+@pytest.mark.parametrize("name", FALSE_RECORDS)
+def test_a_false_record_is_refused(name: str) -> None:
     with pytest.raises(BadInput) as refused:
-        list(replay_record(parse_record(SPOILT[name])))
+        list(replay_record(parse_record(FALSE_RECORDS[name])))
     assert str(refused.value) == SENTENCES["records"][name]
 
 
-def test_a_match_that_is_over_has_its_seeds_or_its_deals_could_be_anything() -> None:
+def test_the_record_of_a_finished_match_needs_its_seeds() -> None:
     with pytest.raises(BadInput, match="has the seed of each round"):
         list(replay_record(MATCH._replace(seeds=())))
 
 
-def test_the_console_replays_a_record_a_line_a_round(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_console_prints_one_line_for_each_round_of_a_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "match.txt"
     path.write_text(TEXT, encoding="utf-8")
     assert main(["replay", "--record", str(path)]) == 0
@@ -280,7 +280,7 @@ def test_the_console_replays_a_record_a_line_a_round(tmp_path: Path, capsys: pyt
 
 
 @pytest.mark.parametrize("content", [None, b"\xff", b"record: 2\n"])
-def test_the_console_refuses_a_record_that_is_none(
+def test_the_console_refuses_a_file_that_is_no_record(
     content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "match.txt"

@@ -1,4 +1,4 @@
-"""The closed set of refusals: each code has a move that gets it, and they are checked in NOTATION's order."""
+"""Refusals: each code is reached by a move, and they are checked in NOTATION's order."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ROWS = (
 
 
 @cases(*ROWS)
-def test_every_refusal_has_a_move_that_gets_it(row: Case) -> None:
+def test_every_refusal_is_reached_by_a_move(row: Case) -> None:
     check(row)
     told = answer(row.request)["steps"][-1]
     assert told["rule"] == REFUSALS[row.refused]
@@ -49,7 +49,7 @@ def test_every_refusal_has_a_move_that_gets_it(row: Case) -> None:
     assert told["rule"] is None or told["rule"] in {rule.id for rule in RULEBOOK}
 
 
-def test_no_code_is_without_a_test_and_the_order_is_the_tables() -> None:
+def test_every_code_is_tested_in_the_order_of_the_table() -> None:
     assert [row.refused for row in ROWS] == list(REFUSALS)
 
 
@@ -128,7 +128,7 @@ TEXTS = [text for row in NO_MOVES.strip("\n").split("\n") for text in row.split(
 
 
 @pytest.mark.parametrize("text", ["", " ", "0 draw\n", *TEXTS], ids=ascii)
-def test_any_text_that_is_no_move_is_refused_as_malformed(text: str) -> None:
+def test_text_that_is_no_move_is_malformed(text: str) -> None:
     row = case("TURN-1", "", "r5 r7 W6 / g2 g3", text, refused="malformed")
     row.request["moves"] = [text]
     check(row)
@@ -146,7 +146,7 @@ LONG = "9" * 5000
     ],
     ids=["mover", "caught", "swapped"],
 )
-def test_a_seat_number_of_any_length_is_just_no_seat(line: str, code: str) -> None:
+def test_a_very_long_seat_number_is_no_seat(line: str, code: str) -> None:
     check(case("TURN-1", "", "r5 r7 W6 / g2 g3", line, refused=code))
 
 
@@ -161,7 +161,7 @@ def test_a_refused_move_changes_nothing_and_the_replay_goes_on() -> None:
 @pytest.mark.parametrize(
     "move", [Move("dance"), Move("play"), Move("play", "zz"), Move("pass"), Move("play", "W4", "r"), Move("")]
 )
-def test_a_move_made_by_a_program_is_checked_like_a_text(move: Move) -> None:
+def test_a_move_object_is_checked_like_text(move: Move) -> None:
     position = Position(hands=[["r5", "b1"], ["g2", "g3"]], turn=0, discard_pile=["r3"], color="r")
     with pytest.raises(Refused, match="malformed") as refused:
         apply(position, 0, move, NO_MERCY, Shuffler(b"").shuffle)
@@ -172,7 +172,7 @@ def test_a_move_made_by_a_program_is_checked_like_a_text(move: Move) -> None:
     ("seat", "card", "code"),
     [(0, "r7", None), (0, "W6", None), (0, "g5", "not_matching"), (1, "g2", "not_your_turn"), (0, "r1", "not_in_hand")],
 )
-def test_it_says_why_a_card_in_hand_cannot_be_played(seat: int, card: str, code: str | None) -> None:
+def test_why_not_says_why_a_card_cannot_be_played(seat: int, card: str, code: str | None) -> None:
     position = Position(hands=[["r7", "W6", "g5"], ["g2", "g3"]], turn=0, discard_pile=["r3"], color="r")
     refused = why_not(position, seat, card, NO_MERCY)
     assert (refused and refused.code) == code

@@ -1,4 +1,4 @@
-"""What options come to: the tables that the rules look things up in."""
+"""The lookup tables that `games.rules.ruleset` makes from the options."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ UNSTACKED = options_from("no-mercy", {"stacking": False}).rules.side
         (CLASSIC, "W", "color", "color"),
     ],
 )
-def test_a_play_asks_for_what_its_card_and_the_options_say(side: SideRules, card: str, asks: str, last: str) -> None:
+def test_a_play_asks_for_a_choice_according_to_card_and_options(
+    side: SideRules, card: str, asks: str, last: str
+) -> None:
     assert (side.plays.asks[card], side.last_plays.asks[card]) == (asks, last)
     assert (card in side.plays.swaps, card in side.last_plays.swaps) == (asks == "target", False)
 
@@ -46,7 +48,7 @@ def test_a_play_asks_for_what_its_card_and_the_options_say(side: SideRules, card
         (NO_MERCY, "WC", ["play WC"]),
     ],
 )
-def test_the_plays_of_a_card_are_spelled_out(side: SideRules, card: str, moves: list[str]) -> None:
+def test_the_plays_of_a_card_name_every_choice(side: SideRules, card: str, moves: list[str]) -> None:
     assert list(map(str, side.plays.moves[card])) == moves
 
 
@@ -65,7 +67,7 @@ def test_the_plays_of_a_card_are_spelled_out(side: SideRules, card: str, moves: 
         (NAMED, "WC", ("roulette_at_once",)),
     ],
 )
-def test_a_card_does_what_the_options_leave_of_its_row(side: SideRules, card: str, effects: tuple[str, ...]) -> None:
+def test_options_switch_off_effects_of_cards(side: SideRules, card: str, effects: tuple[str, ...]) -> None:
     assert side.effects[card] == effects
     assert set(effects) <= set(EFFECTS)
 
@@ -81,7 +83,7 @@ def test_a_card_does_what_the_options_leave_of_its_row(side: SideRules, card: st
         (CLASSIC, 2, ""),
     ],
 )
-def test_a_stack_is_answered_as_the_options_say(side: SideRules, value: int, answers: str) -> None:
+def test_stacking_follows_the_options(side: SideRules, value: int, answers: str) -> None:
     assert sorted(side.answers[value]) == answers.split()
 
 
@@ -94,23 +96,23 @@ def test_a_stack_is_answered_as_the_options_say(side: SideRules, value: int, ans
         ("WC", None, "WC W6", "r1 g+4"),
     ],
 )
-def test_a_card_matches_by_color_by_symbol_or_as_a_wild(top: str, color: str | None, fits: str, does_not: str) -> None:
+def test_cards_match_by_color_by_symbol_or_as_wilds(top: str, color: str | None, fits: str, does_not: str) -> None:
     assert set(fits.split()) <= NO_MERCY.matching[top, color]
     assert NO_MERCY.matching[top, color].isdisjoint(does_not.split())
 
 
-def test_a_discard_all_sheds_its_color_and_no_other_card_sheds() -> None:
+def test_only_discard_all_sheds_cards() -> None:
     assert {card: len(shed) for card, shed in NO_MERCY.sheds.items()} == {"rD": 16, "yD": 16, "gD": 16, "bD": 16}
     assert all(card[0] == shed[0] for card, cards in NO_MERCY.sheds.items() for shed in cards)
 
 
-def test_equal_options_share_their_tables() -> None:
+def test_equal_options_share_a_ruleset() -> None:
     assert options_from("no-mercy", {"target": 500}).rules is PRESETS["no-mercy"].rules
     assert PRESETS["classic"].rules.deck.name == "classic108"
     assert PRESETS["classic"].rules.side is PRESETS["classic"].rules.sides[0]
 
 
-def test_every_kind_of_move_belongs_to_a_phase_or_is_an_aside() -> None:
+def test_every_kind_of_move_is_a_turn_move_or_an_out_of_turn_move() -> None:
     of_phases = frozenset().union(*(phase.kinds for phase in PHASES.values()))
     assert of_phases == TURN_MOVES
     assert set(OUT_OF_TURN_MOVES) == set(KINDS) - TURN_MOVES

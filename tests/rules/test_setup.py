@@ -1,4 +1,4 @@
-"""Decks, the deal and who starts."""
+"""Decks, the deal and the first player."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_points_of_a_whole_deck_are_known() -> None:
         ("W4", "Wild Draw Four", "draw", 50, 4),
     ],
 )
-def test_a_card_is_called_and_counts_as_printed(card: str, name: str, kind: str, points: int, value: int) -> None:
+def test_a_card_has_its_name_kind_points_and_value(card: str, name: str, kind: str, points: int, value: int) -> None:
     face = face_of(card)
     assert (card_name(card), face.kind, face.points, face.value) == (name, kind, points, value)
 
@@ -88,7 +88,7 @@ def test_colors_and_decks_have_names() -> None:
     assert {name: deck.name for name, deck in DECKS.items()} == {name: name for name in DECKS}
 
 
-def test_a_card_that_several_decks_have_is_the_same_in_each_but_for_its_points() -> None:
+def test_a_card_differs_between_decks_only_in_its_points() -> None:
     for deck in DECKS.values():
         for card, face in deck.faces.items():
             assert face._replace(points=0) == face_of(card)._replace(points=0)
@@ -108,13 +108,13 @@ def test_the_shuffle_starts_from_the_order_of_the_notation() -> None:
 
 @pytest.mark.rule("SETUP-1")
 @pytest.mark.parametrize("players", [0, 1, 7])
-def test_it_deals_to_no_other_number_than_2_to_6(players: int) -> None:
+def test_a_table_must_have_2_to_6_players(players: int) -> None:
     with pytest.raises(BadInput, match=r"^A table has 2 to 6 players\.$"):
         deal(NO_MERCY, players, Shuffler(key_from_seed("")).shuffle)
 
 
 @pytest.mark.rule("SETUP-2")
-def test_it_deals_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
+def test_cards_are_dealt_one_at_a_time_from_the_left_of_the_dealer() -> None:
     order = list(DECKS["nomercy168"].cards)
     position = deal_cards(options_from("no-mercy", {"hand_size": 6}), 3, order, dealer=1)
     assert position.hands[2] == tuple(order[0:18:3])
@@ -125,7 +125,7 @@ def test_it_deals_one_card_at_a_time_from_the_left_of_the_dealer() -> None:
 
 
 @pytest.mark.rule("SETUP-3")
-def test_it_turns_cards_over_until_a_number_shows_and_nothing_has_an_effect() -> None:
+def test_cards_are_turned_over_until_a_number_without_effect() -> None:
     hands = ["r1"] * 14
     position = deal_cards(NO_MERCY, 2, [*hands, "W10", "rS", "WC", "b7", "g1"])
     assert position.discard_pile == ("W10", "rS", "WC", "b7")
@@ -142,7 +142,7 @@ def test_a_deal_without_a_number_to_start_with_is_refused() -> None:
 
 
 @pytest.mark.rule("SETUP-1")
-def test_it_deals_no_round_to_one_player_alone() -> None:
+def test_a_round_needs_two_players() -> None:
     with pytest.raises(BadInput, match=r"^A round needs at least 2 players\.$"):
         deal(NO_MERCY, 3, Shuffler(key_from_seed("")).shuffle, absent=(0, 2))
 
@@ -156,14 +156,12 @@ def test_the_player_left_of_the_dealer_starts_and_play_runs_clockwise(dealer: in
 
 @pytest.mark.rule("SETUP-5")
 @pytest.mark.parametrize(("dealer", "absent", "following"), [(0, (), 1), (3, (), 0), (0, (1, 2), 3), (2, (3, 0), 1)])
-def test_the_deal_moves_on_to_the_next_player_in_the_match(
-    dealer: int, absent: tuple[int, ...], following: int
-) -> None:
+def test_the_next_player_in_the_match_deals(dealer: int, absent: tuple[int, ...], following: int) -> None:
     assert next_dealer(dealer, 4, absent) == following
 
 
 @pytest.mark.rule("LEAVE-1")
-def test_who_left_the_match_is_dealt_nothing() -> None:
+def test_a_player_who_left_the_match_is_dealt_no_cards() -> None:
     position = deal(NO_MERCY, 4, Shuffler(key_from_seed("")).shuffle, dealer=0, absent=(1,))
     assert [len(hand) for hand in position.hands] == [7, 0, 7, 7]
     assert (position.turn, position.out, position.absent) == (2, (1,), (1,))

@@ -1,4 +1,4 @@
-"""The shuffle: exactly the notation's, fair, and committed to."""
+"""The shuffle: as in NOTATION, fair, and committed to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.rules import DEAL, DECKS, Shuffler, commitment, key_from_seed
 
 
 def by_the_book(key: bytes, cards: list[str], stream: str) -> list[str]:
-    """NOTATION's paragraph again, word for word."""
+    """Shuffle as NOTATION describes it, with the hmac module."""
     octets = b"".join(hmac.new(key, f"{stream}:{i}".encode(), hashlib.sha256).digest() for i in range(60))
     words = [int.from_bytes(octets[at : at + 4], "big") for at in range(0, len(octets), 4)]
     cards = list(cards)
@@ -27,7 +27,7 @@ def by_the_book(key: bytes, cards: list[str], stream: str) -> list[str]:
 
 @pytest.mark.parametrize("stream", ["0", "1", "12", "p0"])
 @pytest.mark.parametrize("seed", ["", "no mercy", "☂"])
-def test_it_is_the_shuffle_of_the_notation(seed: str, stream: str) -> None:
+def test_the_shuffle_is_the_one_of_the_notation(seed: str, stream: str) -> None:
     key, cards = key_from_seed(seed), list(DECKS["nomercy168"].cards)
     assert Shuffler(key).shuffle(cards, stream) == by_the_book(key, cards, stream)
 
@@ -38,21 +38,21 @@ def test_a_key_may_have_any_length(length: int) -> None:
     assert Shuffler(key).shuffle(cards, DEAL) == by_the_book(key, cards, DEAL)
 
 
-def test_it_leaves_what_it_is_given_as_it_is() -> None:
+def test_shuffling_does_not_change_its_input() -> None:
     cards = ["r1", "r2", "r3"]
     Shuffler(b"k").shuffle(cards, DEAL)
     assert cards == ["r1", "r2", "r3"]
     assert Shuffler(b"k").shuffle([], DEAL) == []
 
 
-def test_a_seed_becomes_its_hash_and_a_secret_is_committed_to() -> None:
+def test_the_key_of_a_seed_and_the_commitment_are_sha256() -> None:
     assert key_from_seed("☂") == hashlib.sha256("☂".encode()).digest()
     assert commitment(b"s" * 32) == hashlib.sha256(b"s" * 32).hexdigest()
 
 
-def test_every_order_comes_as_often_as_any_other() -> None:
+def test_all_orders_are_equally_frequent() -> None:
     rounds, cards = 4800, ["r1", "r2", "r3", "r4"]
     seen = Counter(tuple(Shuffler(str(n).encode()).shuffle(cards, DEAL)) for n in range(rounds))
     expected = rounds / 24
     chi_square = sum((seen[order] - expected) ** 2 / expected for order in permutations(cards))
-    assert chi_square < 49.7, "one run in a thousand would be worse by chance; the keys are fixed, so this one is not"
+    assert chi_square < 49.7, "a fair shuffle exceeds this once in 1,000 runs; with fixed keys the result is constant"

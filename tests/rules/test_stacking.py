@@ -68,7 +68,7 @@ OWED: Json = {"turn": 0, "discard_pile": "r+4", "pending": (4, 4)}
     case("STACK-3", "no draw", "r5 b1 / g2 g3", "0 draw", refused="cards_owed", **OWED),
     case(
         "STACK-3 UNO-2",
-        "calls and catches always are",
+        "calls and catches are always possible",
         "r5 b1 / g2 / y1",
         "1 uno; 0 catch 2",
         {"declared": [1], "hands": "b1 r5 / g2 / b1 b2 y1", "turn": 0, "pending": (4, 4)},
@@ -78,7 +78,7 @@ OWED: Json = {"turn": 0, "discard_pile": "r+4", "pending": (4, 4)}
     case("STACK-3", "nothing to take when nothing is owed", "r5 b1 / g2 g3", "0 take", refused="nothing_to_take"),
     case(
         "STACK-4",
-        "who takes loses the turn, and the next follows the last card",
+        "the taker loses the turn, and the next player follows the last card",
         "b1 b2 / g+4 r2 g3 / y1 y2",
         "0 take",
         {"turn": 1, "pending": None},
@@ -87,7 +87,7 @@ OWED: Json = {"turn": 0, "discard_pile": "r+4", "pending": (4, 4)}
     ),
     case(
         "STACK-4",
-        "or its player's colour",
+        "after a wild the next player follows its colour",
         "b1 b2 / g+4 b9 r3 / y1 y2",
         "0 take",
         {"turn": 1, "color": "b"},
@@ -97,12 +97,12 @@ OWED: Json = {"turn": 0, "discard_pile": "r+4", "pending": (4, 4)}
         pending=(6, 6),
     ),
 )
-def test_it_stacks_as_the_rulebook_says(row: Case) -> None:
+def test_stacking_follows_the_rulebook(row: Case) -> None:
     check(row)
 
 
 @pytest.mark.rule("STACK-1")
-def test_the_answers_to_a_stack_are_the_draw_cards_as_high_as_its_last_one_or_higher() -> None:
+def test_equal_or_higher_draw_cards_answer_a_stack() -> None:
     options = PRESETS["no-mercy"]
     deck = DECKS[options.deck].faces.values()
     for value in (2, 4, 6, 10):
@@ -112,5 +112,5 @@ def test_the_answers_to_a_stack_are_the_draw_cards_as_high_as_its_last_one_or_hi
 
 
 @pytest.mark.rule("STACK-1")
-def test_where_nothing_is_stacked_nothing_answers() -> None:
+def test_nothing_answers_a_stack_without_stacking() -> None:
     assert answers(Pending(4, 4), options_from("no-mercy", {"stacking": False})) == frozenset()

@@ -1,4 +1,4 @@
-"""Events and sentences are those of the golden stories."""
+"""Compares events and sentences with the golden stories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.rules.stories import GOLDEN, tell
 LINES = (GOLDEN / "stories.jsonl").read_text(encoding="utf-8").splitlines()
 
 
-def test_every_move_is_told_as_in_the_golden_stories() -> None:
+def test_events_and_sentences_match_the_golden_stories() -> None:
     stories = [json.loads(json.dumps(line)) for line in tell()]
     for line, wanted in zip(stories, map(json.loads, LINES), strict=True):
         assert line == wanted
@@ -21,11 +21,11 @@ def test_the_stories_have_every_kind_of_event() -> None:
     assert set(told) == set(EVENTS)
 
 
-def test_the_stories_have_every_refusal_that_always_says_the_same() -> None:
+def test_the_stories_have_every_refusal_with_a_fixed_sentence() -> None:
     told = {line["refused"] for line in map(json.loads, LINES) if "refused" in line}
     always = {Refused(code).message for code in REFUSALS}
     assert always - {""} <= told
 
 
-def test_no_refusal_is_without_a_sentence() -> None:
+def test_every_refusal_has_a_sentence() -> None:
     assert [line for line in map(json.loads, LINES) if line.get("refused") == ""] == []

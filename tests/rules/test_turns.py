@@ -225,5 +225,5 @@ NINE = "r1 r2 r4 r5 r6 r8 r9 y2 y4"
         {"turn": 1, "direction": 1, "pending": None, "phase": "play", "color": "r"},
     ),
 )
-def test_it_plays_a_turn_as_the_rulebook_says(row: Case) -> None:
+def test_a_turn_follows_the_rulebook(row: Case) -> None:
     check(row)

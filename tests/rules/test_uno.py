@@ -1,4 +1,4 @@
-"""Section "UNO": who owes a call, who may catch, and until when."""
+"""Section "UNO": calls, catches and callout windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-1",
-        "with the play itself",
+        "a call can be made with the play",
         "r5 b1 / g2 g3",
         "0 play r5 uno",
         {"exposed": [], "declared": [0]},
@@ -52,7 +52,7 @@ from tests.rules.tables import Case, case, cases, check
     case("UNO-2", "not by oneself", "r5 b1 / g2 g3", "0 play r5; 0 catch 0", refused="nobody_to_catch"),
     case(
         "UNO-2 TERM-1",
-        "by one who went out too",
+        "a player who went out may catch",
         "- / r5 b1 / g2",
         "0 catch 2",
         {"hands": "- / b1 r5 / b1 b2 g2"},
@@ -64,7 +64,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-2 MERCY-3",
-        "not by one who is out",
+        "a player who is out may not catch",
         "- / r5 b1 / g2",
         "0 catch 2",
         refused="out",
@@ -74,7 +74,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-2 ROUL-1",
-        "while a colour is chosen",
+        "a catch while a colour is chosen",
         "b1 / g2 g3",
         "1 catch 0",
         {"phase": "choose_color", "turn": 1},
@@ -85,7 +85,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-2 TURN-4",
-        "while a card drawn is to be played",
+        "a catch while a drawn card must be played",
         "b1 / g2 r5 / y1 y2",
         "2 catch 0",
         {"phase": "drawn", "drawn": "r5", "turn": 1},
@@ -96,14 +96,14 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-3",
-        "closed by the next play",
+        "the next play closes a window",
         "r5 b1 / r2 g2 g3 / y1 y2",
         "0 play r5; 1 play r2; 2 catch 0",
         refused="nobody_to_catch",
     ),
     case(
         "UNO-3",
-        "closed by the next draw",
+        "the next draw closes a window",
         "b1 / g2 g3 / y1 y2",
         "1 draw",
         {"exposed": [], "turn": 1},
@@ -112,7 +112,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-3",
-        "closed by a take",
+        "taking a stack closes a window",
         "b1 / g2 g3 / y1 y2",
         "1 take",
         {"exposed": []},
@@ -123,7 +123,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-3",
-        "closed by a colour",
+        "naming a colour closes a window",
         "b1 / g2 g3 / y1 y2",
         "1 color b",
         {"exposed": []},
@@ -134,7 +134,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-3",
-        "a further turn of the same player closes it too",
+        "another turn of the same player closes a window",
         "rE r1 / g2 g3",
         "0 play rE; 0 draw",
         {"exposed": []},
@@ -153,7 +153,7 @@ from tests.rules.tables import Case, case, cases, check
     case("UNO-3", "nor does a catch", "b1 / g2 / y1 y2", "2 catch 0", {"exposed": [1]}, turn=2, exposed=[0, 1]),
     case(
         "UNO-3 LEAVE-1",
-        "nor does leaving",
+        "leaving closes no window of another",
         "b1 / g2 g3 / y1 y2",
         "1 leave",
         {"exposed": [0], "turn": 2},
@@ -162,7 +162,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-3 END-2",
-        "nor does the draw of a stack that came back",
+        "the draw of a stack that came back closes no window",
         "- / g+2 b1 b3 / y+2 b4",
         "1 play g+2; 2 play y+2",
         {"exposed": [2], "turn": 1},
@@ -173,7 +173,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-3",
-        "nor does a refused move",
+        "a refused move closes no window",
         "b1 / g2 g3",
         "1 play g2",
         {"exposed": [0]},
@@ -206,7 +206,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-4",
-        "nor does it follow the hand along a 0",
+        "a call does not follow the hand passed by a 0",
         "r0 b1 b2 / g2 / y1 y2",
         "0 play r0",
         {"hands": "y1 y2 / b1 b2 / g2", "declared": [], "exposed": [2]},
@@ -214,7 +214,7 @@ from tests.rules.tables import Case, case, cases, check
     ),
     case(
         "UNO-4",
-        "every hand of one that a 0 moves owes one",
+        "every hand of one card passed by a 0 owes a call",
         "r0 b1 / g2 / y1",
         "0 play r0 uno",
         {"declared": [0], "exposed": [1, 2]},
@@ -231,5 +231,5 @@ from tests.rules.tables import Case, case, cases, check
         {"declared": [], "exposed": []},
     ),
 )
-def test_it_keeps_the_calls_as_the_rulebook_says(row: Case) -> None:
+def test_uno_calls_follow_the_rulebook(row: Case) -> None:
     check(row)

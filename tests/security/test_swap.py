@@ -1,8 +1,8 @@
 """Q26: while a game is played, cards that a viewer may not know are swapped in the database, and no answer changes.
 
 The players play by their browsers. Every few moves another viewer asks every address of the site and sends moves whose
-outcome no hidden card decides, once as the game is and once after each of two swaps. Every byte must agree but for
-what `ASIDE` lists: bodies, headers, cookies, and what the server logs. `test_swap_leaks.py` shows that leaks are found.
+outcome no hidden card decides, once as the game is and once after each of two swaps. Every byte must agree except for
+`VARYING_PARTS`: bodies, headers, cookies, and what the server logs. `test_swap_leaks.py` shows that leaks are found.
 
 `SWAP_ANSWERS=30000` compares so many answers.
 """

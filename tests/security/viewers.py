@@ -14,7 +14,7 @@ from tests.security.test_permissions import Row, rows
 from tests.security.world import World
 from tests.support.swaps import SWAPS
 from tests.support.tables import now_of, table_after
-from tests.support.worlds import Overheard, Reader, Transcript, another_world, fetched, undone
+from tests.support.worlds import CollectedLog, Reader, Transcript, another_world, fetched, undone
 
 PLAYERS: Final = ("seated", "opponent", "seated moderator")
 """Who sits at the table of a world, by seat."""
@@ -58,9 +58,9 @@ class Viewer(Reader):
         self.few = few
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
-        with Overheard() as overheard:
+        with CollectedLog() as collected:
             read = self._gets(table) | self._posts(table)
-        return read | {"the server's log": "\n".join(overheard.lines).encode()}
+        return read | {"the server's log": "\n".join(collected.lines).encode()}
 
     def _gets(self, table: Table) -> Transcript:
         page = f"/games/{table.game.code}/"

@@ -1,4 +1,4 @@
-"""What the server and an open page both say of the seconds that are left."""
+"""Seconds left and the text that the server and open pages show for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sweep and the clocks in tests that have a time of their own: noon."""
+"""Helpers for tests of clocks and the sweep, whose time is noon."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ THREE_HANDS = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3", "W6"], ["
 
 
 def due_table(position: Mapping[str, Any], people: Sequence[User | str], **fields: Any) -> Table:
-    """A table whose turn ran out a second before noon."""
+    """Return a table whose deadline passed a second before noon."""
     return table_at(
         position, people, **{"deadline": NOON - SECOND, "turn_since": NOON - HOUR, "remind_at": NOON - SECOND, **fields}
     )
 
 
 def swept(at: datetime = NOON, *, last: datetime | None = None) -> sweep.Swept:
-    """What a sweep does at this moment, the one before having run `last` (else just now)."""
+    """Run a sweep at a time and return what it did. The sweep before ran at `last`, by default at the same time."""
     Heartbeat.objects.update_or_create(pk=1, defaults={"at": last or at})
     return sweep.sweep(clock=lambda: at)
 
@@ -45,14 +45,14 @@ def move(table: Table, user: User, text: str, *, at: datetime = NOON, version: i
 
 
 def start_vacation(*, user: User, days: int, now: datetime) -> datetime:
-    """Begin a vacation, let the worker do its part, and return the end."""
+    """Start a vacation, run the worker's task for it, and return the end of the vacation."""
     until = vacations.start(user=user, days=days, now=now)
     quiet_hours.follow_rest(user_id=user.pk, now=now)
     return until
 
 
 def end_vacation(*, user: User, now: datetime) -> int:
-    """End a vacation, let the worker do its part, and return the number of days that come back."""
+    """End a vacation, run the worker's task for it, and return the number of days given back."""
     back = vacations.end(user=user, now=now)
     quiet_hours.follow_rest(user_id=user.pk, now=now)
     return back

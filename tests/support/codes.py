@@ -1,4 +1,4 @@
-"""What an authenticator app shows (RFC 6238, as this site uses it), and browsers of staff that have shown it."""
+"""Codes of authenticator apps (RFC 6238), and logged-in browsers of staff."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.conftest import logged_in
 
 
 def totp(secret: str, at: float | None = None) -> str:
-    """The six digits for this base32 secret, at this time or now."""
+    """Return the six digits for a base32 secret, at a time in seconds since the epoch or now."""
     key = base64.b32decode(secret + "=" * (-len(secret) % 8))
     digest = hmac.new(key, struct.pack(">Q", int((time.time() if at is None else at) // 30)), hashlib.sha1).digest()
     start = digest[-1] & 15
@@ -27,14 +27,14 @@ def totp(secret: str, at: float | None = None) -> str:
 
 
 def staff_browser(user: User) -> Client:
-    """A browser logged in as this member of staff, whose session has shown the second factor that they have."""
+    """Return a browser logged in as a member of staff, with the second factor confirmed."""
     browser = logged_in(user)
     show_factor(browser.session, user)
     return browser
 
 
 def confirmed_browser(user: User) -> Client:
-    """A browser logged in as this person, who has shown the password again a moment ago."""
+    """Return a browser logged in as a person who has just confirmed the password."""
     browser = logged_in(user)
     session = browser.session
     session[RECORDS] = [{"method": "password", "at": time.time(), "reauthenticated": True}]
@@ -44,7 +44,7 @@ def confirmed_browser(user: User) -> Client:
 
 
 def show_factor(session: SessionBase, user: User, *, ago: float = 0) -> None:
-    """Let this session have shown the second factor of its user so many seconds ago. Give the user one if needed."""
+    """Record in a session that the second factor was confirmed `ago` seconds ago. Give the user one if needed."""
     factor, _ = Authenticator.objects.get_or_create(user=user, type=Authenticator.Type.TOTP, defaults={"data": {}})
     shown = {"method": "mfa", "at": time.time() - ago, "type": factor.type, "id": factor.pk, "reauthenticated": True}
     session[RECORDS] = [shown]

@@ -1,4 +1,4 @@
-"""Many tables at once: copies of one, each with rows of its own."""
+"""Makes many copies of a table."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ M = TypeVar("M", bound=Model)
 
 
 def copy_table(table: Table, count: int, *, deadline: Callable[[int], datetime], turn: timedelta) -> list[int]:
-    """Make so many copies of a running table; the n-th has this deadline, its turn being so long. Gives their numbers.
+    """Make copies of a running table, with its position and without its log. Return their numbers.
 
-    They have the table's position and no log.
+    The n-th copy has the deadline `deadline(n)`. `turn` is the length of its turn.
     """
     made: list[int] = []
     while len(made) < count:

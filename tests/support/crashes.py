@@ -26,16 +26,16 @@ PROGRAMS: Final = {
     "beat": "nomercy beat",
     "Redis": "redis-server",
 }
-"""How the processes of a stack are told from each other on their command lines."""
+"""A part of the command line of each kind of process in a stack."""
 
 POSTGRESQL: Final = "PostgreSQL"
 VICTIMS: Final = (*PROGRAMS, POSTGRESQL)
 PATIENCE: Final = 180.0
-"""Seconds after a kill within which what was killed is back and moves are made again."""
+"""Seconds within which a killed process must be back and moves must be made again."""
 
 
 class Supervised:
-    """A PostgreSQL that is kept up, and all that it said."""
+    """A PostgreSQL that is restarted when it ends, and its log."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -50,15 +50,15 @@ class Supervised:
         self._things.close()
 
     def _remember(self, _: str) -> None:
-        self._said = self.said  # each start begins the log anew
+        self._said = self.said  # each start overwrites the log
 
     @property
     def said(self) -> str:
-        """Its log from the first start on."""
+        """The log from the first start on."""
         return self._said + (self.place.log.read_text() if self.place.log.exists() else "")
 
     def processes(self) -> list[int]:
-        """The server and its children; nothing while it is down."""
+        """Return the process ids of the server and its children; none while it is down."""
         server = postmaster_pid(self.place)
         return [] if server is None else [server, *descendants(server)]
 
@@ -68,7 +68,7 @@ until = partial(waiting.until, patience=PATIENCE)
 
 @dataclass
 class Crashes:
-    """Kills, and waits until what was killed is there again. `killed` counts."""
+    """Kills processes and waits until they are back. `killed` counts the kills."""
 
     stack: RunningStack
     postgres: Supervised
@@ -76,7 +76,7 @@ class Crashes:
     killed: Counter[str] = field(default_factory=Counter)
 
     def kill(self, victim: str) -> None:
-        """SIGKILL one process of `victim`: mostly the oldest, a master, else one of the children that do its work."""
+        """Kill one process of `victim` with SIGKILL: usually the oldest, the master, otherwise any of its processes."""
         pid = 0
 
         def hit() -> bool:
@@ -95,12 +95,12 @@ class Crashes:
         return found + [child for child in descendants(found[0]) if child not in found] if found else []
 
     def ended(self) -> dict[str, int]:
-        """How often script/stack found each of its processes ended."""
+        """Return how often script/stack reported the end of each of its processes."""
         said = "".join(self.stack.said)
         return dict(Counter(re.findall(r"^stack: (.+) ended with .+; it is started again", said, re.MULTILINE)))
 
     def all_up(self) -> bool:
-        """Whether there is a process of everything."""
+        """Return True if every victim has a process."""
         return all(self._pids(victim) for victim in VICTIMS)
 
 

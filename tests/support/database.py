@@ -1,4 +1,4 @@
-"""The database of all tests, and databases that are not it."""
+"""The test database, and additional databases."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from tests.support.stack import database_url
 
 OF_THIS_CHECKOUT: Final = f"test_template_{hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]}"
 WRITTEN_BY_MIGRATIONS: Final = {"auth_group", "auth_group_permissions", "auth_permission", "django_content_type"}
-"""The tables that hold rows in a new database."""
+"""The tables that have rows in a new database."""
 EMPTY_THE_AUDIT_LOG: Final = sql.SQL("""
 DO $$ BEGIN
     IF EXISTS (SELECT FROM games_auditentry) THEN TRUNCATE games_auditentry; END IF;
 END $$
 """)
-"""Its rows cannot be deleted (games/migrations/0004_audit_is_append_only.py)."""
+"""Rows of the audit log cannot be deleted (games/migrations/0004_audit_is_append_only.py), so it is truncated."""
 Server = psycopg.Connection[Any]
 
 
 def database_at(place: Place) -> AbstractContextManager[None]:
-    """Make the database of this place the one that Django uses, for the length of a block."""
+    """Let Django use the database of a place until the end of the block."""
     return _using(HOST=str(place.sockets), PORT=PORT, USER=ROLE, PASSWORD="", NAME=DATABASE)
 
 
 @contextmanager
 def empty_database(purpose: str) -> Iterator[None]:
-    """Make a new database beside that of all tests, for Django to use for the length of a block."""
+    """Let Django use a new, empty database until the end of the block."""
     with _server() as server, _new_database(server, f"test_nomercy_{os.getpid()}_{purpose}"):
         yield
 
 
 @contextmanager
 def migrated_database() -> Iterator[None]:
-    """Make a new database that has all tables, for Django to use for the length of a block.
+    """Let Django use a new database with all tables until the end of the block.
 
-    It is a copy of a template that is kept between runs, because the migrations take seconds and a copy does not.
+    It is a copy of a template that is kept between runs, because migrations take seconds and a copy does not.
     """
     with _server() as server:
-        # One process at a time: the first makes the template, and it can be copied while nobody is connected to it.
+        # One process at a time: the first makes the template, which can only be copied while nobody uses it.
         server.execute("SELECT pg_advisory_lock(hashtext(%s))", [OF_THIS_CHECKOUT])
         template = _template(server)
         with _new_database(server, str(connection.settings_dict["TEST"]["NAME"]), template):
@@ -60,7 +60,7 @@ def migrated_database() -> Iterator[None]:
 
 
 def empty() -> None:
-    """Delete all rows but those that a new database has.
+    """Delete all rows except those of a new database.
 
     Django's `flush` truncates all tables, which takes 50 times as long for a few rows, and deletes those rows too.
     """
@@ -72,7 +72,7 @@ def empty() -> None:
 
 
 def drop_databases_of_the_dead(url: str) -> None:
-    """Drop the databases of runs that were killed: the number of the process is part of their names."""
+    """Drop the databases of test runs that were killed. Their names have the process id of the run."""
     with psycopg.connect(url, autocommit=True) as server:
         for (name,) in server.execute("SELECT datname FROM pg_database WHERE datname ~ '^test_nomercy_[0-9]+'"):
             try:
@@ -82,7 +82,7 @@ def drop_databases_of_the_dead(url: str) -> None:
 
 
 def _template(server: Server) -> str:
-    """Return the name of the template for the migrations as they are now; make it and drop older ones if need be."""
+    """Return the name of the template for the current migrations. Make it, and drop older ones, if it is missing."""
     name = f"{OF_THIS_CHECKOUT}_{_digest_of_migrations()}"
     pattern = OF_THIS_CHECKOUT.replace("_", r"\_") + "%"
     found = [name for (name,) in server.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", [pattern])]
@@ -124,7 +124,7 @@ def _new_database(server: Server, name: str, template: str = "template1") -> Ite
 def _create(server: Server, name: str, template: str = "template1") -> None:
     database = sql.Identifier(name)
     server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(database, sql.Identifier(template)))
-    # Waiting for the disk at each commit would take a third of the time, and nothing here must outlast a crash.
+    # Waiting for the disk at each commit takes a third of the time, and test data need not survive a crash.
     server.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(database))
 
 

@@ -1,9 +1,12 @@
-"""What clients were told while they played, and whether the database still says so.
+"""Records what clients saw while they played, and compares it with the database.
 
-Clients write down every move that they send and every answer; an observer writes down positions as they are stored. In
-the end `faults_in` holds all of it against the log: every acknowledged move is there once and in order, none that was
-refused is there and none that nobody sent, the answers and the positions seen on the way are those that the log leads
-to, the log leads to what is stored, and no card is ever lost or doubled.
+Clients record every move that they send and every answer. An observer records stored positions. At the end `faults_in`
+compares all of it with the log:
+
+- every acknowledged move is in the log once and in order
+- the log has no refused move, and no move that nobody sent
+- the hands shown and the positions observed are those of the log
+- the log leads to the stored position, and no card was lost or doubled
 """
 
 from __future__ import annotations
@@ -21,15 +24,15 @@ from games.queries.verify import faults_of
 from games.rules import TURN_MOVES
 
 When = tuple[int, int]
-"""A position's place in its game: the number of its round, and the version."""
+"""The place of a position in its game: the number of the round, and the version."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """A move as its client knows it, which is sent with one token until there is an answer that says what became of it.
+    """A move that a client sends, with the same token, until an answer says if it was accepted.
 
-    `sent` and `answered` are seconds of one clock for all clients; `shown` is the version of the answer; `lost` counts
-    the answers that never came, or said no more than that something is broken.
+    `sent` and `answered` are times in seconds by one clock for all clients. `shown` is the version of the answer.
+    `lost` counts answers that never came or were server errors.
     """
 
     game: str
@@ -45,7 +48,7 @@ class Attempt:
 
 
 class HandShown(NamedTuple):
-    """What the answer to a move showed its player."""
+    """The hand that the answer to a move showed."""
 
     game: str
     when: When
@@ -54,7 +57,7 @@ class HandShown(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """A position as it was stored at some moment."""
+    """A position as it was stored during the game."""
 
     game: str
     when: When
@@ -62,7 +65,7 @@ class Observed(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """`kind` is one word; the sentence names the game and the line."""
+    """A fault. `kind` is one word, and `sentence` names the game and the move."""
 
     kind: str
     sentence: str
@@ -70,7 +73,7 @@ class Fault(NamedTuple):
 
 @dataclass
 class History:
-    """Everything the clients and the observer saw; lists that any thread may append to."""
+    """Everything that clients and the observer saw. Any thread may append to the lists."""
 
     attempts: list[Attempt] = field(default_factory=list)
     hands: list[HandShown] = field(default_factory=list)
@@ -82,7 +85,7 @@ class History:
         return [attempt for attempt in self.attempts if attempt.acknowledged]
 
     def figures(self) -> str:
-        """Counts of moves and of lost answers, for people."""
+        """Return the numbers of moves and lost answers as a sentence."""
         made = self.acknowledged
         unknown = [attempt for attempt in self.attempts if attempt.lost]
         settled = Counter(attempt.acknowledged for attempt in unknown)
@@ -94,7 +97,7 @@ class History:
 
 
 def observe(history: History, code: str) -> None:
-    """Note the position of a running game as it is stored now. Call outside a transaction."""
+    """Record the stored position of a running game. Call it outside a transaction."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -106,11 +109,14 @@ def observe(history: History, code: str) -> None:
     for hand in position.hands:
         cards.update(hand)
     if cards != Counter(rules.DECKS[table.options.deck].cards):
-        history.faults.append(Fault("cards", f"{code} at {when}: the cards stored are not the deck's"))
+        history.faults.append(Fault("cards", f"{code} at {when}: the stored cards are not those of the deck"))
 
 
 def faults_in(history: History) -> list[Fault]:
-    """Everything in which history and database disagree. Call when no move is under way, outside a transaction."""
+    """Return all differences between a history and the database.
+
+    Call it outside a transaction, when no move is being made.
+    """
     found = list(history.faults)
     by_game: defaultdict[str, list[Attempt]] = defaultdict(list)
     for attempt in history.attempts:
@@ -119,42 +125,42 @@ def faults_in(history: History) -> list[Fault]:
         lines = list(Move.objects.filter(game=game).order_by("n"))
         people = set(Seat.objects.filter(game=game, bot="").values_list("index", flat=True))
         attempts = by_game.pop(game.code, [])
-        found += _of_attempts(game.code, attempts, lines)
-        found += _of_lines(game.code, attempts, lines, people)
-        found += _of_order(game.code, attempts, lines)
+        found += _answer_faults(game.code, attempts, lines)
+        found += _sender_faults(game.code, attempts, lines, people)
+        found += _order_faults(game.code, attempts, lines)
         found += (Fault("stored", f"{game.code}: {sentence}") for sentence in faults_of(game.pk))
-        found += _of_sights(game, history)
+        found += _observation_faults(game, history)
     found += (Fault("lost", f"{code}: the whole game is gone") for code in by_game)
     return found
 
 
-def _of_attempts(code: str, attempts: list[Attempt], lines: list[Move]) -> Iterator[Fault]:
-    """Whether each answer was true."""
+def _answer_faults(code: str, attempts: list[Attempt], lines: list[Move]) -> Iterator[Fault]:
+    """Yield the answers that were wrong."""
     saved = {(line.seat, line.token): line for line in lines if line.token is not None}
     for attempt in attempts:
         line = saved.get((attempt.seat, attempt.token))
-        words = f"{code}: `{attempt.seat} {attempt.move}` on version {attempt.version}"
+        name = f"{code}: `{attempt.seat} {attempt.move}` on version {attempt.version}"
         if attempt.acknowledged is None:
-            yield Fault("unsettled", f"{words} was never answered")
+            yield Fault("unsettled", f"{name} was never answered")
         elif attempt.acknowledged and line is None:
-            yield Fault("lost", f"{words} was acknowledged and is not in the log")
+            yield Fault("lost", f"{name} was acknowledged and is not in the log")
         elif line is not None and not attempt.acknowledged:
-            yield Fault("refused", f"{words} was refused and is line {line.n}")
+            yield Fault("refused", f"{name} was refused and is line {line.n}")
         elif line is not None and line.text != attempt.move:
-            yield Fault("changed", f"{words} is line {line.n} as `{line.text}`")
+            yield Fault("changed", f"{name} is line {line.n} as `{line.text}`")
         elif line is not None and not _fits(attempt, line.n):
-            yield Fault("order", f"{words} was acknowledged at version {attempt.shown} and is line {line.n}")
+            yield Fault("order", f"{name} was acknowledged at version {attempt.shown} and is line {line.n}")
 
 
 def _fits(attempt: Attempt, n: int) -> bool:
-    """Whether a line's number is one that the answer allows: a turn's move comes right after what it was made on."""
+    """Return True if the answer allows the number of the move. A turn move must follow the version it was made on."""
     if rules.parse_move(attempt.move).kind in TURN_MOVES and n != attempt.version + 1:
         return False
     return attempt.version < n and (attempt.shown is None or n <= attempt.shown)
 
 
-def _of_lines(code: str, attempts: list[Attempt], lines: list[Move], people: set[int]) -> Iterator[Fault]:
-    """Whether each line of a person was sent, and is there once."""
+def _sender_faults(code: str, attempts: list[Attempt], lines: list[Move], people: set[int]) -> Iterator[Fault]:
+    """Yield the moves of people that nobody sent, or that are in the log twice."""
     sent = {(attempt.seat, attempt.token) for attempt in attempts}
     for line in lines:
         if line.seat in people and not line.text.startswith("clock ") and (line.seat, line.token) not in sent:
@@ -164,8 +170,8 @@ def _of_lines(code: str, attempts: list[Attempt], lines: list[Move], people: set
             yield Fault("doubled", f"{code}: what seat {seat} sent with the token {token} is there {count} times")
 
 
-def _of_order(code: str, attempts: list[Attempt], lines: list[Move]) -> Iterator[Fault]:
-    """Whether a move that was answered before another was sent stands before it."""
+def _order_faults(code: str, attempts: list[Attempt], lines: list[Move]) -> Iterator[Fault]:
+    """Yield the moves that come before a move that had been answered before they were sent."""
     by_token = {(attempt.seat, attempt.token): attempt for attempt in attempts if attempt.acknowledged}
     earliest = float("inf")  # answer to any later line
     for line in reversed(lines):
@@ -177,8 +183,8 @@ def _of_order(code: str, attempts: list[Attempt], lines: list[Move]) -> Iterator
         earliest = min(earliest, attempt.answered)
 
 
-def _of_sights(game: Game, history: History) -> Iterator[Fault]:
-    """Whether everything seen on the way is what the log leads to there."""
+def _observation_faults(game: Game, history: History) -> Iterator[Fault]:
+    """Yield the hands and positions seen during the game that are not those of the log."""
     positions = positions_of(game)
     for seen in history.observed:
         if seen.game == game.code and positions.get(seen.when) != seen.position:
@@ -190,7 +196,7 @@ def _of_sights(game: Game, history: History) -> Iterator[Fault]:
 
 
 def positions_of(game: Game) -> dict[When, rules.Position]:
-    """Every position that the log leads through, as far as the rules let it."""
+    """Return every position of the log, up to the first move that the rules refuse."""
     options = queries.options_of(game)
     seats = Seat.objects.filter(game=game).count()
     found: dict[When, rules.Position] = {}
@@ -202,6 +208,6 @@ def positions_of(game: Game) -> dict[When, rules.Position]:
             try:
                 position, _ = rules.apply(position, line.seat, rules.parse_move(line.text), options, shuffle)
             except rules.Refused:
-                break  # `faults_of` says so
+                break  # `faults_of` reports it
             found[round_.number, line.n] = position
     return found

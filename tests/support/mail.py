@@ -1,4 +1,4 @@
-"""Mails as their reader gets them: sent over real SMTP to a server of our own, parsed, links followed."""
+"""A mail server for tests, and helpers to read mails."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TAKEN = "250 OK"
 
 @dataclass
 class MailServer:
-    """A mail server on this machine. `answer` may refuse a mail (its envelope is given), or misbehave.
+    """A mail server on this machine.
 
-    `refuses` has what it says of addresses that it takes no mail for. Mails to those in `hangs` are read whole and
-    never answered, as by a server that looks for viruses for too long; at those in `hangs_up` it ends the connection.
-    `left` has all of these.
+    `answer` gets the envelope of each mail and returns the reply; it may refuse the mail or misbehave. `refuses` maps
+    addresses to the reply that refuses them. A mail to an address in `hangs` is read and never answered. After a mail
+    to an address in `hangs_up` the connection is closed. `left` has the mails of both, and `taken` those accepted.
     """
 
     answer: Callable[[Envelope], str] = lambda envelope: TAKEN
@@ -41,13 +41,13 @@ class MailServer:
 
     @property
     def mails(self) -> list[EmailMessage]:
-        """What was taken, in order, as messages."""
+        """The accepted mails, in order."""
         return [parsed(envelope.original_content or b"") for envelope in self.taken]
 
 
 @dataclass
 class _Hooks:
-    """What aiosmtpd calls. It reads every attribute of these at every connection: nothing here may cost anything."""
+    """The handlers that aiosmtpd calls. It reads every attribute at every connection, so none may be slow."""
 
     mail_server: MailServer
 
@@ -73,21 +73,21 @@ class _Hooks:
 
 
 class PatientBackend(EmailBackend):
-    """Waits for an answer longer than any test, and not so long that its claim is stale (`notices/outbox.py`)."""
+    """Waits longer for an answer than any test, but not until its claim is stale (`games/notices/outbox.py`)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options | {"timeout": 240})
 
 
 class NoServer(EmailBackend):
-    """A mail server that is away, and a request that must not talk to one."""
+    """A mail server that cannot be reached, for requests that must not use one."""
 
     def open(self) -> bool:
         raise ConnectionRefusedError
 
 
 def deliver_now() -> list[Any]:
-    """Let the outbox send what is due, and return every mail that Django's test backend has got so far."""
+    """Send what is due, and return all mails that Django's test backend has so far."""
     outbox.deliver(clock=timezone.now)
     return list(django_mail.outbox)
 
@@ -99,22 +99,22 @@ def parsed(content: bytes) -> EmailMessage:
 
 
 def text_of(mail: EmailMessage, kind: str = "plain") -> str:
-    """The text, or the HTML, of a mail."""
+    """Return the text of a mail, or with `kind` "html" its HTML."""
     part: Any = mail.get_body((kind,))
     content: str = part.get_content()
     return content
 
 
 def links_in(mail: EmailMessage) -> list[str]:
-    """The addresses of a mail's text, in order."""
+    """Return the links in the text of a mail, in order."""
     return re.findall(r"https?://\S+", text_of(mail))
 
 
 def serve(server: MailServer) -> Controller:
-    """Start the server on a free port; the caller stops it."""
+    """Start the server on a free port. The caller must stop it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     hooks = _Hooks(server)
-    controller = Controller(hooks, hostname="127.0.0.1", port=port, server_hostname="mail.test")  # or it asks DNS
+    controller = Controller(hooks, hostname="127.0.0.1", port=port, server_hostname="mail.test")  # avoids DNS
     controller.start()
     return controller

@@ -1,4 +1,4 @@
-"""What tests of pages share: a table somebody has just made, and the words of an answer."""
+"""Helpers for tests of pages."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ CHOICES: Final = {
     "public": "1",
     "preset": "no-mercy",
 }
-"""The form of a new table, filled in."""
+"""The fields of the form for a new table."""
 
 
 def open_table(user: User, **options: Any) -> Game:
-    """A table that waits for people, with this person as its host."""
+    """Make a table that waits for players, with a person as its host."""
     return lobby.create_table(user=user, options=lobby.TableOptions(**options), now=NOON).game
 
 
 def text_of(response: Any) -> str:
-    """What a page says, without its markup."""
+    """Return the text of a page, without markup."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
 
 
 def group(response: Any, name: str) -> str:
-    """The part of the front page below one heading."""
+    """Return the HTML of one group of games on the front page, or an empty text."""
     html = response.content.decode()
     found = re.search(rf'<section class="group[^"]*" aria-labelledby="group-{name}">.*?</section>', html, re.DOTALL)
     return found[0] if found else ""
 
 
 def log_lines(browser: Client, game: Game, rest: str = "", *, fragment: bool = False) -> list[str]:
-    """Return the lines of the log on a page of this table, newest first, without their times."""
+    """Return the lines of the log on a page of a game, newest first, without times."""
     headers = {"HX-Request": "true"} if fragment else {}
     body = browser.get(f"{game.get_absolute_url()}{rest}", headers=headers).content.decode()
     log = body[body.index('id="log"') :]

@@ -1,4 +1,4 @@
-"""The site's settings, with senders that wait for a mail server longer than a busy machine makes a test take."""
+"""The settings of the site, with a longer timeout for mail servers, for tests on a busy machine."""
 
 from nomercy.settings import *  # noqa: F403  # the point of this module
 

@@ -1,7 +1,7 @@
-"""People who play over HTTP as fast as the table allows, whatever happens to the site meanwhile.
+"""Players who play over HTTP as fast as the table allows, also while the site fails.
 
-Each has a thread. A move is sent with a token; when the answer is lost, or says no more than that something is broken,
-the very same is sent again until an answer settles it. Half of them move by the page's fragments, half as programs.
+Each player has a thread. A move is sent with a token. If the answer is lost or a server error, the same request is sent
+again until an answer settles it. Half of the players use the pages, half the API.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ PATIENCE: Final = 30.0
 RETRY: Final = 0.1
 POLL: Final = 0.25
 SETTLE: Final = 120.0
-"""Seconds within which a move must be settled once nothing is killed any more."""
+"""Seconds within which a move must be settled after the last kill."""
 REPEATED: Final = 0.1
-"""The share of acknowledged moves that are sent once more, and must move nothing."""
+"""The share of acknowledged moves that are sent again, which must change nothing."""
 
 VERSION: Final = re.compile(rb'data-version="(\d+)"')
 LATE: Final = frozenset({"stale", "over", "out", "nothing_owed", "nobody_to_catch"})
-"""Refusals that a legal move may meet because somebody was faster; any other is a fault of the site."""
+"""Refusals that a legal move may get because another player was faster. Any other is a fault of the site."""
 
 
 class Hand(NamedTuple):
-    """What a person moves by."""
+    """The logged-in browser and the API token of a person."""
 
     browser: Any
     token: str
@@ -48,7 +48,7 @@ class Hand(NamedTuple):
 
 @dataclass
 class Playing:
-    """What the players of one run share. `games` are the tables that are played at now."""
+    """What the players of one run share. `games` has the codes of the tables being played."""
 
     port: int
     history: History
@@ -59,7 +59,7 @@ class Playing:
 
 @dataclass
 class Player:
-    """A person at one table after another. `moved` wakes all who sit there."""
+    """A person who plays at one table after another. `moved` wakes all players of the tables."""
 
     name: str
     hand: Hand
@@ -76,7 +76,7 @@ class Player:
                 self.playing.games.add(code)
                 self._play(code)
                 self.playing.games.discard(code)
-        except BaseException as error:  # noqa: BLE001  # told by whoever waits for this thread
+        except BaseException as error:  # noqa: BLE001  # raised by the thread that waits for this one
             self.playing.failed.append(error)
 
     def _play(self, code: str) -> None:
@@ -97,7 +97,7 @@ class Player:
                     self.moved.wait(POLL)
 
     def _look(self, code: str) -> Any:
-        """The table as this player may see it, or None if the site does not say."""
+        """Return the player's view of a table, or None without an answer."""
         answer = self._send(Request("GET", f"/api/v1/games/{code}", {"Authorization": f"Bearer {self.hand.token}"}))
         if answer is not None and answer.status != 200:
             self._fault(f"{code}: looking was answered {answer.status}")
@@ -105,7 +105,7 @@ class Player:
         return answer and answer.json()
 
     def _move(self, attempt: Attempt) -> None:
-        """Make a move and wait until it is settled; some are then made once more."""
+        """Make a move and wait until it is settled. Then send some moves again."""
         self.playing.history.attempts.append(attempt)
         self._settle(attempt)
         if attempt.acknowledged and self.rng.random() < REPEATED:
@@ -134,7 +134,7 @@ class Player:
             time.sleep(RETRY)
 
     def _understood(self, attempt: Attempt, answer: Answer) -> bool:
-        """Whether the answer says what became of the move; then it is noted."""
+        """Record the answer and return True if it says whether the move was accepted."""
         if answer.status == 200:
             shown = self._shown_by_page(answer) if self.by_page else self._shown_by_program(attempt, answer)
             if shown is None:
@@ -159,7 +159,7 @@ class Player:
         return version
 
     def _send(self, request: Request) -> Answer | None:
-        """The answer, or None if it says nothing: it never came, or the site could not do its work."""
+        """Return the answer, or None if it never came or was a server error."""
         try:
             answer = exchange(self.playing.port, request, patience=PATIENCE)
             if request.path.startswith("/api/") and answer.status < 500:

@@ -1,9 +1,9 @@
-"""What a release leaves behind: its database, with games in every phase, as the next releases will find it.
+"""Writes the database of a release, with games in every phase, for the upgrade tests of later releases.
 
     .venv/bin/python -m tests.support.release tests/golden/release-0.1
 
-Run with the code of the release itself, it plays tables until each shows the phase it is named for, and writes
-`database.sql` and the records of the games that are over. tests/nomercy/test_upgrade.py brings all of them up to date.
+Run it with the code of the release. It plays each table until it is in the phase that it is named after, and writes
+`database.sql` and the records of the finished games. tests/nomercy/test_upgrade.py upgrades all of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PHASES: Final[Mapping[str, tuple[int, Callable[[Any], bool]]]] = {
     "reshuffled": (6, lambda now: now.reshuffles > 0 and now.phase == "play"),
     "over": (2, lambda now: now.phase == "over"),
 }
-"""Tables of a single round: how many people play there, and what the position is to be."""
+"""Tables of a single round: the number of players, and a test for the wanted position."""
 
 MATCHES: Final[Mapping[str, tuple[int, Callable[[Any], bool]]]] = {
     "secondround": (
@@ -45,11 +45,11 @@ MATCHES: Final[Mapping[str, tuple[int, Callable[[Any], bool]]]] = {
     "betweenrounds": (5000, lambda table: table.started.position.phase == "over"),
     "matchover": (500, lambda table: table.game.status == "over"),
 }
-"""Tables of two people at a match: its target, and how the table is to stand."""
+"""Tables of a match of two players: its target, and a test for the wanted table."""
 
 
 class Release:
-    """Makes the tables, with the code that it finds; to be made once Django is set up."""
+    """Makes the tables. Create it after `django.setup()`, because it imports the code of the site."""
 
     def __init__(self) -> None:
         from django.contrib.auth import get_user_model
@@ -67,7 +67,7 @@ class Release:
         self.users = [make(username=name, email=f"{name}@example.org", password=name) for name in names]
 
     def fill(self) -> Iterator[tuple[str, str]]:
-        """Make every table; gives name and record of the games that are over."""
+        """Make every table. Yield the code and the record of each finished game."""
         self.new_table("open", 1, players=4, public=False)
         self.new_table("closed", 1, players=3)
         self.lobby.leave_table(code="closed", viewer=Viewer(self.users[0]), now=MADE_AT)
@@ -99,7 +99,7 @@ class Release:
         self.play.play_move(code=code, viewer=Viewer(user), text=text, version=version, token=f"{version}", now=MADE_AT)
 
     def choice(self, position: Any, options: Any) -> tuple[int, Any]:
-        """A careful move of the seat on turn, or any of anybody's but to leave; chance alone reaches few phases."""
+        """Return a seat and its move, often a careful bot's. Random moves alone reach few phases."""
         seats = range(len(position.hands))
         legal = [(seat, move) for seat in seats for move in self.rules.legal_moves(position, seat, options)]
         own = [move for seat, move in legal if seat == position.turn]
@@ -110,7 +110,7 @@ class Release:
         return self.rng.choice([(seat, move) for seat, move in legal if move.kind != "leave"])
 
     def line_to(self, code: str, shows: Callable[[Any], bool]) -> list[tuple[int, Any]]:
-        """Moves from the deal of this table to a position that shows what is wanted."""
+        """Return moves that lead from the deal of a table to the wanted position."""
         table = self.table(code)
         shuffle = self.rules.Shuffler(bytes(table.started.round.secret)).shuffle
         while True:
@@ -124,7 +124,7 @@ class Release:
 
     def play_match(self, code: str, stands: Callable[[Any], bool]) -> None:
         next_round = self.play._next_round
-        if code == "betweenrounds":  # as if the process had died right after the last move of a round
+        if code == "betweenrounds":  # as if the process had been killed after the last move of a round
             self.play._next_round = lambda table, now: table
         try:
             while not stands(table := self.table(code)):
@@ -140,7 +140,7 @@ def main(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as checkout, running(place_for(Path(checkout))) as place:
-        os.environ |= {"DATABASE_URL": place.url, "SECRET_KEY": "of no use to anybody else " * 2}
+        os.environ |= {"DATABASE_URL": place.url, "SECRET_KEY": "not used anywhere else " * 2}
         os.environ["DJANGO_SETTINGS_MODULE"] = "nomercy.settings"
         import django
 

@@ -1,7 +1,6 @@
-"""A sender in a process of its own, to be killed: `python -m tests.support.sender MINUTES`.
+"""Sends due mails in a process that tests can kill: `python -m tests.support.sender MINUTES`.
 
-It works on the database it is given. Its clock stands so many minutes after now. It says `ready`, is told to begin,
-sends what is due, and ends.
+Its clock is MINUTES ahead. It prints `ready`, waits for a line on standard input, sends what is due, and ends.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A server of `nomercy.server` in a thread of the test, and clients that write HTTP by hand."""
+"""Runs a server of `nomercy.server` in a thread, and clients that write HTTP by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PATIENCE = 20.0
 
 @dataclass
 class App:
-    """A WSGI app that answers with what it was sent. `hold` makes requests to `/hold` wait for it in their thread."""
+    """A WSGI app that answers with the body it was sent. Requests to `/hold` wait until `hold` is set."""
 
     hold: threading.Event = field(default_factory=threading.Event)
     entered: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
@@ -42,7 +42,7 @@ class App:
     admission: Admission = field(init=False)
 
     def wait_for_open(self, number: int, address: str = "127.0.0.1") -> None:
-        """Wait until the server has so many requests of an address open."""
+        """Wait until the server has `number` open requests of an address."""
         addresses = self.admission.addresses
         until("counted", lambda: (addresses[address].requests if address in addresses else 0) == number)
 
@@ -57,7 +57,7 @@ class App:
 
 
 class QuickAsyncio:
-    """asyncio for uvicorn's server, which then checks every 5 ms, not 100, whether it has to stop."""
+    """Replaces asyncio in uvicorn's server, so that it checks every 5 ms instead of 100 ms if it has to stop."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(asyncio, name)
@@ -67,7 +67,7 @@ class QuickAsyncio:
 
 
 class FrontDoor(Server):
-    """uvicorn, accepting connections as `script/run` does."""
+    """A uvicorn server that accepts connections as `script/run` does."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=[])
@@ -76,10 +76,10 @@ class FrontDoor(Server):
 
 @contextmanager
 def serving(application: Any, limits: Limits) -> Iterator[int]:
-    """Serve an ASGI app at a port of this machine until the end of the block."""
+    """Serve an ASGI app until the end of the block. Yield its port."""
     with ExitStack() as stack:
         stack.enter_context(pytest.MonkeyPatch.context()).setattr(uvicorn.server, "asyncio", QuickAsyncio())
-        # Clients come from 127.0.0.2 as well.
+        # All addresses, because some clients connect from 127.0.0.2.
         listening = stack.enter_context(socket.create_server(("0.0.0.0", 0)))  # noqa: S104
         port = listening.getsockname()[1]
         configuration = config(application, stop_seconds=1)
@@ -97,7 +97,7 @@ def serving(application: Any, limits: Limits) -> Iterator[int]:
 
 @contextmanager
 def serving_app(app: App, limits: Limits, *, threads: int = 4) -> Iterator[int]:
-    """Serve a WSGI app the same way."""
+    """Serve a WSGI app until the end of the block. Yield its port."""
     app.admission = Admission(Bridge(app, threads=threads), limits)
     try:
         with serving(app.admission, limits) as port:
@@ -108,7 +108,7 @@ def serving_app(app: App, limits: Limits, *, threads: int = 4) -> Iterator[int]:
 
 @dataclass
 class Line:
-    """One connection. It is closed at the end of a `with` block."""
+    """A connection of a client. It is closed at the end of a `with` block."""
 
     port: int
     source: str = "127.0.0.1"
@@ -137,18 +137,18 @@ class Line:
         return self
 
     def answer(self) -> Reply:
-        """Read one answer, which says its length."""
+        """Read an answer that has a Content-Length."""
         head = self.head()
         return replace(head, body=self._file.read(int(head.headers["content-length"])))
 
     def head(self) -> Reply:
-        """Read the head of one answer."""
+        """Read the status and headers of an answer."""
         status = int(self._file.readline().split()[1])
         headers = {name.lower(): value for name, value in parse_headers(self._file).items()}
         return Reply(status, headers, b"")
 
     def read_slowly(self, seconds: float) -> Iterator[bytes]:
-        """Yield the parts of an answer with pauses that take so many seconds in all, and end with the answer."""
+        """Yield the parts of an answer, read with pauses of `seconds` in total."""
         pauses = 20
         head, _, first = self._file.read1().partition(b"\r\n\r\n")
         left = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0]) - len(first)
@@ -161,17 +161,17 @@ class Line:
             yield part
 
     def interim(self) -> int:
-        """Read an interim answer, which has no headers, and return its status."""
+        """Read an interim answer without headers, and return its status."""
         status = int(self._file.readline().split()[1])
         assert self._file.readline() == b"\r\n"
         return status
 
     def read(self, size: int) -> bytes:
-        """Read so many bytes."""
+        """Read `size` bytes."""
         return self._file.read(size)
 
     def closed(self) -> bytes:
-        """Wait until the server closes the connection, and return what it sent before."""
+        """Wait until the server closes the connection, and return what it sent before that."""
         parts = []
         try:
             while part := self._file.read1():
@@ -181,7 +181,7 @@ class Line:
         return b"".join(parts)
 
     def cut_off(self) -> bytes:
-        """Wait, without reading, until the server cuts the connection off, and return what had come by then."""
+        """Wait, without reading, until the server resets the connection, and return what had arrived."""
         poll = select.poll()
         poll.register(self._socket, select.POLLERR | select.POLLHUP)
         assert poll.poll(PATIENCE * 1000), "not cut off"
@@ -196,7 +196,7 @@ class Reply:
 
 
 def request(method: str = "GET", path: str = "/", body: bytes | None = None, **headers: str) -> bytes:
-    """Return a request's bytes. A header `X_Y=…` is written with hyphens; `body` brings its Content-Length."""
+    """Return the bytes of a request. `X_Y` becomes the header `X-Y`. A `body` adds its Content-Length."""
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     lines += [f"Content-Length: {len(body)}"] if body is not None else []

@@ -1,6 +1,6 @@
-"""A browser's end of a websocket, spoken to the ASGI app directly.
+"""A websocket client that talks to the ASGI app directly.
 
-Channels has one of its own, but importing it needs Daphne, which this project does not use.
+The one of Channels needs Daphne, which this project does not use.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ ORIGIN = "http://127.0.0.1:8000"
 
 
 class Socket:
-    """One socket of the game `code`, or at another `path`, with the session of `browser`.
+    """A websocket of the game `code`, or at another `path`, with the session of `browser`.
 
-    It comes from the network address `client`, with more `headers`, from a page of `origin`, and asks `host`.
+    `client` is its network address, `headers` are more headers, and `origin` and `host` are those two headers.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Socket:
             "headers": sent,
             "client": [client, 50_000],
             "subprotocols": [],
-            "extensions": {"websocket.http.response": {}},  # as uvicorn has it
+            "extensions": {"websocket.http.response": {}},  # as in uvicorn
         }
         # asgiref's tester is untyped.
         self._app: Any = ApplicationCommunicator(application, self.scope)  # type: ignore[no-untyped-call]
@@ -87,31 +87,31 @@ class Socket:
         return {name.decode(): value.decode() for name, value in self.refused_with["headers"]}
 
     async def told_or_closed(self) -> dict[str, Any] | int:
-        """What it hears first, or the code of its close."""
+        """Return the next message, or the code if the socket is closed."""
         message = await self._app.receive_output(5)
         return int(message["code"]) if message["type"] == "websocket.close" else dict(json.loads(message["text"]))
 
     async def told(self) -> Any:
-        """The next message, read as JSON."""
+        """Return the next message, parsed from JSON."""
         message = await self._app.receive_output(5)
         assert message["type"] == "websocket.send", message
         return json.loads(message["text"])
 
     async def closed(self) -> int:
-        """The code of the close that comes next."""
+        """Return the code with which the socket is closed next."""
         message = await self._app.receive_output(5)
         assert message["type"] == "websocket.close", message
         code: int = message["code"]
         return code
 
     async def told_until_closed(self) -> int:
-        """Return the code of the close that comes, whatever is told before."""
+        """Skip messages until the socket is closed, and return the code."""
         while not isinstance(answer := await self.told_or_closed(), int):
             pass
         return answer
 
     async def hears_nothing(self) -> bool:
-        """Whether no message waits, and none comes in a moment."""
+        """Return True if no message arrives within 50 ms."""
         return bool(await self._app.receive_nothing(timeout=0.05))
 
     async def say(self, frame: str | bytes) -> None:
@@ -124,7 +124,7 @@ class Socket:
 
 
 def run(scenario: Coroutine[Any, Any, T]) -> T:
-    """Run a scenario as the server runs its sockets: the layer's queues belong to this event loop."""
+    """Run a scenario in an event loop of its own, which the channel layer then uses."""
 
     async def in_server_loop() -> T:
         ServerLoopLayer.loop = asyncio.get_running_loop()
@@ -134,7 +134,7 @@ def run(scenario: Coroutine[Any, Any, T]) -> T:
 
 
 def thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """For a fixture: Channels reads the database in a thread of its own, whose connection nobody else would close."""
+    """For fixtures: close the database connection of the thread in which Channels reads the database."""
     monkeypatch.setattr(ServerLoopLayer, "loop", None)
     monkeypatch.setattr(announce, "_paused_until", {})
     yield

@@ -1,4 +1,4 @@
-"""The production processes for a test: `script/stack` on the test database, watched from outside."""
+"""Runs `script/stack`, the processes of production, on the test database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUIET_SECONDS = 20.0
 
 
 def database_url() -> str:
-    """The address of the database that this process uses now."""
+    """Return the URL of the database that this process uses."""
     parts = connection.settings_dict
     person = quote(parts["USER"], safe="") + (f":{quote(parts['PASSWORD'], safe='')}" if parts["PASSWORD"] else "")
     return f"postgres://{person}@{quote(parts['HOST'], safe='')}:{parts['PORT'] or 5432}/{parts['NAME']}"
@@ -33,22 +33,22 @@ def database_url() -> str:
 
 @dataclass
 class RunningStack:
-    """A stack that answers, and what it has said so far."""
+    """A running stack. `said` has the lines that it has printed so far."""
 
     url: str
     process: subprocess.Popen[str]
     said: list[str] = field(default_factory=list)
 
     def pids(self, program: str) -> list[int]:
-        """The processes of this stack whose command line holds `program`, the oldest first."""
+        """Return the ids of the processes whose command line has `program`, oldest first."""
         return descendants(self.process.pid, program)
 
     def kill(self, program: str, number: signal.Signals) -> None:
-        """Send a signal to the oldest of these processes: of a master and its workers, the master."""
+        """Send a signal to the oldest of these processes, which is the master if there are workers."""
         os.kill(self.pids(program)[0], number)
 
     def hold(self) -> None:
-        """Stop every process of the site while none is at work, so that the database can be emptied."""
+        """Stop every process of the site while none uses the database, so that it can be emptied."""
         until = time.monotonic() + QUIET_SECONDS
         while True:
             self._signal(signal.SIGSTOP)
@@ -68,7 +68,7 @@ class RunningStack:
 
 
 def descendants(ancestor: int, program: str = "") -> list[int]:
-    """The children of a process and theirs whose command line holds `program`, the oldest first."""
+    """Return the ids of all descendants of a process whose command line has `program`, oldest first."""
     parents = {ancestor}
     found = []
     for pid, parent, command in sorted(_processes()):
@@ -100,7 +100,7 @@ def _processes() -> Iterator[tuple[int, int, str]]:
 
 @contextmanager
 def stack(**settings_: str) -> Iterator[RunningStack]:
-    """A stack on the test database, stopped at the end of the block; fails unless it stops in good order."""
+    """Run a stack on the test database until the end of the block. Fail unless it stops with status 0."""
     port = free_port()
     environment = os.environ | {
         "PORT": str(port),

@@ -1,4 +1,4 @@
-"""What tests of the staff share: a game, and how an act at its table is asked for, refused and audited."""
+"""Helpers for tests of staff acts: a game, arguments, refusals and audit entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REASON = "Their power is out for a day"
 
 
 def refused(code: str, act: Callable[..., Any], /, **arguments: Any) -> str:
-    """The sentence of a refusal that has this code."""
+    """Check that a call is refused with a code, and return the sentence."""
     with pytest.raises(Denied) as denied:
         act(**arguments)
     assert denied.value.code == code
@@ -26,7 +26,7 @@ def refused(code: str, act: Callable[..., Any], /, **arguments: Any) -> str:
 
 
 def entry_of(table: Table) -> AuditEntry:
-    """The one audit entry there is, which is about this table and has the reason."""
+    """Return the only audit entry, and check that it is about a table and has the reason."""
     entry = AuditEntry.objects.get()
     assert (entry.game_id, entry.game_code, entry.reason) == (table.game.pk, table.game.code, REASON)
     return entry
@@ -34,12 +34,12 @@ def entry_of(table: Table) -> AuditEntry:
 
 @pytest.fixture
 def dealt(alice: User, bob: User, charlie: User) -> Table:
-    """A match of three people, seven moves old, that follows from its deal; seat 0 is Alice's."""
+    """Return a match of three people after seven moves that follow from its deal. Alice has seat 0."""
     table = table_after([alice, bob, charlie], 7, seed=0)
     Game.objects.filter(pk=table.game.pk).update(target=500, deadline=NOON + timedelta(hours=10), turn_since=NOON)
     return now_of(table)
 
 
 def act(table: Table, by: User, **more: Any) -> dict[str, Any]:
-    """What every act at a table is asked with."""
+    """Return the arguments that every act at a table needs."""
     return {"game_id": table.game.pk, "by": by, "reason": REASON, "now": NOON, **more}

@@ -1,7 +1,6 @@
-"""Cards that somebody may not know, swapped in the rows of a running game. Each way of swapping is a row of `SWAPS`.
+"""Swaps cards that a viewer may not know in the rows of a running game. `SWAPS` has a row for each kind of swap.
 
-What a new rule hides (the other side of a card, a standing order, a bluff) gets a row here, and is swapped in every
-test that compares worlds.
+Add a row for everything else that a new rule hides. All tests that compare worlds then swap it.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from tests.support.tables import change_position
 PILE: Final = "the draw pile"
 ASIDE: Final = "cards set aside"
 Places = dict[str, list[str]]
-"""Where cards lie that a viewer may not know, and which; a hand is called after its seat."""
+"""The hidden cards by place. The name of a hand is the number of its seat."""
 Swap = Callable[[Table, int | None, random.Random], bool]
-"""Swaps what a seat (None: somebody who watches) may not know. False: there is nothing here to swap."""
+"""A function that swaps what a seat, or a spectator (None), may not know. It returns False if it can swap nothing."""
 
 
 def _hidden(table: Table, seat: int | None) -> Places:
@@ -43,7 +42,7 @@ def _store(table: Table, seat: int | None, places: Places) -> None:
 
 
 def _of_cards(choose: Callable[[Places, random.Random], bool]) -> Swap:
-    """Return the swap that moves cards between places as `choose` says."""
+    """Return a swap that moves cards between places with `choose`."""
 
     def swap(table: Table, seat: int | None, rng: random.Random) -> bool:
         places = _hidden(table, seat)
@@ -69,7 +68,7 @@ def _hand_and_pile(places: Places, rng: random.Random) -> bool:
 
 
 def _hands(places: Places) -> list[str]:
-    """Return the hands with cards in them: a player who is out has none."""
+    """Return the names of hands that are not empty."""
     return [name for name, cards in places.items() if cards and name not in (PILE, ASIDE)]
 
 
@@ -78,7 +77,7 @@ def _aside_and_pile(places: Places, rng: random.Random) -> bool:
 
 
 def _exchange(places: Places, one: str, other: str, rng: random.Random) -> bool:
-    """Exchange a card of one place for a different one of the other."""
+    """Exchange a card of one place for a different card of the other. Return False if there is none."""
     pairs = [(i, j) for i, a in enumerate(places[one]) for j, b in enumerate(places[other]) if a != b]
     if not pairs:
         return False
@@ -110,7 +109,7 @@ def _deal_and_secret(table: Table, seat: int | None, rng: random.Random) -> bool
 
 
 def _told_cards(table: Table, seat: int | None, rng: random.Random) -> bool:
-    """Put other cards into what the log tells of them to others than `seat`."""
+    """Replace the private cards in the log of all seats except `seat`."""
     hidden = [card for place in _hidden(table, seat).values() for card in place]
     moves = list(Move.objects.filter(round=table.started.round))
     for event in (event for move in moves for event in move.events if event["seat"] != seat):
@@ -130,7 +129,7 @@ def _write_events(moves: Sequence[Move]) -> None:
 
 
 def everything(table: Table, seat: int | None, rng: random.Random) -> bool:
-    """Swap all that is hidden at once: where each card lies, the deal, the secret, and what the log tells of cards."""
+    """Swap everything that is hidden: the places of cards, the deal, the secret and the cards in the log."""
     _told_cards(table, seat, rng)
     _deal_and_secret(table, seat, rng)
     return _of_cards(_every_card)(table, seat, rng)

@@ -1,4 +1,4 @@
-"""Tables for tests, set up from positions in the notation so that a test reads as one."""
+"""Makes tables for tests from positions in the notation."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def table_at(
     preset: str = "no-mercy",
     **game_fields: Any,
 ) -> Table:
-    """A running game in this position; `people` are its seats in order, a string being the bot of that name.
+    """Make a running game in a position. `people` are its seats in order: people, or names of bots.
 
-    The log is empty, so such a game does not follow from its deal: `faults_of` rightly finds fault with it.
+    The log is empty, so the game does not follow from its deal, and `faults_of` reports that.
     """
     diff = dict(options or {})
     engine = rules.options_from(preset, {**diff, "target": target})
@@ -61,18 +61,18 @@ def _game_of(people: Sequence[User | str], **fields: Any) -> tuple[Game, list[Se
 
 
 def now_of(table: Table) -> Table:
-    """The same table as it is stored now."""
+    """Return the same table as it is stored now."""
     return queries.load(Game.objects.get(pk=table.game.pk))
 
 
 def change_position(table: Table, **fields: object) -> None:
-    """Store the position of a table's round with other values in these fields; no line of the log says so."""
+    """Store other values in fields of a table's position, without a move in the log."""
     round_, position = table.started.round, table.started.position
     Round.objects.filter(pk=round_.pk).update(**position_columns(position.replace(**fields)))
 
 
 def log_of(table: Table) -> list[str]:
-    """The lines of the game's log, as the notation writes them."""
+    """Return the lines of the log in the notation."""
     return [f"{move.seat} {move.text}" for move in Move.objects.filter(game=table.game).order_by("n")]
 
 
@@ -82,7 +82,7 @@ TWO_HANDS: Mapping[str, Any] = {
     "turn": 0,
     "discard_pile": ["r3"],
 }
-"""Seat 0 to move on a red 3; red 5 fits, and red 4 answers it."""
+"""Seat 0 is on turn on a red 3 and can play the red 5. Seat 1 can then play the red 4."""
 
 
 def table_after(
@@ -94,9 +94,9 @@ def table_after(
     preset: str = "no-mercy",
     **game_fields: Any,
 ) -> Table:
-    """A round after so many random moves, stored with its log just as if they had been played here.
+    """Make a table after `moves` random moves, stored with its log as if they had been played.
 
-    It is a single round, or that of a match that comes after `earlier` rounds.
+    It is a single round, or the round of a match that comes after `earlier` rounds.
     """
     rng = random.Random(seed)
     target = 5000 if earlier else 0
@@ -114,7 +114,7 @@ def table_after(
 def _random_round(
     game: Game, seats: Sequence[Seat], options: rules.Options, rng: random.Random, *, number: int, most: int
 ) -> tuple[Round, rules.Position]:
-    """Play and store a round of at most so many random moves."""
+    """Play and store a round of at most `most` random moves."""
     secret, dealer = rng.randbytes(32), (number - 2) % len(seats)
     shuffle = rules.Shuffler(secret).shuffle
     position = rules.deal(options, len(seats), shuffle, dealer=dealer)

@@ -1,4 +1,4 @@
-"""Waiting for other processes and threads, by looking again and again."""
+"""Waits for other processes and threads by polling."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Callable
 from typing import Final
 
 EVERY: Final = 0.02
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 def until(true: str, check: Callable[[], object], *, patience: float = 60.0) -> None:
-    """Wait until `check` gives something true, for so many seconds at most; `true` says what that is."""
+    """Wait until `check` returns something true. `true` describes it in the error.
+
+    :raises AssertionError: after `patience` seconds.
+    """
     end = time.monotonic() + patience
     while not check():
         assert time.monotonic() < end, f"not {true} within {patience} s"

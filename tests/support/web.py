@@ -1,4 +1,4 @@
-"""The site's server for pages, on the test's own database, and requests that arrive at one instant."""
+"""Runs the server for pages on the test database, and sends requests that arrive at the same time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Site:
     process: subprocess.Popen[bytes]
 
     def restart(self) -> None:
-        """End every process of the site, and start them anew at the same address."""
+        """End all processes of the site and start new ones at the same address."""
         self.stop()
         self.process = _start(self.port)
         self._wait()
@@ -66,12 +66,12 @@ def exchange(
     patience: float = 120,
     source: str = "127.0.0.1",
 ) -> Answer:
-    """Send all but the last byte to a server of this machine, wait for `when`, and send that.
+    """Send a request except for its last byte, call `when`, and send the last byte. Return the answer.
 
     `source` is the address to send from.
 
-    :raises OSError: the line broke, or `patience` seconds brought no answer.
-    :raises http.client.HTTPException: the answer is not HTTP, or ends too early.
+    :raises OSError: if the connection breaks, or there is no answer within `patience` seconds.
+    :raises http.client.HTTPException: if the answer is not HTTP, or ends too early.
     """
     with socket.create_connection(("127.0.0.1", port), timeout=patience, source_address=(source, 0)) as line:
         sent = request.bytes(port)
@@ -109,7 +109,7 @@ class Answer:
 
 @contextmanager
 def running_site() -> Iterator[Site]:
-    """The site on this test's database, which must have been set up."""
+    """Run the site on the test database until the end of the block."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -133,14 +133,17 @@ def _start(port: int) -> subprocess.Popen[bytes]:
 
 
 def at_once(calls: Sequence[Callable[[Callable[[], object]], Any]]) -> list[Any]:
-    """The answers to all calls, made at one instant: each is given what to wait for, right before it acts."""
+    """Make all calls at the same time and return their answers.
+
+    Each call gets a function that it calls right before it acts, and that waits for all others.
+    """
     barrier = threading.Barrier(len(calls))
     answers: list[Any] = [None] * len(calls)
 
     def run(n: int) -> None:
         try:
             answers[n] = calls[n](barrier.wait)
-        except BaseException as error:  # noqa: BLE001  # told by the thread that waits for all of them
+        except BaseException as error:  # noqa: BLE001  # raised below, in the thread that waits
             answers[n] = error
             barrier.abort()
         finally:
@@ -158,7 +161,7 @@ def at_once(calls: Sequence[Callable[[Callable[[], object]], Any]]) -> list[Any]
 
 
 def page_move(browser: Client, code: str, fields: Mapping[str, str], *, fragment: bool) -> Request:
-    """A move as the game page posts it; `fragment` as HTMX does."""
+    """Return the request of a move by the game page, with `fragment` by HTMX."""
     session = browser.cookies[settings.SESSION_COOKIE_NAME].value
     headers = {
         "Cookie": f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={CSRF}",
@@ -171,6 +174,6 @@ def page_move(browser: Client, code: str, fields: Mapping[str, str], *, fragment
 
 
 def program_move(token: str, code: str, fields: Mapping[str, object]) -> Request:
-    """A move as a program sends it."""
+    """Return the request of a move by the API."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     return Request("POST", f"/api/v1/games/{code}/moves", headers, json.dumps(fields))

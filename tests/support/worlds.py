@@ -1,4 +1,4 @@
-"""Two worlds that differ only in cards somebody may not know, and all that this somebody is sent in each."""
+"""Compares what a viewer is sent in two worlds that differ only in cards the viewer may not know."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ from tests.support.codes import staff_browser
 from tests.support.swaps import Swap, everything
 from tests.support.tables import NOON, now_of
 
-LEFT_OUT: Final = re.compile(r" \(\d+ more like this were not logged\)")
-OF_THE_MOMENT: Final = {"request_id", "timestamp", "ms"}
-"""What of a line that the server logs differs from one request to the next."""
-ASIDE: Final = (
-    ("each request has a number", re.compile(rb"(?m)(^X-Request-ID: )[0-9a-f]+")),
+LEFT_OUT_COUNT: Final = re.compile(r" \(\d+ more like this were not logged\)")
+VARYING_LOG_FIELDS: Final = {"request_id", "timestamp", "ms"}
+"""The fields of a log line that differ from one request to the next."""
+VARYING_PARTS: Final = (
+    ("each request has an id", re.compile(rb"(?m)(^X-Request-ID: )[0-9a-f]+")),
     (
-        "cookies and pages run out by the clock of the process",
+        "cookies and pages expire by the clock of the process",
         re.compile(rb"(?m)(^Expires: |^Set-Cookie: [^\n]*expires=)[^;\n]+"),
     ),
     ("a CSRF token is masked in each answer", re.compile(rb'(name="csrfmiddlewaretoken" value=")[^"]*')),
     ("also where a page's scripts send it", re.compile(rb'("X-CSRFToken": ?")[^"]*')),
     ("also in its cookie", re.compile(rb"(?m)(^Set-Cookie: (?:__Host-)?csrf\w*=)[^;\n]+")),
     ("a session has a random key", re.compile(rb"(?m)(^Set-Cookie: (?:__Host-)?session\w*=)[^;\n]+")),
-    ("a form that may act once has a random name", re.compile(rb'(name="(?:token|form)" value=")[^"]*')),
+    ("an idempotent form has a random token", re.compile(rb'(name="(?:token|form)" value=")[^"]*')),
     ("a browser is given a random mark", re.compile(rb"(?m)(^Set-Cookie: (?:__Host-)?browser=)[^;\n]+")),
 )
-"""What differs between two answers to one question, and why; the first group stays."""
+"""The parts of answers that differ between equal requests, and why. The first group is kept."""
 SIGNED: Final = re.compile(r"/mail/(\w+)/[^/\s]+/")
 
 _NAMES: Final = "|".join(re.escape(card_name(face)) for face in rules.DECKS["nomercy168"].faces)
 NAMED: Final = re.compile(rf"\b(?:{_NAMES})\b".encode(), re.IGNORECASE)
-"""The name of any card, as pages say it."""
+"""The name of any card, as on pages."""
 
 Transcript = dict[str, bytes]
 
 
-class Overheard(logging.Handler):
-    """What the server logs meanwhile, but for what differs from one request to the next."""
+class CollectedLog(logging.Handler):
+    """Collects what the server logs in a block, without what differs from one request to the next."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,10 +67,10 @@ class Overheard(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         said: object = record.msg
         if isinstance(said, dict):
-            said = {name: value for name, value in said.items() if name not in OF_THE_MOMENT}
+            said = {name: value for name, value in said.items() if name not in VARYING_LOG_FIELDS}
         error = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
-        if isinstance(said, str):  # how many were left out depends on what ran within the last minute
-            said = LEFT_OUT.sub("", said)
+        if isinstance(said, str):  # the number left out depends on the last minute
+            said = LEFT_OUT_COUNT.sub("", said)
         self.lines.append(f"{record.name} {said!r} {record.args!r} {error}")
 
     def __enter__(self) -> Self:
@@ -86,7 +86,7 @@ def fetched(
 ) -> bytes:
     """Return the answer to a GET, or to a POST of `form`, as `comparable` bytes.
 
-    `fragment`: ask as HTMX does on an open page. `program`: send the form as JSON.
+    With `fragment` the request is one of HTMX. With `program` the form is sent as JSON.
     """
     headers = {"HX-Request": "true"} if fragment else {}
     if form is None:
@@ -97,27 +97,27 @@ def fetched(
 
 
 def comparable(answer: Any) -> bytes:
-    """Return the status, headers, cookies and body of an answer, without what `ASIDE` lists."""
+    """Return the status, headers, cookies and body of an answer, without the parts in `VARYING_PARTS`."""
     head = [str(answer.status_code), *(f"{name}: {value}" for name, value in answer.items())]
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
     told = "\n".join([*head, *answer.cookies.output().splitlines(), ""]).encode() + body
-    for _, varying in ASIDE:
+    for _, varying in VARYING_PARTS:
         told = varying.sub(rb"\1-", told)
     return bytes(told)
 
 
 class Reader:
-    """Somebody who looks at a table, and tries what they may; `user` None is a visitor who has not logged in."""
+    """A viewer of a table who also tries moves. `user` None is a visitor who is not logged in."""
 
     may_name_cards = True
-    """Whether the cards that this reader knows may be named."""
+    """True if the answers may name cards that the reader knows."""
 
     def __init__(self, user: User | None, browser: Client | None = None) -> None:
         self.user = user
         self.browser = browser or (logged_in(user) if user else Client())
 
     def looks(self, table: Table, *, pages: bool) -> Transcript:
-        """Return the transcript, and leave rows, cookies and the counters of limits as they were."""
+        """Return the transcript, and leave the database, cookies and limits unchanged."""
         cookies = {name: morsel.value for name, morsel in self.browser.cookies.items()}
         cache.clear()
         with undone():
@@ -126,11 +126,11 @@ class Reader:
         return read
 
     def hidden_from(self, table: Table) -> int | None:
-        """The seat whose own cards this reader knows."""
+        """Return the seat whose cards the reader knows, or None."""
         return table.seat_of(self.user)
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
-        """Everything this reader can fetch about a table; its pages only if asked, for they take most of the time."""
+        """Return everything that the reader can fetch about a table. Without `pages` it is faster and has no pages."""
         view = queries.view_of(table, self.user)
         lines = queries.log_of(table, self.user)
         told = [rules.sentence(event, view.you, view.names) for line in lines for event in line.events]
@@ -140,9 +140,9 @@ class Reader:
             "sentences": "\n".join(told).encode(),
         }
         if pages:
-            with Overheard() as overheard:
+            with CollectedLog() as collected:
                 read |= self._pages(table) | self._tries(table, view)
-            read["the server's log"] = "\n".join(overheard.lines).encode()
+            read["the server's log"] = "\n".join(collected.lines).encode()
         return read
 
     def _pages(self, table: Table) -> Transcript:
@@ -155,7 +155,7 @@ class Reader:
         return read | {"fragment": fetched(self.browser, f"{page}?since=0", fragment=True)}
 
     def _tries(self, table: Table, view: queries.GameView) -> Transcript:
-        """What is answered to moves whose outcome nobody's hidden cards decide: refused ones, and a number card."""
+        """Return the answers to moves that do not depend on hidden cards: refused moves, and a number card."""
         page, call = f"/games/{table.game.code}/move/", f"/api/v1/games/{table.game.code}/moves"
         mine = [card for card in (view.view.hand or () if view.view else ()) if re.fullmatch(r"[rygb][1-689]", card)]
         form: dict[str, object] = {"move": f"play {mine[0] if mine else 'W10 r'}", "version": view.version}
@@ -171,7 +171,7 @@ class Reader:
 
 
 class Postbox(Reader):
-    """The mails of somebody who plays: no card is named in any, not even their own."""
+    """The mails of a player. No mail may name a card, not even one of the player's own."""
 
     may_name_cards = False
 
@@ -193,7 +193,7 @@ class Postbox(Reader):
 
 
 class Staff(Reader):
-    """A moderator who sits nowhere, on every page of the staff about this game, and its export."""
+    """A moderator without a seat, who reads every staff page about the game."""
 
     def __init__(self, user: User) -> None:
         self.user = user
@@ -202,13 +202,13 @@ class Staff(Reader):
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
         asked = [f"/admin/games/round/?state__draw_pile__0__startswith={color}" for color in "rgybW"]
         paths = [f"/admin/games/game/?q={table.game.code}", "/admin/", *_row_pages(table), *asked]
-        with Overheard() as overheard:
+        with CollectedLog() as collected:
             read = {path: fetched(self.browser, path) for path in paths}
-        return read | {"the server's log": "\n".join(overheard.lines).encode()}
+        return read | {"the server's log": "\n".join(collected.lines).encode()}
 
 
 def _row_pages(table: Table) -> Iterator[str]:
-    """The list and the newest row of everything about a game that the staff pages show."""
+    """Yield the paths of the list and of the newest row of each model that the staff pages show."""
     for model in admin.site._registry:
         name = model._meta.model_name
         if model._meta.app_label != "games":
@@ -221,7 +221,7 @@ def _row_pages(table: Table) -> Iterator[str]:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Nothing that happens in the block is kept."""
+    """Roll back every change that the block makes in the database."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -231,13 +231,16 @@ def undone() -> Iterator[None]:
 def another_world(
     table: Table, seat: int | None, rng: random.Random, swap: Swap = everything
 ) -> Iterator[Table | None]:
-    """Yield the table after a swap of what `seat` (None: a spectator) may not know; None if nothing can be swapped."""
+    """Yield the table after swapping what `seat`, or a spectator (None), may not know; None if nothing can be swapped.
+
+    The swap is rolled back at the end of the block.
+    """
     with undone():
         yield now_of(table) if swap(table, seat, rng) else None
 
 
 def differences(table: Table, reader: Reader, rng: random.Random, *, pages: bool) -> list[str]:
-    """Which of the reader's answers depend on hidden cards, or name a card where none may be named."""
+    """Return the names of answers that depend on hidden cards, or that name a card although they may not."""
     here = reader.looks(table, pages=pages)
     with another_world(table, reader.hidden_from(table), rng) as other:
         assert other is not None
