@@ -55,7 +55,7 @@ def claim_due(now: datetime, after: tuple[datetime, int]) -> Game | None:
 
 
 def claim_game(game_id: int) -> Game | None:
-    """Lock a game and return it; None if it is locked elsewhere. Whoever holds the lock then does what is due."""
+    """Lock a game and return it; None if it is locked elsewhere. The holder of the lock then does what is due."""
     return _one_game(_GAME_SQL + _WHERE["pk"] + " FOR NO KEY UPDATE SKIP LOCKED", [game_id])
 
 

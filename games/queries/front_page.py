@@ -1,4 +1,4 @@
-"""The lists of the front page as fixed SQL: the ORM takes longer to build them than PostgreSQL to run them."""
+"""The lists of the front page as fixed SQL. The ORM takes longer to build them than PostgreSQL takes to run them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 PAGE: Final = 25
-"""Games on a page of a list."""
+"""How many games a page of a list has."""
 
 NEWEST: Final = 300
-"""The front page chooses from this many open public tables of accounts, and as many of guests."""
+"""The front page chooses among this many open public tables of accounts, and as many of guests."""
 
 OPEN_LISTED: Final = 12
-"""So many open tables are listed."""
+"""How many open tables are listed."""
 
 GUESTS_FIRST: Final = 6
-"""So many open tables of guests are listed by age among the others."""
+"""How many open tables of guests are listed by age among the others. The rest comes last."""
 
-# Games going on, and ends that the reader has not looked at.
+# Games going on, and finished games whose end the reader has not seen.
 _CURRENT: Final = f"""
 SELECT g.id
 FROM games_seat s JOIN games_game g ON g.id = s.game_id LEFT JOIN games_round r ON r.id = g.round_id
@@ -75,18 +75,18 @@ ORDER BY by_guest AND place > {guests_first}, created_at DESC, id DESC LIMIT {op
 
 
 def current_games(user: User, *, before: int = 0) -> tuple[list[Table], bool]:
-    """Return a page of this person's games that go on, or whose ends they have not seen, and whether there are more.
+    """Return a page of a person's games that go on or whose end they have not seen, and True if there are more.
 
-    The most urgent games come first: those waiting for this person, then the others, then the ended ones. The page
-    begins after `before` games. One query.
+    The most urgent games are first: those where the person must move, other running ones, finished ones. The page
+    starts after `before` games. Runs one query.
     """
     return _page(_CURRENT, user, before)
 
 
 def finished_games(user: User, *, before: int = 0) -> tuple[list[Table], bool]:
-    """Return a page of this person's games that were played to an end or called off, and whether there are more.
+    """Return a page of a person's games that were played to an end or called off, and True if there are more.
 
-    The last one to end comes first. The page begins after `before` games. One query.
+    The last one is first. The page starts after `before` games. Runs one query.
     """
     return _page(_FINISHED, user, before)
 
@@ -97,11 +97,11 @@ def _page(listed: str, user: User, before: int) -> tuple[list[Table], bool]:
 
 
 def open_tables(user: User | None) -> list[Table]:
-    """Return the tables with a seat free for this person, newest first, at most `OPEN_LISTED`. One query.
+    """Return at most `OPEN_LISTED` tables with a free seat for a person, newest first. Runs one query.
 
-    They are the newest public table of each host, among the `NEWEST` of accounts and the `NEWEST` of guests, and those
-    that a rematch invited this person to. Public tables of guests after the first `GUESTS_FIRST` come last, because
-    one person can be any number of guests.
+    They are one public table of each host, among the `NEWEST` of accounts and the `NEWEST` of guests, and the tables
+    that a rematch invited the person to. Public tables of guests after the first `GUESTS_FIRST` come last, because one
+    person can make any number of guests.
     """
     listed = _OPEN.format(newest=NEWEST, guests_first=GUESTS_FIRST, open_listed=OPEN_LISTED)
     return _tables(listed, {"reader": None if user is None else user.pk})

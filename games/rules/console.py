@@ -149,7 +149,8 @@ def legal_lines(position: Position, options: Options) -> dict[str, list[str]]:
 def random_round(options: Options, players: int, shuffle: Shuffle, rng: random.Random) -> int:
     """Play one random round and return the number of moves made.
 
-    While somebody can be caught the move is picked among those of all seats, otherwise among those of the seat on turn.
+    While a player can be caught, the move is picked among those of all seats, otherwise among those of the seat on
+    turn.
     """
     position = deal(options, players, shuffle)
     random_number, count = rng.random, 0

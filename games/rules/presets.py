@@ -108,7 +108,7 @@ def options_to_store(preset: str, options: Options) -> dict[str, object]:
 
 
 def options_from_stored(preset: str, kept: Mapping[str, object]) -> Options:
-    """Return the options of a stored game or record, whatever the preset offers now.
+    """Return the options of a stored game or record. They do not depend on what the preset offers now.
 
     ``options_from_stored(preset, options_to_store(preset, options)) == options``, in later releases too.
 

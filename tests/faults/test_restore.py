@@ -106,7 +106,7 @@ def test_a_restored_site_is_frozen_until_it_is_released(alice: User, bob: User, 
     left = {game.code: game.deadline - yesterday - timedelta(hours=1) for game in games if game.deadline}
     dump_and_restore(restored, tmp_path / "games.dump")
 
-    assert manage(restored, "freeze", "--if-restored").startswith(f"{len(left)} games stand still and mail is held")
+    assert manage(restored, "freeze", "--if-restored").startswith(f"{len(left)} games are stopped and mail is held")
 
     assert [read(restored, query) for query in ROWS] == [read(database_url(), query) for query in ROWS]
     assert manage(restored, "check_games").endswith(", 0 with faults\n")
@@ -168,7 +168,7 @@ def test_an_unreadable_game_does_not_stop_others_from_freezing(
     with pytest.raises(CommandError, match=rf"not stopped: game {broken}\."):
         call_command("freeze")
 
-    assert capsys.readouterr().out.startswith("1 game stands still and mail is held")
+    assert capsys.readouterr().out.startswith("1 game is stopped and mail is held")
     games[1].refresh_from_db()
     assert games[1].paused_reasons == [Game.PAUSED_BY_RESTORE]
 
@@ -184,7 +184,7 @@ def test_a_start_after_a_restore_names_an_unreadable_game(
     call_command("freeze", if_restored=True)
 
     told = capsys.readouterr()
-    assert told.out.startswith("1 game stands still and mail is held")
+    assert told.out.startswith("1 game is stopped and mail is held")
     assert f"not stopped: game {broken}." in told.err
     call_command("freeze", if_restored=True)
     assert capsys.readouterr() == ("", "")
@@ -213,7 +213,7 @@ def test_a_start_that_fails_to_freeze_is_repeated(alice: User, bob: User, capsys
     assert Heartbeat.objects.get().home == "elsewhere"
     assert Outbox.objects.get().held_since is not None
     call_command("freeze", if_restored=True)
-    assert capsys.readouterr().out.startswith("1 game stands still and mail is held")
+    assert capsys.readouterr().out.startswith("1 game is stopped and mail is held")
     assert Heartbeat.objects.get().home != "elsewhere"
     for game in games:
         game.refresh_from_db()

@@ -80,7 +80,7 @@ def check_kept(statements: int) -> None:
     for name, (generic, custom) in found.items():
         if generic + custom >= USES - 5:
             plan = plan_of(name)
-            assert generic > 0, f"planned anew each time:\n{plan}"
+            assert generic > 0, f"planned again each time:\n{plan}"
             assert whole_tables(plan) == [], plan
             assert "Incremental Sort" not in plan, plan
 
@@ -88,7 +88,7 @@ def check_kept(statements: int) -> None:
 def test_the_clock_finds_every_row_by_index(many: list[int]) -> None:
     assert sweep(clock=timezone.now, most=USES).acted == USES
     check_kept(statements=7)  # the claim, the hands, the log, the round, the seat, the game and the notices
-    # A plan that asks for no token is so much cheaper than one that does that PostgreSQL would make it anew each time.
+    # A plan without a token is so much cheaper that PostgreSQL would plan the statement again each time.
     assert not any(re.search(r"Scan.* on games_move", plan_of(name)) for name in kept())
 
 

@@ -101,7 +101,7 @@ class Oracle:
         if move.kind == "take" and table.pending is None:
             return "nothing_to_take"
         if table.pending is not None and move.kind != "take" and not draw_value(move.card):
-            return "cards_owed"  # STACK-3: neither a draw nor any card but a draw card
+            return "cards_owed"  # STACK-3: only draw cards may be played
         if move.kind == "play":
             return self.card_refusal(seat, move)
         willing = self.options.voluntary_draw or line.clock  # CLOCK-1: the clock may

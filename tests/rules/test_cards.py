@@ -186,7 +186,9 @@ THREE = "b1 b2 / g2 g3 / y1 y2"
     case(
         "ROUL-1", "nothing answers it", "WC b1 b2 / g2 WC / y1 y2", "0 play WC; 1 play WC", refused="choose_color_first"
     ),
-    case("ROUL-1", "nor does a draw", f"WC {THREE}", "0 play WC; 1 draw", refused="choose_color_first"),
+    case(
+        "ROUL-1", "a draw does not answer a roulette", f"WC {THREE}", "0 play WC; 1 draw", refused="choose_color_first"
+    ),
     case("ROUL-1", "no colour without a roulette", "r5 b1 / g2 g3", "0 color g", refused="no_roulette"),
     case("ROUL-1", "the player of it names none", "WC b1 b2 / g2 g3", "0 play WC color g", refused="color_not_asked"),
     case(

@@ -99,7 +99,11 @@ def case(name: str, hands: str, lines: str, expect: dict[str, Any] | None = None
     case("a card of the other deck is no move", "r1 b2 / g2 g3", "0 play W6 color r", refused="malformed"),
     case("the clock draws", "r1 b2 / g2 g3", "0 clock draw", {"drawn": "r9"}, draw_pile="r9"),
     case(
-        "and passes", "r1 b2 / g2 g3", "0 draw; 0 clock pass", {"hands": "r1 b2 r9 / g2 g3", "turn": 1}, draw_pile="r9"
+        "the clock passes after drawing a playable card",
+        "r1 b2 / g2 g3",
+        "0 draw; 0 clock pass",
+        {"hands": "r1 b2 r9 / g2 g3", "turn": 1},
+        draw_pile="r9",
     ),
     case("it plays nothing", "r1 b2 / g2 g3", "0 draw; 0 clock play r9", refused="not_the_clocks_move", draw_pile="r9"),
 )

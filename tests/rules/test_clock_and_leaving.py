@@ -119,7 +119,7 @@ STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
         "CLOCK-1", "no other colour", "y1 b1 b2 / g2 g3", "0 clock color y", refused="not_the_clocks_move", **ROULETTE
     ),
     case("CLOCK-1", "it makes no catch", "r5 r6 / g2", "0 clock catch 1", refused="not_the_clocks_move", exposed=[1]),
-    case("CLOCK-1", "and does not leave", "r5 r6 / g2", "0 clock leave", refused="not_the_clocks_move"),
+    case("CLOCK-1", "the clock does not leave", "r5 r6 / g2", "0 clock leave", refused="not_the_clocks_move"),
     case("CLOCK-1", "only for the player on turn", "r5 r6 / g2 g3", "1 clock draw", refused="not_your_turn"),
     case(
         "CLOCK-1 ROUL-1",

@@ -20,7 +20,13 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
 @cases(
     case("END-1", "the last card wins at once", f"r5 / {OTHERS}", "0 play r5", WON),
     case("END-1", "a last 7 names no target", f"r7 / {OTHERS}", "0 play r7", WON),
-    case("END-1 SEVEN-1", "and is refused if it does", f"r7 / {OTHERS}", "0 play r7 swap 1", refused="swap_not_asked"),
+    case(
+        "END-1 SEVEN-1",
+        "a last 7 with a target is refused",
+        f"r7 / {OTHERS}",
+        "0 play r7 swap 1",
+        refused="swap_not_asked",
+    ),
     case("END-1 ZERO-1", "a last 0 passes no hand", f"r0 / {OTHERS}", "0 play r0", WON | {"hands": f"- / {OTHERS}"}),
     case("END-1 SKIP-1", "a last Skip", f"rS / {OTHERS}", "0 play rS", WON),
     case("END-1 REV-1", "a last Reverse", f"rR / {OTHERS}", "0 play rR", WON),

@@ -13,7 +13,7 @@ OWED: Json = {"turn": 0, "discard_pile": "r+4", "pending": (4, 4)}
 @cases(
     case(
         "STACK-1",
-        "equal or higher, whatever the colour",
+        "equal or higher, of any colour",
         "g+4 WR4 W6 W10 b+2 b1 / g2 g3 / y1 y2",
         "",
         legal={0: "take; play g+4; " + "; ".join(f"play {w} color {c}" for w in ("WR4", "W6", "W10") for c in "rygb")},

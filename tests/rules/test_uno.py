@@ -22,7 +22,13 @@ from tests.rules.tables import Case, case, cases, check
         {"exposed": [], "declared": [0]},
         legal={0: "", 1: "draw"},
     ),
-    case("UNO-1", "or afterwards", "r5 b1 / g2 g3", "0 play r5; 0 uno", {"exposed": [], "declared": [0]}),
+    case(
+        "UNO-1",
+        "a call can be made after the play",
+        "r5 b1 / g2 g3",
+        "0 play r5; 0 uno",
+        {"exposed": [], "declared": [0]},
+    ),
     case("UNO-1", "after a Discard All too", "rD r1 b1 / g2 g3", "0 play rD", {"exposed": [0]}),
     case(
         "UNO-1",
@@ -150,7 +156,15 @@ from tests.rules.tables import Case, case, cases, check
         turn=2,
         exposed=[0, 1],
     ),
-    case("UNO-3", "nor does a catch", "b1 / g2 / y1 y2", "2 catch 0", {"exposed": [1]}, turn=2, exposed=[0, 1]),
+    case(
+        "UNO-3",
+        "a catch closes no window of another",
+        "b1 / g2 / y1 y2",
+        "2 catch 0",
+        {"exposed": [1]},
+        turn=2,
+        exposed=[0, 1],
+    ),
     case(
         "UNO-3 LEAVE-1",
         "leaving closes no window of another",
@@ -195,7 +209,13 @@ from tests.rules.tables import Case, case, cases, check
         "0 play r7 swap 1 uno",
         {"declared": [0], "exposed": [1]},
     ),
-    case("UNO-4", "and never for another's", "r7 b1 / g2 g3", "0 play r7 swap 1 uno", {"declared": [], "exposed": [1]}),
+    case(
+        "UNO-4",
+        "a call does not count for the hand of another player",
+        "r7 b1 / g2 g3",
+        "0 play r7 swap 1 uno",
+        {"declared": [], "exposed": [1]},
+    ),
     case(
         "UNO-4",
         "a call for an earlier hand does not carry over",

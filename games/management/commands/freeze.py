@@ -33,8 +33,8 @@ class Command(BaseCommand):
             raise CommandError(cut_short(fault, "stopped", "freeze")) from fault
         if stopped is None:
             return
-        games = counted(stopped.count, "game stands", "games stand")
-        self.stdout.write(f"{games} still and mail is held, until: manage.py release")
+        games = counted(stopped.count, "game is", "games are")
+        self.stdout.write(f"{games} stopped and mail is held, until: manage.py release")
         if not stopped.failed:
             return
         told = left_over(stopped, "stopped", "freeze")
