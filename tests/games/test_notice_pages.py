@@ -294,7 +294,7 @@ def test_a_permanent_bounce_marks_the_address(
     if bounced:
         call_command("bounced", stdout=io.StringIO())
     else:
-        with pytest.raises(CommandError, match="nothing was changed"):
+        with pytest.raises(CommandError, match="Nothing was changed"):
             call_command("bounced")
     assert NoticeSettings.objects.filter(user=alice).exclude(bounced="").exists() == bounced
 

@@ -28,7 +28,7 @@ def test_a_bot_gets_a_removed_player_s_seat_for_good(dealt: Table, mo: User, bob
     seat = now_of(dealt).seats[1]
     assert (seat.user, seat.bot, seat.left, seat.name) == (None, "careful", False, "bob")
     assert not lists.games_of(bob).exists()
-    with pytest.raises(Denied, match="do not sit"):
+    with pytest.raises(Denied, match="not seated"):
         play_move(code=dealt.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     with pytest.raises(Denied):
         give_back(queries.load(lock_game(pk=dealt.game.pk)), seat=1, now=NOON)
