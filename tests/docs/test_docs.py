@@ -1,4 +1,4 @@
-"""Docs that lie fail here."""
+"""Check that the docs agree with the code."""
 
 import re
 import subprocess
@@ -23,20 +23,20 @@ def markdown_files() -> list[Path]:
 
 
 def relative_links(text: str) -> Iterator[str]:
-    """The links of a page that lead to files of the project."""
+    """Yield the links of a page that lead to files of the project."""
     for target in LINK.findall(text):
         if not re.match(r"[a-z]+:|#|/", target):
             yield unquote(target.split("#")[0])
 
 
-def test_the_link_check_knows_a_link_from_an_address() -> None:
+def test_the_link_check_ignores_other_addresses() -> None:
     page = "[a](b.md) [c](https://example.org) ![d](e/f.png) [g](#h) [i](j%20k.md#l) [m](/rules/)"
 
     assert list(relative_links(page)) == ["b.md", "e/f.png", "j k.md"]
 
 
 @pytest.mark.parametrize("page", markdown_files(), ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
+def test_every_relative_link_leads_to_a_file(page: Path) -> None:
     dead = [link for link in relative_links(page.read_text()) if not (page.parent / link).exists()]
 
     assert dead == []
@@ -50,7 +50,7 @@ def test_every_setting_is_documented(page: str) -> None:
     assert len(settings.environment.names) > 10
 
 
-def test_every_promise_of_the_security_page_names_tests_that_exist() -> None:
+def test_every_security_promise_names_existing_tests() -> None:
     page = (CHECKOUT / "SECURITY.md").read_text()
     promises = page[page.index("\n## What is promised") : page.index("\n## What is not")]
     rows = re.findall(r"^\| [A-Z].*\| (.+) \|$", promises, re.MULTILINE)
@@ -61,7 +61,7 @@ def test_every_promise_of_the_security_page_names_tests_that_exist() -> None:
         assert [path for path in named if not (CHECKOUT / path).exists()] == []
 
 
-def test_every_dependency_says_why_it_is_here() -> None:
+def test_every_dependency_has_a_documented_reason() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
     wanted = [
         *project["project"]["dependencies"],
@@ -74,14 +74,14 @@ def test_every_dependency_says_why_it_is_here() -> None:
     assert {match[0] for match in map(NAME.match, wanted) if match} == told
 
 
-def test_the_locks_name_no_address() -> None:
+def test_the_lock_files_contain_no_address() -> None:
     for lock in (CHECKOUT / "requirements").glob("*.lock"):
         assert "://" not in lock.read_text(), lock
         assert "--hash=sha256:" in lock.read_text()
 
 
-def test_the_example_of_a_proxy_says_who_asks_for_pages_and_sockets_alike() -> None:
-    """Without that all visitors count as one, and have its limits together."""
+def test_the_proxy_example_passes_on_addresses() -> None:
+    """Without these headers all visitors count as one and share its limits."""
     page = (CHECKOUT / "docs" / "operations.md").read_text()
     (example,) = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)
     locations = dict(re.findall(r"location (/\S*) \{(.*?)\n    \}", example, re.DOTALL))
@@ -111,15 +111,15 @@ def test_every_template_compiles(name: str) -> None:
 
 
 def long_lines(text: str) -> list[int]:
-    """The numbers of the lines that are too long to be read."""
+    """Return the numbers of the lines that are too long."""
     return [n for n, line in enumerate(text.splitlines(), 1) if len(line) > LONGEST_LINE]
 
 
-def test_a_line_is_long_that_is_longer_than_the_longest() -> None:
+def test_the_line_check_finds_a_line_that_is_too_long() -> None:
     assert long_lines(f"{'a' * LONGEST_LINE}\n{'a' * (LONGEST_LINE + 1)}\n\n") == [2]
 
 
-def test_every_line_of_a_template_can_be_read() -> None:
+def test_no_line_of_a_template_is_too_long() -> None:
     pages = sorted((CHECKOUT / "templates").rglob("*.html"))
     assert len(pages) > 50
     assert {str(page.relative_to(CHECKOUT)): found for page in pages if (found := long_lines(page.read_text()))} == {}
@@ -129,7 +129,7 @@ DECISIONS = sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md"))
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
-def test_a_decision_says_context_choice_and_what_was_rejected_and_stands_in_the_list(page: Path) -> None:
+def test_every_decision_has_its_sections_and_is_in_the_index(page: Path) -> None:
     text = page.read_text()
     title = text.partition("\n")[0].removeprefix("# ")
 

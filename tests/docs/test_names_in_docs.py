@@ -1,4 +1,4 @@
-"""Files, modules and symbols that the docs name are in the tree. A rename fails here until the docs follow."""
+"""Check that files, modules and symbols named in the docs exist. After a rename this fails until the docs follow."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def words_of(path: str) -> frozenset[str]:
 
 @cache
 def sources() -> list[str]:
-    """Return the files whose words count: the code, not the docs, and not this test."""
+    """Return the code files in which a symbol must occur: not the docs, and not these tests."""
     return [
         path
         for path in files()
@@ -89,7 +89,7 @@ def exists(name: str) -> bool:
 
 
 def named_in(page: str) -> Iterator[str]:
-    """Yield what a page puts in code style and what looks like a file, a module or a symbol of ours."""
+    """Yield the names in code style on a page that look like our files, modules or symbols."""
     chosen, _, _ = page.partition("\n**Rejected.**")  # what was rejected need not exist
     for name in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", re.sub(r"(?s)```.*?```", "", chosen)):
         identifier = DOTTED.fullmatch(name) and re.search(r"[._()]|[a-z][A-Z]", name)
@@ -103,7 +103,7 @@ def missing(page: str) -> list[str]:
     return [name for name in named_in(page) if not exists(name)]
 
 
-def test_the_check_finds_each_kind_of_name_that_is_gone() -> None:
+def test_the_check_finds_each_kind_of_missing_name() -> None:
     there = "`games/rules/legal.py` `legal.py` `games/staff/` `rules.apply` `games.rules` `Game.save` `play_move`"
     gone = [
         *("games/rules/gone.py", "gone.py", "games/gone/", "rules.gone_away", "games.gone", "Game.gone_away"),
@@ -116,11 +116,11 @@ def test_the_check_finds_each_kind_of_name_that_is_gone() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_what_the_docs_name_is_in_the_tree(page: Path) -> None:
+def test_names_in_the_docs_exist(page: Path) -> None:
     assert missing(page.read_text()) == []
 
 
-def test_every_page_that_the_code_names_is_there() -> None:
+def test_pages_named_in_code_exist() -> None:
     named = {(path, page) for path in sources() for page in re.findall(r"docs/[\w./-]+\.md", read(path))}
 
     assert len(named) > 20

@@ -1,4 +1,4 @@
-"""What is known of the packages that a running site needs: their bill of materials, and how their faults are judged."""
+"""The bill of materials of a running site, and how known vulnerabilities of its packages are judged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNKNOWN: dict[str, Any] = {"name": "ours", "skip_reason": "Dependency not found:
         ([], 75, "0 of 0 packages were"),
     ],
 )
-def test_a_known_fault_fails_and_what_nobody_looked_up_does_not_pass(
+def test_a_known_vulnerability_fails_and_an_unknown_package_does_not_pass(
     packages: list[dict[str, Any]], status: int, said: str
 ) -> None:
     found, lines = AUDIT["verdict"](packages)
@@ -39,7 +39,7 @@ def test_a_known_fault_fails_and_what_nobody_looked_up_does_not_pass(
     assert said in "\n".join(lines)
 
 
-def test_a_service_that_cannot_be_reached_is_said_loudly() -> None:
+def test_an_unreachable_service_is_reported() -> None:
     nowhere = {"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9", "PATH": ""}
     python = CHECKOUT / ".venv" / "bin" / "python"
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""No file of the project holds a secret. `script/check` runs this."""
+"""Check that no file of the project holds a secret. `script/check` runs this."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS: Final = {
 
 
 def secrets_in(text: str) -> list[str]:
-    """The kinds of secrets that a text holds."""
+    """Return the kinds of secrets that a text holds."""
     return [kind for kind, pattern in KINDS.items() if pattern.search(text)]
 
 
