@@ -1,4 +1,4 @@
-"""The site's server for pages, a PostgreSQL of its own and a mail server, for tests that need real ones."""
+"""Fixtures of real servers: the page server, a PostgreSQL of its own and a mail server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def site(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """Where a PostgreSQL lives that a test may kill: no other test uses it."""
+    """Return where a PostgreSQL that a test may kill keeps its data."""
     place = place_for(tmp_path)
     yield place
     remove(place)
@@ -31,7 +31,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 @pytest.fixture
 def server() -> Iterator[MailServer]:
-    """A mail server that the site sends to."""
+    """Run a mail server, and let the site send to it."""
     found = MailServer()
     controller = serve(found)
     smtp = "django.core.mail.backends.smtp.EmailBackend"

@@ -1,4 +1,4 @@
-"""What the scans of this folder compare: everything about games and people that a refusal, or a GET, may not change."""
+"""What refusals and GETs must not change: games and people as stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS: tuple[type[Model], ...] = (
 
 
 def stored() -> tuple[object, ...]:
-    """The number of rows of each kind, and the sum of all versions."""
+    """Return the number of rows of each kind and the sum of all versions."""
     return (
         Game.objects.aggregate(Sum("version"))["version__sum"],
         *(model._default_manager.count() for model in KINDS),
@@ -22,6 +22,6 @@ def stored() -> tuple[object, ...]:
 
 
 def faulty_games() -> dict[str, list[str]]:
-    """The games whose log does not prove what is stored, with what is wrong; to be read outside a transaction."""
+    """Return the games whose log does not lead to what is stored, with what is wrong. Call it outside transactions."""
     faults = {game.code: faults_of(game.pk) for game in Game.objects.all()}
     return {code: found for code, found in faults.items() if found}

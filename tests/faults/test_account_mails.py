@@ -1,4 +1,4 @@
-"""Mails about accounts over real SMTP: the sender treats them as it does notices."""
+"""Test mails about accounts over real SMTP. They get the same care as notices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MINUTE = timedelta(minutes=1)
 
 
 class Killed(BaseException):
-    """The sender died here."""
+    """Stands for the death of the sender."""
 
 
 def ask(user: User) -> None:
@@ -105,7 +105,7 @@ def test_account_mails_are_sent_to_bounced_addresses(server: MailServer, alice: 
 
 
 def test_many_account_mails_leave_time_for_notices(server: MailServer, alice: User, bob: User) -> None:
-    """Each look at the clock costs a second, as with a slow mail server."""
+    """Each reading of the clock costs a second, as with a slow mail server."""
     for n in range(80):
         ask(person(f"dora{n}"))
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(days=1))

@@ -1,4 +1,4 @@
-"""Parts of the production processes are away, and come back. `bench/sockets.py` is the long form of the first test."""
+"""Test that the site recovers when parts of the production processes fail. `bench/sockets.py` is a long form."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 
 @pytest.fixture(autouse=True)
 def on_the_stack(transactional_db: None, running: RunningStack) -> Iterator[None]:
-    """The stack leaves the database alone while it is emptied."""
+    """Keep the stack away from the database while it is emptied."""
     running.go_on()
     yield
     running.hold()
@@ -58,7 +58,7 @@ def cookies_of(browser: Client) -> str:
 
 
 def post(running: RunningStack, path: str, browser: Client, **form: object) -> tuple[int, float]:
-    """The status of an answer, and how long it took."""
+    """Return the status of the answer and how long it took."""
     address = urlsplit(running.url)
     headers = {
         "Cookie": cookies_of(browser),

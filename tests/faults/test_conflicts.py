@@ -1,7 +1,7 @@
-"""Conflicting moves at one instant, through every door at once: exactly one gets in, and the others see how it stands.
+"""Test that of many conflicting moves at one instant exactly one is accepted, and the others see the new state.
 
-Each round makes 32 moves on one version of a game: by the page, by its fragments and by the API over real HTTP, to
-the server for pages with processes and threads; by bots; and by the clock, whose deadline often passes just then.
+Each round makes 32 moves on one version of a game: by pages, fragments and the API over real HTTP, to a page server
+with several processes and threads; by bots; and by the clock, whose deadline often passes at that moment.
 `CONFLICT_ROUNDS=500` is the long form.
 """
 
@@ -40,7 +40,7 @@ Call = Callable[[Callable[[], object]], "Outcome"]
 
 
 class Outcome(NamedTuple):
-    """What a door answered: its name, "ok" or the refusal's name, and the version that it showed, if it shows one."""
+    """An answer to a move: who sent it, "ok" or the code of the refusal, and the version that it showed, if any."""
 
     door: str
     said: str
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """Everything a person moves by."""
+    """The browser and the API token that a person moves with."""
 
     browser: Any
     token: str
@@ -94,16 +94,16 @@ def by_clock(game_id: int, when: Any) -> Outcome:
 
 
 def new_match(alice: User, bob: User) -> Game:
-    """A match of two people and a bot."""
+    """Start a match of two people and a bot."""
     options = lobby.TableOptions(players=3, bots=1, target=5000)
     table = lobby.create_table(user=alice, options=options, now=timezone.now())
     return lobby.join(code=table.game.code, viewer=Viewer(bob), now=timezone.now()).game
 
 
 def conflicting(site: Site, table: Table, hands: dict[int, Hand], rng: random.Random) -> list[Call]:
-    """32 moves on the version of now: 24 over HTTP by a person, 4 by the bot and 4 by the clock.
+    """Return 32 moves on the current version: 24 over HTTP by a person, 4 by the bot and 4 by the clock.
 
-    They are moves of the seat on turn, but for those of a person or a bot who is not, whose are refused.
+    They are moves of the seat on turn, except those of people and bots that are not on turn, which are refused.
     """
     position, code, version = table.started.position, table.game.code, table.game.version
     legal = rules.legal_moves(position, position.turn, table.options)
@@ -125,13 +125,13 @@ def conflicting(site: Site, table: Table, hands: dict[int, Hand], rng: random.Ra
 
 
 def accepted_by(table: Table, outcomes: list[Outcome], after: Game) -> str:
-    """The door that got its move in, of which there must be one; all others must have been told how it stands."""
+    """Return who got their move in. Checks that it is exactly one, and that all others were told the new state."""
     lines = list(Move.objects.filter(game=table.game, n__gt=table.game.version).order_by("n"))
     assert [line.n for line in lines] == list(range(table.game.version + 1, after.version + 1)), outcomes
     winners = [one for one in outcomes if one.said == "ok"]
     assert len(winners) <= 1, outcomes
     assert lines, outcomes
-    # The clock makes no move on a version: it may play on for whoever drew a card in time and then did no more.
+    # The clock moves on no version: it may continue for a player who drew a card in time and did no more.
     assert all(line.text.startswith("clock ") for line in lines[len(winners) :]), lines
     too_late = {"stale", "over"} if after.status == Game.Status.OVER else {"stale"}
     person_waits = table.on_turn.bot != ""
@@ -151,7 +151,7 @@ def test_of_32_moves_through_every_door_exactly_one_is_accepted(
     for _ in range(ROUNDS):
         in_a_moment = timezone.now() + timedelta(milliseconds=rng.randrange(30, 150))
         Game.objects.filter(pk=game.pk, deadline__isnull=False).update(deadline=in_a_moment)
-        Seat.objects.filter(game=game, user__isnull=False).update(bot="", misses=0)  # nobody is replaced for good
+        Seat.objects.filter(game=game, user__isnull=False).update(bot="", misses=0)  # undo replacements by bots
         table = now_of(Table(game, [], rules.PRESETS["no-mercy"]))
         calls = conflicting(site, table, hands, rng)
         outcomes = at_once(calls)
@@ -166,7 +166,7 @@ def test_of_32_moves_through_every_door_exactly_one_is_accepted(
 
 
 def repeats(site: Site, hand: Hand, code: str, move: str, version: int, count: int) -> list[Call]:
-    """The same move with the same token, by page, fragment and API."""
+    """Return calls that send the same move with the same token by page, fragment and API."""
     fields = {"move": move, "version": version, "token": "the same"}
     doors: list[Call] = [
         partial(by_page, site, hand, code, fields, False),

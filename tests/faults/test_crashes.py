@@ -1,8 +1,8 @@
-"""`kill -9` of web, worker, beat, Redis and PostgreSQL at random instants, while people play as fast as they can.
+"""Test `kill -9` of web, worker, beat, Redis and PostgreSQL at random moments while people play quickly.
 
-In the end every move that was acknowledged is in the log once and in order, every move whose answer was lost has been
-settled by sending its token again, and the log leads to what is stored (tests/support/history.py). The production
-processes run on a PostgreSQL of their own. `CRASH_KILLS=50 CRASH_MOVES=10000` is the long form.
+In the end every acknowledged move is in the log once and in order, every move whose answer was lost has been settled by
+sending its token again, and the log leads to what is stored (tests/support/history.py). The production processes run on
+a PostgreSQL of their own. `CRASH_KILLS=50 CRASH_MOVES=10000` is the long form.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ KILLS = int(os.environ.get("CRASH_KILLS", "2"))
 MOVES = int(os.environ.get("CRASH_MOVES", "0"))
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 TABLES_OF = (2, 2, 3, 2)
-"""The people at each of the tables that are played at a time; the table of three has a bot as well."""
+"""The number of people at each table played at a time. The table of three has a bot as well."""
 IN_A_ROW = 4 + (MOVES + 100 * KILLS) // 1000
-"""So many tables are ready for each group, one after another."""
+"""The number of tables that each group plays one after another."""
 MOST_MOVES_BETWEEN = 12
 APART = RESTARTS_WITHIN / (RESTARTS - 2)
-"""Seconds between two kills of one process in a long run: script/stack gives up on what ends more often."""
+"""Seconds between two kills of a process in a long run: script/stack gives up on processes that end more often."""
 
 
 def people_at(playing: Playing, rng: random.Random) -> Iterator[Player]:
-    """Groups of people, each with tables to play at one after another; every table has started."""
+    """Return groups of people with started tables, which each group plays one after another."""
     for group, size in enumerate(TABLES_OF):
         users: list[User] = [
             get_user_model().objects.create_user(username=f"player-{group}-{n}", password=f"{rng.random()}")
@@ -74,7 +74,7 @@ def people_at(playing: Playing, rng: random.Random) -> Iterator[Player]:
 
 @contextmanager
 def under_load(playing: Playing, players: list[Player]) -> Iterator[None]:
-    """Everybody plays, and somebody watches what is stored, for the length of a block; then all moves get settled."""
+    """Let everyone play during the block, and record what is stored. Then settle all moves."""
     threads = [threading.Thread(target=player.run, name=player.name) for player in players]
     threads.append(threading.Thread(target=watch, args=(playing,), name="observer"))
     for thread in threads:
@@ -89,7 +89,7 @@ def under_load(playing: Playing, players: list[Player]) -> Iterator[None]:
 
 
 def watch(playing: Playing) -> None:
-    """Note what is stored, table by table, again and again."""
+    """Record what is stored of each table, again and again."""
     try:
         while not playing.stopping.wait(0.02):
             for code in sorted(playing.games):
@@ -104,7 +104,7 @@ def watch(playing: Playing) -> None:
 
 
 def kill_all(crashes: Crashes, playing: Playing, rng: random.Random) -> None:
-    """Kill each victim `KILLS` times, in random order; mostly, but not always, after moves have got through again."""
+    """Kill each victim `KILLS` times in random order, mostly after moves have been accepted again."""
     for _ in range(KILLS):
         began = time.monotonic()
         for victim in rng.sample(VICTIMS, len(VICTIMS)):
@@ -120,13 +120,13 @@ def kill_all(crashes: Crashes, playing: Playing, rng: random.Random) -> None:
 
 
 def have_moved(playing: Playing, more: int) -> Callable[[], bool]:
-    """Whether people have made so many more moves since this was asked for."""
+    """Return True if people have made this many more moves since the call."""
     wanted = len(playing.history.acknowledged) + more
     return lambda: len(playing.history.acknowledged) >= wanted or bool(playing.failed)
 
 
 def have_gone_on(playing: Playing) -> Callable[[], bool]:
-    """Whether 3 moves, those of bots included, were made since at each table, or it is played out."""
+    """Return True if each table has had 3 more moves, bots' included, or has ended."""
     versions = {one.game: one.when[1] for one in playing.history.observed}
     seen_before = len(playing.history.observed)
 
@@ -143,7 +143,7 @@ HAND = re.compile(rf"(?:(?<!\w)(?:{CARD})(?!\w)\W{{1,4}}){{3}}")
 
 
 def words_of(players: list[Player]) -> list[str]:
-    """The seeds of all rounds, and every token and session, as a log might write them."""
+    """Return the seeds of all rounds, and every token and session, as a log might write them."""
     words = [f"{player.name}-" for player in players]
     for player in players:
         words += [player.hand.token, player.hand.browser.cookies[settings.SESSION_COOKIE_NAME].value]
@@ -153,7 +153,7 @@ def words_of(players: list[Player]) -> list[str]:
 
 
 def secrets_in(text: str, words: list[str]) -> list[str]:
-    """What must not be in a log, hands and these words; each with some of what stands around it."""
+    """Return the secrets in a log, hands and these words, each with some context."""
     found = [match.span() for match in HAND.finditer(text)]
     found += [(text.index(word), text.index(word) + len(word)) for word in words if word in text]
     return [text[max(0, start - 60) : end] for start, end in found]
@@ -195,7 +195,7 @@ def test_crashes_neither_lose_nor_double_a_move(
             except AssertionError as error:
                 error.add_note(f"killed {dict(crashes.killed)}; the stack said last:\n{''.join(running.said[-80:])}")
                 raise
-        connection.close()  # it was cut long ago
+        connection.close()  # it was cut off long ago
         faults = faults_in(history)
         # The figures of a long run.
         figure(f"seed {SEED}; killed {dict(crashes.killed)}; ended {crashes.ended()}\n{history.figures()}")

@@ -1,4 +1,4 @@
-"""A move against its timeout at one instant: exactly one of them wins.
+"""Test a move against its timeout at one instant: exactly one of them wins.
 
 `DEADLINE_RACES=2000 script/test --all -n 0 -s tests/faults/test_deadlines.py` is the long form.
 """
@@ -28,10 +28,10 @@ from tests.support.tables import TWO_HANDS, log_of, now_of, table_at
 RACES = int(os.environ.get("DEADLINE_RACES", "60"))
 SEED = int(os.environ.get("SEED", "5"))
 WIDTH = 50
-"""Milliseconds around the deadline in which both start."""
+"""Both start within this many milliseconds around the deadline."""
 STEP = 5
 LEAST = RACES // 5
-"""So many races each of them must win: or it was no race."""
+"""The least number of races that each of them must win. With fewer it was no race."""
 PATIENCE = 3
 CLOCK = ["0 clock draw", "0 clock play y3"]
 
@@ -47,14 +47,14 @@ def test_of_a_move_and_its_timeout_exactly_one_wins(alice: User, bob: User, figu
         answer = race(table, alice, deadline, rng.randint(-WIDTH, WIDTH) - ahead, rng.randint(-WIDTH, WIDTH))
         winner = check(table, answer, deadline)
         won[winner] += 1
-        # On a busy machine whoever starts is late, and the clock wins: the move starts earlier by what that costs.
+        # On a busy machine threads start late and the clock wins, so the move starts earlier by the measured delay.
         ahead = max(0, ahead + STEP if winner == "clock" else ahead - STEP)
     figure(f"seed {SEED}: {won.total()} races at the deadline ± {WIDTH} ms, each with one winner: {dict(won)}")
     assert min(won["move"], won["clock"]) >= LEAST, "it was no race"
 
 
 def race(table: Table, user: User, deadline: datetime, move_ms: int, sweep_ms: int) -> str:
-    """What the move was answered; it and a sweep start so many milliseconds off the deadline, and a sweep ends it."""
+    """Start a move and a sweep this many milliseconds off the deadline; return the answer to the move."""
     answers: list[str] = []
 
     def move() -> None:
@@ -76,7 +76,7 @@ def race(table: Table, user: User, deadline: datetime, move_ms: int, sweep_ms: i
 
 
 def at(deadline: datetime, offset: int, act: Callable[[], object]) -> None:
-    """Act so many milliseconds after the deadline, on a connection that is open by then."""
+    """Call this so many milliseconds after the deadline, on a connection that is already open."""
     connection.ensure_connection()
     try:
         instant = deadline + timedelta(milliseconds=offset)
@@ -87,7 +87,7 @@ def at(deadline: datetime, offset: int, act: Callable[[], object]) -> None:
 
 
 def check(table: Table, answer: str, deadline: datetime) -> str:
-    """Who won; fails unless it was exactly one, and rightly."""
+    """Return who won. Fails unless exactly one did, and it was right."""
     after = now_of(table)
     lines = log_of(table)
     assert after.game.version == len(lines)

@@ -1,4 +1,4 @@
-"""The database's disk is full: what writes is answered 503, one line of the log says why, and `/readyz` tells."""
+"""Test a full disk of the database: writes are answered 503, the log says why in one line, and `/readyz` fails."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CREATE TRIGGER no_room BEFORE INSERT ON games_move FOR EACH ROW EXECUTE FUNCTION
 
 @contextmanager
 def no_room(code: str = "53100") -> Iterator[None]:
-    """PostgreSQL itself refuses each new move with this code, as when it cannot extend a file."""
+    """Make PostgreSQL refuse each new move with this code, as when it cannot extend a file."""
     with connection.cursor() as cursor:
         cursor.execute(RAISE.format(code=code))
     try:
@@ -88,12 +88,12 @@ def test_the_site_is_not_ready_while_nothing_can_be_saved(client: Client, monkey
     monkeypatch.setattr(health, "WRITE_A_LITTLE", full)
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["database"]) == (503, "disk full")
-    assert client.get("/healthz").status_code == 200  # this process can still serve what reads
+    assert client.get("/healthz").status_code == 200  # this process can still serve reads
 
 
 @pytest.mark.django_db
 def test_readiness_writes_to_the_disk(client: Client) -> None:
-    """PostgreSQL counts what it writes to temporary files, and can be told how much that may be."""
+    """PostgreSQL limits the size of temporary files, so writing one can be made to fail."""
     assert client.get("/readyz").json()["parts"]["database"] == "ok"
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -154,7 +154,7 @@ SIZE_MB: Final = 48
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[str]:
-    """A database whose tables and temporary files are on a disk of their own; gives its address."""
+    """Yield the URL of a database whose tables and temporary files are on a small disk."""
     user = place_for().user
     assert user is not None
     folder.mkdir()
@@ -232,4 +232,4 @@ def test_a_site_with_a_full_disk_says_so_and_recovers(figure: Figure) -> None:
         assert '"disk full"' not in visitor.get("/readyz")[1]
         said = "".join(running.said)
     assert "the database has no room" in said
-    assert "/django/db/" not in said  # as in every traceback of a fault of the database
+    assert "/django/db/" not in said  # tracebacks of database errors contain it

@@ -1,7 +1,7 @@
-"""Whatever a program sends to the API, the answer is the API's own: never a 500, and a refusal changes nothing.
+"""Test random requests to the API: every answer is the API's own, never a 500, and a refusal changes nothing.
 
-Requests are made from the API's own description, fitting it and breaking it, for everybody who may ask. The long form
-is `FUZZ=500 script/test --all tests/faults/test_fuzz_api.py`: so many requests a call.
+Valid and invalid requests are generated from the API's schema, for every kind of user. The long form is
+`FUZZ=500 script/test --all tests/faults/test_fuzz_api.py`, with this many requests per call.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 @pytest.fixture
 def tables(alice: User, bob: User) -> list[Table]:
-    """One table of each kind: open to all, by link only, running, running between people, and over."""
+    """Return one table of each kind: public, private, running, running between people, and over."""
     made = [
         lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON),
         lobby.create_table(user=alice, options=lobby.TableOptions(players=2, public=False), now=NOON),
@@ -58,7 +58,7 @@ def tables(alice: User, bob: User) -> list[Table]:
 
 
 def send(browser: Client, case: Case[Any]) -> Any:
-    """Make the request that `case` describes; an exception in a view is raised here."""
+    """Make the request that `case` describes. Raises exceptions of views."""
     described: dict[str, Any] = {
         k: v for k, v in case.as_transport_kwargs("http://testserver").items() if k in REQUEST_PARTS
     }
@@ -77,7 +77,7 @@ REQUEST_PARTS = ("method", "url", "headers", "files", "data", "params", "auth", 
 
 
 def deepen(case: Case[Any], tables: Sequence[Table], asker: str, rng: random.Random) -> None:
-    """Aim a request at a table that is there, mostly, and a move at what the asker may do there."""
+    """Aim most requests at an existing table, and most moves at legal ones."""
     if not case.path_parameters or "code" not in case.path_parameters or rng.random() < 0.2:
         return
     table = now_of(rng.choice(tables))
@@ -95,7 +95,7 @@ def legal_at(table: Table, seat: int) -> Sequence[rules.Move]:
 
 
 def fuzz(call: Any, tables: Sequence[Table]) -> Counter[int]:
-    """Send requests made for this call; gives how often each status was answered."""
+    """Send generated requests for this call; count the statuses."""
     browsers = {user.username: logged_in(user) for user in User.objects.all()} | {"nobody": Client()}
     answered: Counter[int] = Counter()
 

@@ -1,8 +1,8 @@
-"""Visitors who click anything and type anything: no page breaks, no GET changes a game, every game still replays.
+"""Test random visitors: no page breaks, no GET changes a game, and every game still replays.
 
-Each visitor, staff among them, opens addresses found on the pages before, or made up, and sends the forms found there
-with some of their fields changed. Hypothesis chooses; what one walk changed is there in the next. The long form is
-`FUZZ=5000 script/test --all tests/faults/test_fuzz_pages.py`: so many requests; `FUZZ_SEED` chooses others.
+Each visitor, staff among them, opens URLs found on earlier pages or made up, and sends the forms found there with some
+fields changed. Hypothesis chooses. Changes of one walk stay for the next. The long form is
+`FUZZ=5000 script/test --all tests/faults/test_fuzz_pages.py`, with this many requests; `FUZZ_SEED` changes them.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ Form = tuple[str, str, dict[str, list[str]]]
 
 
 class Page(HTMLParser):
-    """The addresses and the forms of a page; a form is its method, its address, and what its fields may say."""
+    """The URLs and forms of a page. A form is its method, its URL and the possible values of its fields."""
 
     def __init__(self, address: str, html: str) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class Page(HTMLParser):
 
 
 class Visitor:
-    """A browser that remembers the page it is on; of staff, one that may open the staff pages."""
+    """A browser that remembers its current page. That of a staff member may open the staff pages."""
 
     def __init__(self, user: User | None) -> None:
         self.user = user
@@ -123,7 +123,7 @@ class Visitor:
         return staff_browser(self.user) if self.user.is_staff else logged_in(self.user)
 
     def ask(self, method: str, address: str, fields: dict[str, str], *, fragment: bool) -> int:
-        """Make the request and go where its answer leads; an exception in a view is raised here."""
+        """Make the request and follow redirects. Raises exceptions of views."""
         target = urlsplit(address)
         path = target.path + (f"?{target.query}" if target.query else "")
         headers = {"HX-Request": "true"} if fragment else {}
@@ -141,11 +141,11 @@ class Visitor:
 
 noise = st.sampled_from(WORDS) | st.text(max_size=40)
 chance = st.integers(0, 2**32).map(random.Random)
-"""For choices among what a page offers: Hypothesis cannot make those, pages differ from walk to walk."""
+"""Chooses among the links and forms of a page. Hypothesis cannot, because pages differ from walk to walk."""
 
 
 def walks_of(visitors: dict[str, Visitor], answered: Counter[int]) -> type[RuleBasedStateMachine]:
-    """Walks of these visitors through the site; counts how often each status was answered."""
+    """Return a state machine of walks of these visitors. It counts the statuses."""
 
     class Walk(RuleBasedStateMachine):
         @rule(
@@ -159,7 +159,7 @@ def walks_of(visitors: dict[str, Visitor], answered: Counter[int]) -> type[RuleB
         def step(
             self, who: str, what: str, rng: random.Random, fragment: bool, spoil: bool, words: tuple[str, str]
         ) -> None:
-            """One request; one rule for all kinds, as Hypothesis leaves out rules for whole walks."""
+            """Make one request. This is one rule for all kinds, because Hypothesis leaves out rules for whole walks."""
             if what == "send" and visitors[who].page.forms:
                 self._send(who, rng, words if spoil else (), fragment=fragment)
             elif what == "make up":
@@ -170,7 +170,7 @@ def walks_of(visitors: dict[str, Visitor], answered: Counter[int]) -> type[RuleB
                 self._get(who, rng.choice(rng.choice((here or START, here or START, START))), fragment=fragment)
 
         def _send(self, who: str, rng: random.Random, words: tuple[str, ...], *, fragment: bool) -> None:
-            """Send a form of the page one is on, with as many of its fields changed as there are words, at most."""
+            """Send a form of the current page with at most as many fields changed as there are words."""
             method, address, fields = rng.choice(visitors[who].page.forms)
             filled = {name: rng.choice(values) for name, values in fields.items()}
             filled |= {rng.choice(list(fields) or ["next"]): word for word in words}
@@ -193,7 +193,7 @@ def codes() -> list[str]:
 
 
 def walk(visitors: dict[str, Visitor], requests: int) -> Counter[int]:
-    """Let these visitors loose; an exception in a view is raised here. Gives how often each status was answered."""
+    """Let these visitors walk; count the statuses. Raises exceptions of views."""
     answered: Counter[int] = Counter()
     chosen = settings(
         max_examples=max(1, requests // WALK),
@@ -201,7 +201,7 @@ def walk(visitors: dict[str, Visitor], requests: int) -> Counter[int]:
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],  # the next walk finds what the last one changed: nothing can be tried again
+        phases=[Phase.generate],  # walks see each other's changes, so Hypothesis cannot repeat one
     )
     run_state_machine_as_test(seed(SEED)(walks_of(visitors, answered)), settings=chosen)
     return answered
@@ -209,7 +209,7 @@ def walk(visitors: dict[str, Visitor], requests: int) -> Counter[int]:
 
 @pytest.fixture
 def visitors(alice: User, bob: User, charlie: User, mo: User) -> dict[str, Visitor]:
-    """Players at three tables, an outsider, somebody suspended, a moderator, an admin, and nobody."""
+    """Return players at three tables, an outsider, a suspended person, a moderator, an admin, and a visitor."""
     lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1, target=1000), now=NOON)
     lobby.create_table(user=bob, options=lobby.TableOptions(players=2, public=False), now=NOON)
@@ -245,5 +245,5 @@ def test_the_walk_sees_a_get_that_changes_a_game(visitors: dict[str, Visitor], m
         return honest(*arguments, **named)
 
     monkeypatch.setattr(queries, "view_of", careless)
-    with pytest.raises((AssertionError, Flaky)):  # Hypothesis tries again, and nothing is as it was before
+    with pytest.raises((AssertionError, Flaky)):  # Hypothesis repeats the walk, but the state has changed
         walk(visitors, 200)

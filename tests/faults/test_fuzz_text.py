@@ -1,4 +1,4 @@
-"""Text from outside: whatever is sent as a move, a position or a record is read, or refused in a sentence."""
+"""Test random text: moves, positions and records are parsed or refused with a sentence."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The checker of histories finds what crashes must not do: each fault is made on purpose, and named.
+"""Test the checker of histories: it finds and names each fault that is made on purpose.
 
-A history is played in this process here, by the write path itself.
+A history is played in this process by the write path itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Played(NamedTuple):
-    """A match of two people with its history; `tick` is the clients' clock."""
+    """A match of two people with its history. `tick` is the clients' clock."""
 
     table: Table
     users: tuple[User, User]
@@ -37,7 +37,7 @@ class Played(NamedTuple):
     tick: Callable[[], float]
 
     def move(self) -> Attempt:
-        """One random move of the seat on turn, noted as clients do."""
+        """Make a random move of the seat on turn and record it as clients do."""
         here = now_of(self.table)
         seat = here.started.position.turn
         moves = rules.legal_moves(here.started.position, seat, here.options)
@@ -63,7 +63,7 @@ class Played(NamedTuple):
         attempt.answered = self.tick()
 
     def kinds(self) -> set[str]:
-        """The kinds of the faults that the checker finds."""
+        """Return the kinds of the faults that the checker finds."""
         return {fault.kind for fault in faults_in(self.history)}
 
 
@@ -93,15 +93,15 @@ def test_a_correct_history_has_no_fault(played: Played) -> None:
 
 
 def lose_a_move(played: Played) -> None:
-    """As if PostgreSQL had answered before the commit was on the disk."""
+    """Lose a move, as if PostgreSQL had answered before the commit was on disk."""
     with transaction.atomic():
         played.move()
         transaction.set_rollback(True)
-    played.history.hands.pop()  # a program that looks at nothing but the status
+    played.history.hands.pop()  # a client that checks the status only
 
 
 def double_a_move(played: Played) -> None:
-    """As if a client that has no answer made its move again on what it saw next, not knowing that it was made."""
+    """Make a move twice, as if a client without an answer had repeated it on the next version."""
     while True:
         made = played.move()
         here = now_of(played.table)
@@ -113,7 +113,7 @@ def double_a_move(played: Played) -> None:
 
 
 def swap_two_moves(played: Played) -> None:
-    """As if the later of two moves had come first."""
+    """Swap two moves of the log."""
     earlier, later = played.history.attempts[10:12]
     (earlier.sent, earlier.answered), (later.sent, later.answered) = (
         (later.sent, later.answered),
@@ -122,7 +122,7 @@ def swap_two_moves(played: Played) -> None:
 
 
 def change_the_position(played: Played) -> None:
-    """A crash between two writes that belong together."""
+    """Change the position without a move, as in a crash between two writes that belong together."""
     table = now_of(played.table)
     change_position(table, direction=-table.started.position.direction)
 
@@ -161,7 +161,7 @@ def show_another_hand(played: Played) -> None:
 
 
 def go_back(played: Played) -> None:
-    """As if a position had been seen and then undone: others have moved on from before it."""
+    """Undo a position that others have seen, and continue from before it."""
     with transaction.atomic():
         attempt = played.move()
         table = now_of(played.table)

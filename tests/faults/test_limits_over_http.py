@@ -1,7 +1,7 @@
-"""Q13 over real processes: 32 requests at once, several web processes, and the counts they share in Redis.
+"""Test the rate limits with 32 requests at once, several web processes, and counts that they share in Redis (Q13).
 
-Each flood comes from an address of its own and is half as large again as what is allowed. The limits are scaled down
-(`RATE_LIMITS=2`); `PERCENT=10` is the long form. Those that are kept in PostgreSQL let nothing slip through.
+Each flood comes from its own address and sends half as much again as is allowed. The limits are scaled down
+(`RATE_LIMITS=2`); `PERCENT=10` is the long form. Limits that are counted in PostgreSQL are never exceeded.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ WORD: Final = "a long way to Bergen"
 
 
 class Flood(NamedTuple):
-    """What is sent again and again: `make` gives the n-th request, of which at most `most` are served in a minute.
+    """Requests to send again and again. `make` returns the n-th; at most `most` are served in a minute.
 
-    Processes that share their counts in Redis may overrun that by a fifth; `overrun` is 1 where they may not.
+    Processes that share their counts in Redis may exceed that by a fifth. Where they may not, `overrun` is 1.
     """
 
     name: str
@@ -99,7 +99,7 @@ def most_in_a_window(times: list[float]) -> int:
 
 
 def floods(alice: User, bob: User) -> list[Flood]:
-    """By everything that has a limit: pages, the API, and what is counted in PostgreSQL."""
+    """Return a flood for everything with a limit: pages, the API, and what is counted in PostgreSQL."""
     table = table_at(TWO_HANDS, [alice, bob], pace="standard")
     browser, token, other = logged_in(alice), api_token(alice), api_token(bob)
     session = browser.cookies[settings.SESSION_COOKIE_NAME].value
@@ -149,7 +149,7 @@ def floods(alice: User, bob: User) -> list[Flood]:
 
 
 def poured(flood: Flood, port: int, source: str) -> list[Served]:
-    """The answers to a flood, 32 requests at a time."""
+    """Send a flood, 32 requests at a time; return the answers."""
     count = max(3 * AT_ONCE, flood.most * 3 // 2)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(lambda n: served(port, flood.make(n), source), range(count)))
@@ -171,14 +171,14 @@ def test_32_requests_at_once_exceed_no_limit_by_more_than_a_fifth(
             assert 0 < highest <= flood.overrun * flood.most, flood.name
     seconds, refused = time.monotonic() - began, set(moves) - {200}
     figure(f"meanwhile two people made {len(moves)} moves in {seconds:.0f} s: refused {refused or 'none'}")
-    assert len(moves) > 3  # on a machine that is busy; a quiet one makes dozens
+    assert len(moves) > 3  # few, for busy machines; a quiet one makes dozens
     assert set(moves) == {200}
     assert Case.objects.count() <= 1
 
 
 @contextmanager
 def playing(port: int) -> Iterator[list[int]]:
-    """Two people at one table who play on while the block lasts; the answers they get.
+    """Let two people play at one table during the block; yield the answers that they get.
 
     Each makes a legal move a second, or as many as a flooded site answers.
     """

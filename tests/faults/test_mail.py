@@ -1,6 +1,6 @@
-"""Mail that goes wrong: hostile names, servers that fail in every way, senders that die, scanners that follow links.
+"""Test mail that goes wrong: hostile names, failing servers, senders that die, scanners that follow links.
 
-Every mail here goes over real SMTP to a server of the test. Figures are printed (`pytest -s`).
+Every mail goes over real SMTP to a server of the test. Figures are printed (`pytest -s`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WRITES = re.compile(r"^\s*(WITH\b.*)?(INSERT|UPDATE|DELETE|TRUNCATE)\b", re.IGNO
 
 
 class Killed(BaseException):
-    """The sender died here."""
+    """Stands for the death of the sender."""
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def table(alice: User, bob: User) -> Table:
 
 
 def on_turn(user: User, other: User) -> Table:
-    """A table where it is this user's turn, which has been told at noon."""
+    """Return a table where it is this user's turn and the notice was written at noon."""
     found = table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR)
     player_notices.deal(found, now=NOON)
     return found
@@ -152,7 +152,7 @@ def test_a_sender_that_dies_sends_no_second_mail(
     kill_at(monkeypatch, where)
     with pytest.raises(Killed):
         deliver()
-    deliver(DUE + MINUTE)  # its claim still stands: nobody else takes it
+    deliver(DUE + MINUTE)  # its claim is still valid, so no other sender takes it
     deliver(DUE + 6 * MINUTE)
     deliver(DUE + HOUR)
 
@@ -189,7 +189,7 @@ def test_a_failed_server_loses_nothing_and_the_backlog_is_sent_once_in_order(
     assert set(Notice.objects.filter(channel="email").values_list("tries", flat=True)) == {0}
     assert box.retry_at is not None
     assert timedelta() < box.retry_at - (NOON + 64 * MINUTE) <= sending.LONGEST_SERVER_WAIT
-    assert box.failures <= 20  # it was left alone in between
+    assert box.failures <= 20  # the server was not tried in between
 
     deliver(box.retry_at)
     deliver(box.retry_at + HOUR)
@@ -266,7 +266,7 @@ def test_many_senders_at_once_send_each_mail_once(server: MailServer, alice: Use
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """Every statement that is executed meanwhile."""
+    """Collect every statement that is executed during the block."""
     asked: list[str] = []
 
     def note(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
@@ -278,7 +278,7 @@ def statements() -> Iterator[list[str]]:
 
 
 def every_link(server: MailServer, table: Table, alice: User) -> list[str]:
-    """One of each link that mails have, as paths."""
+    """Return the path of one link of each kind in mails."""
     deliver()
     (mail,) = server.mails
     preferences.mark_bounced(address=alice.email, now=NOON)
@@ -315,7 +315,7 @@ def test_the_scan_for_writes_finds_one(alice: User) -> None:
 
 
 def one_click(link: str) -> Any:
-    """What a mail program sends (RFC 8058): no cookies, no referrer, no token but the address."""
+    """Send what a mail program sends (RFC 8058): no cookies, no referrer, only the token in the URL."""
     return Client(enforce_csrf_checks=True).post(
         link, b"List-Unsubscribe=One-Click", content_type="application/x-www-form-urlencoded"
     )
@@ -330,7 +330,7 @@ def test_one_click_stops_mails_of_one_kind_only(server: MailServer, table: Table
     (mail,) = server.mails
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     link = mail["List-Unsubscribe"].strip("<>").removeprefix("http://127.0.0.1:8000")
-    for _ in range(2):  # again is no error, and changes nothing
+    for _ in range(2):  # repeating it is no error and changes nothing
         answer = one_click(link)
         assert (answer.status_code, answer.cookies) == (200, {})
 

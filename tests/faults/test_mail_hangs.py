@@ -1,4 +1,4 @@
-"""A mail server that takes mail and never answers, against the production processes: the clocks and the bots go on."""
+"""Test a mail server that accepts mail and never replies: clocks and bots of the production processes go on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ until = partial(waiting.until, patience=PATIENCE)
 
 
 def tell_a_turn(user: User, other: User | str) -> Table:
-    """A table where this user has been on turn for a while, and a mail is due that says so."""
+    """Make a table where this user is on turn and a mail about that is due."""
     now = timezone.now()
     table = table_at(TWO_HANDS, [user, other], deadline=now + HOUR)
     player_notices.deal(table, now=now - HOUR)
@@ -43,7 +43,7 @@ def test_clocks_and_bots_do_not_wait_for_a_mail_server(alice: User, bob: User) -
     server = MailServer(hangs={alice.email, bob.email})
     controller = serve(server)
     settings = {
-        "DJANGO_SETTINGS_MODULE": "tests.support.patient",  # however slow this is, the senders hang until it is over
+        "DJANGO_SETTINGS_MODULE": "tests.support.patient",  # the senders hang until this is over, however slow it is
         "EMAIL_URL": f"smtp://127.0.0.1:{controller.port}",
         "SWEEP_SECONDS": "1",
         "LOG_LEVEL": "ERROR",
@@ -51,17 +51,17 @@ def test_clocks_and_bots_do_not_wait_for_a_mail_server(alice: User, bob: User) -
     with stack(**settings):
         try:
             tables = []
-            for n, user in enumerate((alice, bob)):  # one after the other, so that each has a sender of its own
+            for n, user in enumerate((alice, bob)):  # one after the other, so that each gets its own sender
                 tables.append(tell_a_turn(user, "careful"))
                 until("the mail server asked", lambda n=n: len(server.left) > n)  # type: ignore[misc]
-            assert len(server.left) == QUEUES[MAIL]  # whoever could send hangs there
+            assert len(server.left) == QUEUES[MAIL]  # every worker that could send hangs now
 
             Game.objects.update(deadline=timezone.now())
-            for table in tables:  # the clock plays for the person, and then the bot for itself
+            for table in tables:  # the clock plays for the person, then the bot moves
                 until("the bot's move", lambda pk=table.game.pk: Game.objects.get(pk=pk).version >= 2)  # type: ignore[misc]
             beat = Heartbeat.objects.get()
             assert beat.at is not None
             assert timezone.now() - beat.at < timedelta(seconds=site.SWEEP_GRACE_SECONDS)
             assert Notice.objects.filter(channel="email", state="handed").count() == QUEUES[MAIL]
         finally:
-            controller.stop()  # and with it the waiting, before the stack is stopped
+            controller.stop()  # this also ends the waiting, before the stack stops

@@ -1,6 +1,6 @@
-"""Senders are killed (`kill -9`) at random moments of their work: no notice makes two mails.
+"""Test senders that are killed (`kill -9`) at random moments: no notice makes two mails.
 
-The long form: `MAIL_KILLS=50 script/test --all tests/faults/test_mail_kills.py -s`.
+The long form is `MAIL_KILLS=50 script/test --all tests/faults/test_mail_kills.py -s`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STALE_MINUTES = 6
 
 @contextmanager
 def sender(port: int, minutes: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A sender whose clock stands so many minutes after now; it has been told to begin."""
+    """Start a sender whose clock is this many minutes ahead, and tell it to begin."""
     at = connection.settings_dict
     host = quote(str(at["HOST"]), safe="")
     environment = os.environ | {
@@ -68,7 +68,7 @@ def test_a_killed_sender_sends_no_second_mail(alice: User, figure: Figure) -> No
         player_notices.deal(game, now=timezone.now())
 
     def answer(envelope: Envelope) -> str:
-        time.sleep(rng.random() * 0.02)  # as a server thinks: so kills fall into every part of the talk
+        time.sleep(rng.random() * 0.02)  # the server waits a little, so that kills hit every part of the dialogue
         return "250 OK"
 
     server = MailServer(answer)
@@ -85,7 +85,7 @@ def test_a_killed_sender_sends_no_second_mail(alice: User, figure: Figure) -> No
                 process.kill()
             amid += before < len(server.taken) < len(people)
             kills, minutes = kills + 1, minutes + STALE_MINUTES
-        for _ in range(2):  # what the last one had claimed, and then what that one left
+        for _ in range(2):  # first what the last sender had claimed, then the rest
             with sender(controller.port, minutes) as process:
                 assert process.wait(120) == 0
             minutes += STALE_MINUTES

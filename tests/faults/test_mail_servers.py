@@ -1,5 +1,6 @@
-"""Mail servers that answer late, wrongly or not at all: one mail keeps no other, none goes out for ever, nobody is
-taken for gone whom the server only does not like.
+"""Test mail servers that reply late, wrongly or not at all.
+
+One mail must not stop others, tries must end, and an address is marked as bounced only if the refusal is about it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ DUE = NOON + 5 * MINUTE
 
 
 def on_turn(user: User, other: User) -> None:
-    """It is this user's turn, which has been told at noon."""
+    """Return a table where it is this user's turn and the notice was written at noon."""
     player_notices.deal(table_at(TWO_HANDS, [user, other], deadline=NOON + 24 * HOUR), now=NOON)
 
 
@@ -42,7 +43,7 @@ def mail_of(user: User) -> Notice:
 
 @pytest.fixture
 def two(alice: User, bob: User) -> tuple[User, User]:
-    """Both are to be told of a turn, Alice first."""
+    """Return two people who are to be mailed about a turn, Alice first."""
     on_turn(alice, bob)
     on_turn(bob, alice)
     return alice, bob

@@ -1,4 +1,4 @@
-"""A few days of the month that `manage.py simulate_month` lets pass: people, clocks and mails on a fake clock."""
+"""Test a few days of the month that `manage.py simulate_month` simulates: people, clocks and mails on a fake clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 @dataclass
 class Passed:
-    """What a month left behind."""
+    """The results of a simulated month."""
 
     faults: list[str]
     mails: int

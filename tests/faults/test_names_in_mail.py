@@ -1,6 +1,6 @@
-"""Names that sign-up would refuse, written straight into the rows, in every kind of mail and every list of the staff.
+"""Test hostile names, written straight into rows, in every kind of mail and every list of the staff.
 
-A mail with such a name must be the mail with a plain name but for letters: the same headers, lines, tags and links.
+A mail with such a name must have the same headers, lines, tags and links as one with a plain name.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Outline(HTMLParser):
-    """The tags of a document with the names of their attributes, and every attribute that holds no text."""
+    """The tags of a document with the names of their attributes, and every attribute that is not text."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -63,14 +63,14 @@ class Outline(HTMLParser):
 
 
 def named(user: User, name: str) -> None:
-    """Let this person be called so, past every rule for names."""
+    """Give this person a name without any validation."""
     User.objects.filter(pk=user.pk).update(display_name=name[:30], username=name)
     user.refresh_from_db()
     Seat.objects.filter(user=user).update(name=name)
 
 
 def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]:
-    """The subject, text and HTML of a mail of every kind to and about somebody of this name, by the kind."""
+    """Return subject, text and HTML of a mail of every kind to and about a person with this name, by kind."""
     Notice.objects.all().delete()
     NoticeSettings.objects.all().delete()
     Game.objects.update(status=Game.Status.VOID, deadline=None, wake_at=None)
@@ -99,7 +99,7 @@ def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]
 
 
 def news(kind: str, user: User, other: User, name: str) -> None:
-    """Write a notice of this kind to `user` about a table with `other`, as it would be with this name in it."""
+    """Write a notice of this kind to `user` about a table with `other`, with that name in its text."""
     if kind == INVITED:
         game = lobby.create_table(user=other, options=lobby.TableOptions(players=3), now=NOON).game
         player_notices.invited(game, [user.pk], asker=User(pk=other.pk, display_name=name), now=NOON)
@@ -116,7 +116,7 @@ def news(kind: str, user: User, other: User, name: str) -> None:
 def test_no_name_changes_the_structure_of_a_mail(server: MailServer, alice: User) -> None:
     plain = mails_of(server, alice, PLAIN)
     kinds = {name.split(" to ")[0].replace("-", "_") for name in plain}
-    assert kinds == {*KINDS, "works"}  # or a kind would go without this test
+    assert kinds == {*KINDS, "works"}  # so that no kind escapes this test
     for what, name in HOSTILE.items():
         hostile = mails_of(server, alice, name)
         assert hostile.keys() == plain.keys(), what
@@ -125,7 +125,7 @@ def test_no_name_changes_the_structure_of_a_mail(server: MailServer, alice: User
 
 
 def differences(mail: list[str], plain: list[str]) -> list[str]:
-    """What a name has put into a mail but letters."""
+    """Return what a name changes in a mail besides text."""
     (subject, text, html), (_, plain_text, plain_html) = mail, plain
     found = {
         "a line in the subject": "\n" in subject,
@@ -180,7 +180,7 @@ def test_no_name_changes_the_structure_of_a_staff_list(ann: User, alice: User, b
 
 
 def letters_of(html: str) -> list[object]:
-    """The outline of a page, without what differs from one answer to the next."""
+    """Return the outline of a page without parts that differ between answers."""
     return [
         (tag[0], [attr for attr in tag[1] if attr[0] not in ("value", "nonce")]) if isinstance(tag, tuple) else tag
         for tag in Outline(html).tags

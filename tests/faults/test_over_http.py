@@ -1,4 +1,4 @@
-"""What only a real server shows: the bytes that follow the headers."""
+"""Test what only a real server shows: the bytes after the headers."""
 
 from __future__ import annotations
 

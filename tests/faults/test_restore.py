@@ -1,4 +1,4 @@
-"""A dump of a running site, restored elsewhere: games replay, clocks stand still and mail is held until released."""
+"""Test a dump of a running site, restored elsewhere: games replay, clocks stop, and mail is held until the release."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def a_game_in_play(people: list[User], moves: int, now: datetime, **options: Any) -> Game:
-    """A table that filled, started and was played so many moves, through the doors that people use."""
+    """Return a table that filled, started and had this many moves, by the same ways that people use."""
     rng = random.Random(moves)
     code = lobby.create_table(user=people[0], options=lobby.TableOptions(**options), now=now).game.code
     for person in people[1:]:
@@ -55,7 +55,7 @@ def a_game_in_play(people: list[User], moves: int, now: datetime, **options: Any
 
 @pytest.fixture
 def restored() -> Iterator[str]:
-    """The address of an empty database beside the tests' own."""
+    """Return the URL of an empty database beside the tests' own."""
     name = f"{connection.settings_dict['NAME']}_restored"
     drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
     with connection.cursor() as cursor:
@@ -77,7 +77,7 @@ def manage(url: str, *arguments: str) -> str:
 
 
 def dump_and_restore(url: str, file: Path) -> None:
-    """As docs/operations.md says."""
+    """Dump and restore the database as docs/operations.md says."""
     programs = binaries_for(place_for())
     subprocess.run([programs / "pg_dump", "-Fc", "-f", file, database_url()], check=True)
     subprocess.run([programs / "pg_restore", "--no-owner", "-d", url, file], check=True)
@@ -113,7 +113,7 @@ def test_a_restored_site_is_frozen_until_it_is_released(alice: User, bob: User, 
     assert read(restored, CLOCKS) == [(code, None, left[code], [Game.PAUSED_BY_RESTORE]) for code in sorted(left)]
     held = "SELECT held_since IS NOT NULL FROM games_outbox"
     assert read(restored, held) == [(True,)]
-    manage(restored, "freeze", "--if-restored")  # every start asks again, and changes nothing
+    manage(restored, "freeze", "--if-restored")  # later starts check again and change nothing
     swept = "from games.tasks import sweep; sweep()"
     manage(restored, "shell", "-c", swept)
     assert read(restored, CLOCKS) == [(code, None, left[code], [Game.PAUSED_BY_RESTORE]) for code in sorted(left)]
@@ -127,7 +127,7 @@ def test_a_restored_site_is_frozen_until_it_is_released(alice: User, bob: User, 
         assert before + left[code] <= deadline <= after + left[code]
     assert read(restored, held) == [(False,)]
     manage(restored, "shell", "-c", swept)
-    assert read(restored, ROWS[0]) == read(database_url(), ROWS[0])  # nobody's clock has acted
+    assert read(restored, ROWS[0]) == read(database_url(), ROWS[0])  # no clock has acted
     assert manage(restored, "check_games").endswith(", 0 with faults\n")
 
 
@@ -153,7 +153,7 @@ def a_move(game: Game, now: datetime) -> None:
 
 
 def break_first(games: list[Game]) -> int:
-    """Give the first of these games options that no release knows; its number."""
+    """Give the first of these games unknown options; return its id."""
     Game.objects.filter(pk=games[0].pk).update(preset="nonsense")
     return games[0].pk
 
@@ -192,7 +192,7 @@ def test_a_start_after_a_restore_names_an_unreadable_game(
 
 @contextmanager
 def locked_by_another(game: Game) -> Iterator[None]:
-    """Somebody else has this game for longer than a statement waits."""
+    """Lock this game in another connection for longer than a statement waits."""
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = 50")
     with psycopg.connect(database_url()) as other:

@@ -1,5 +1,7 @@
-"""Who logs out, or changes the password, has no socket left that tells them anything (a stack of its own: nothing that
-carries the event has just been killed, as in tests/faults/test_away.py)."""
+"""Test that logging out or changing the password closes a person's sockets.
+
+It has its own stack, where no process that carries the event has just been killed (unlike tests/faults/test_away.py).
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ def test_a_socket_is_closed_within_seconds_when_its_session_ends(
     settings: Settings,
     figure: Figure,
 ) -> None:
-    settings.PASSWORD_HASHERS = site_settings.PASSWORD_HASHERS  # the stack knows no others
+    settings.PASSWORD_HASHERS = site_settings.PASSWORD_HASHERS  # the stack has no other accounts
     alice.set_password("alice")
     alice.save(update_fields=["password"])
     game = a_table_with_a_bot(alice)
@@ -68,7 +70,7 @@ def test_a_socket_is_closed_within_seconds_when_its_session_ends(
             await asyncio.to_thread(ending, running, mine, elsewhere)
             started = time.monotonic()
             frames = await frames_until_closed(socket)
-            assert frames <= 1  # one may have been on its way
+            assert frames <= 1  # one message may have been on its way
             assert socket.close_code == 4401
             assert bystander.close_code is None
             return time.monotonic() - started

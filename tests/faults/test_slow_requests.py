@@ -1,4 +1,4 @@
-"""Slow and half requests against real processes: neither stops the site, nor fills its log."""
+"""Test slow and incomplete requests against real processes: they neither stop the site nor fill its log."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tests.support.web import Site
 
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 FILES = 1024
-"""The limit of open files that many machines have, here the hard one as well."""
+"""The usual soft limit of open files, here the hard limit too."""
 HELD = 1_500
 ATTACKERS = tuple(f"127.0.0.{number}" for number in range(10, 16))
 PLAYER = "127.0.0.2"
 SOON = 5.0
-"""Seconds within which the site must answer. It takes a few milliseconds, and the machine may be busy."""
+"""Seconds within which the site must answer. Normally it takes milliseconds, but the machine may be busy."""
 LOGGED = 20_000
-"""Bytes that the site may log meanwhile."""
+"""The most bytes that the site may log meanwhile."""
 
 
 def answered(port: int, source: str = "127.0.0.1") -> float:
@@ -68,7 +68,7 @@ def test_the_page_server_refuses_a_slow_body_in_time(site: Site) -> None:
 
 @contextmanager
 def script_run(log: Path) -> Iterator[int]:
-    """What `script/run` starts, on the test's database and with few file descriptors; gives its port."""
+    """Run what `script/run` starts on the test's database with few file descriptors; yield its port."""
     port = free_port()
     environment = os.environ | {
         "PORT": str(port),
@@ -104,7 +104,7 @@ def besieged(port: int) -> list[float]:
             try:
                 one.sendall(HALF)
             except OSError:
-                continue  # it was refused, or closed to make room
+                continue  # it was refused or closed to make room
             if number % 100 == 0:
                 times.append(answered(port, PLAYER))
         until_then = time.monotonic() + LIMITS.head_seconds + 2

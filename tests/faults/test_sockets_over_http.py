@@ -1,4 +1,4 @@
-"""Broken sockets against the processes of production, while one player has a page open."""
+"""Test broken sockets against the production processes while one player has a page open."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 
 
 def handshake(running: RunningStack, path: str, source: str = "127.0.0.9") -> tuple[socket.socket, int]:
-    """Ask for a socket by hand; gives the line and the status."""
+    """Ask for a socket by hand; return the connection and the status."""
     address = urlsplit(running.url)
     line = socket.create_connection((address.hostname, address.port), timeout=20, source_address=(source, 0))
     key = base64.b64encode(os.urandom(16)).decode()

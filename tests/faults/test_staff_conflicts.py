@@ -1,7 +1,7 @@
-"""Q1 with the staff among the doors: pauses, resumptions, extensions and voids at the instant of moves.
+"""Test staff acts at the instant of moves: pausing, resuming, extending and voiding (Q1).
 
 Each round makes 32 requests at once on one version of a game: 24 moves by page, fragment, API, bot and clock, as in
-`test_conflicts`, and 8 posts of two members of staff. `CONFLICT_ROUNDS=500` is the long form.
+`test_conflicts`, and 8 posts of two staff members. `CONFLICT_ROUNDS=500` is the long form.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ REFUSED: Final = {"403", "409", "422"}
 
 
 def by_staff(site: Site, browser: Client, game_id: int, act: str, fields: dict[str, Any], when: Any) -> Outcome:
-    """The confirmation page's own post."""
+    """Post the confirmation page of an act."""
     session = browser.cookies[settings.SESSION_COOKIE_NAME].value
     headers = {
         "Cookie": f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={CSRF}",
@@ -56,7 +56,7 @@ def by_staff(site: Site, browser: Client, game_id: int, act: str, fields: dict[s
 
 
 def check(table: Table, outcomes: list[Outcome], after: Game, entries: list[AuditEntry]) -> None:
-    """At most one move on this version, one entry for each act that was done, and everybody answered properly."""
+    """Check that at most one move was made, that each act has one entry, and that every answer was a proper one."""
     lines = list(Move.objects.filter(game=table.game, n__gt=table.game.version).order_by("n"))
     assert [line.n for line in lines] == list(range(table.game.version + 1, after.version + 1)), outcomes
     moved = [one for one in outcomes if one.said == "ok"]
@@ -67,7 +67,7 @@ def check(table: Table, outcomes: list[Outcome], after: Game, entries: list[Audi
     assert {one.said for one in acted} <= {DONE, *REFUSED}, outcomes
     done = Counter(one.door.removeprefix("staff ") for one in acted if one.said == DONE)
     found = Counter(entry.act for entry in entries)
-    # Once the game is over an act's page leads back to the game, and says that it has done nothing.
+    # When the game is over, the page of an act redirects to the game and says that nothing was done.
     assert found == done or (after.status in OVER and not found - done), (found, outcomes)
     assert all(table.game.version <= (entry.version or 0) <= after.version for entry in entries), entries
     assert (after.paused_at is not None) == bool(after.paused_reasons), outcomes

@@ -1,4 +1,4 @@
-"""Timers under fire: real Celery workers and beats are killed, and every deadline is still kept exactly once.
+"""Test that every deadline acts exactly once while real Celery workers and beats are killed.
 
 `TIMERS=10000 KILLS=200 script/test --all -n 0 -s tests/faults/test_timers.py` is the long form.
 """
@@ -35,13 +35,13 @@ SWEEPERS, BEATS = 4, 2
 PATIENCE = 60 + TIMERS / 20 + KILLS * 6
 HOUR = timedelta(hours=1)
 LEFT = timedelta(minutes=20)
-"""What each turn has left, at least, when the outage begins; nobody's runs out before the crew is looked at."""
+"""The least time that each turn has left when the outage begins, so that none runs out before the crew is checked."""
 
 pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 class Crew:
-    """Four workers and two beats on this test's database, and a Redis of their own."""
+    """Four workers and two beats on this test's database, with a Redis of their own."""
 
     def __init__(self, redis_url: str) -> None:
         self._environment = os.environ | {
@@ -50,7 +50,7 @@ class Crew:
             "SECRET_KEY": settings.SECRET_KEY,
             "DJANGO_SETTINGS_MODULE": "nomercy.settings",
             "SWEEP_SECONDS": "1",
-            "SWEEP_GRACE_SECONDS": "300",  # what the kills cost is no outage
+            "SWEEP_GRACE_SECONDS": "300",  # the kills must not count as an outage
             "LOG_LEVEL": "ERROR",
         }
         worker = ["worker", "--pool", "solo", "--without-mingle", "--without-gossip", "--without-heartbeat"]
@@ -68,7 +68,7 @@ class Crew:
         )
 
     def kill_one(self, rng: random.Random) -> None:
-        """`kill -9` one of them, and start another in its place."""
+        """Kill one of them with `kill -9` and start another in its place."""
         number = rng.randrange(len(self._processes))
         self._processes[number].kill()
         self._processes[number].wait()
@@ -105,7 +105,7 @@ def wait(seconds: float) -> None:
 
 
 def wait_for_the_dead() -> None:
-    """The killed ones' transactions are rolled back as soon as their connections are found broken."""
+    """Wait until PostgreSQL has rolled back the transactions of killed processes."""
     until = time.monotonic() + PATIENCE
     with connection.cursor() as cursor:
         while True:
@@ -138,7 +138,7 @@ def test_each_timer_fires_once_and_an_hour_of_outage_is_given_back(alice: User, 
 
 
 def outage(games: list[int], rng: random.Random) -> None:
-    """The crew is away for an hour in which all these deadlines pass, and comes back."""
+    """Stop the crew for an hour in which all these deadlines pass, and start it again."""
     now = timezone.now()
     deadlines = {pk: now - (HOUR - LEFT) * rng.random() for pk in games}
     rows = [Game(pk=pk, deadline=deadline, turn_since=now - 3 * HOUR) for pk, deadline in deadlines.items()]
@@ -163,7 +163,7 @@ def wait_until(done: object) -> None:
 
 
 def acts(games: list[int]) -> dict[int, int]:
-    """How many games there are for each number of times that a clock acted. Lines of one act have one time."""
+    """Count the games by how often their clock acted. Lines of one act have the same time."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT acts, count(*) FROM (SELECT g.id, count(DISTINCT m.at) AS acts FROM games_game g"

@@ -1,4 +1,4 @@
-"""Games that all people have left, and games that nobody played."""
+"""Test games that all people have left, and games that nobody played."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def leave(table: Table, user: User, *, at: datetime = NOON) -> None:
 
 
 def played_by(user: User) -> Table:
-    """A game in which this person has made a move."""
+    """Return a game in which this person has made a move."""
     table = against_bots(user)
     Move.objects.create(game=table.game, round=table.started.round, n=1, seat=0, text="draw", at=NOON)
     Game.objects.filter(pk=table.game.pk).update(version=1)
@@ -76,7 +76,7 @@ def test_a_game_that_all_people_left_is_called_off_after_an_idle_week(alice: Use
 
 
 def test_a_left_game_goes_on_while_bots_move_in_it(alice: User) -> None:
-    """Somebody about to lose must not be able to leave so many games that they are called off instead."""
+    """Otherwise a person about to lose could leave many games to have them called off."""
     table = left_by(alice)
     assert bot_turn.play_bots(game_id=table.game.pk, clock=lambda: LATER, rng=random.Random(1))
     assert abandoned.call_off_left_games(now=LATER + IDLE) == 0
@@ -86,7 +86,7 @@ def test_a_left_game_goes_on_while_bots_move_in_it(alice: User) -> None:
 def test_a_bot_that_moves_just_before_a_game_is_called_off_keeps_it_going(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the list of the games and the lock of one of them."""
+    """The bot moves between the listing of the games and the lock of one of them."""
     table, call_off = left_by(alice), abandoned._call_off
 
     def moved_first(game_id: int, now: Any) -> bool:
@@ -145,7 +145,7 @@ def give_seat(table: Table, user: User, staff: User, *, at: datetime = NOON) -> 
 def test_a_game_with_a_recent_staff_act_goes_on(
     alice: User, bob: User, ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the list of the games and the lock of one of them; nobody plays there after the acts either."""
+    """The act happens between the listing of the games and the lock of one of them."""
     table, call_off = left_by(alice), abandoned._call_off
 
     def acted_first(game_id: int, now: datetime) -> bool:
@@ -162,7 +162,7 @@ def test_a_game_with_a_recent_staff_act_goes_on(
 
 
 def ended(table: Table, *, days: int = 61) -> Table:
-    """End a game so many days before `NOON`."""
+    """End a game this many days before `NOON`."""
     with transaction.atomic():
         game = lock_game(pk=table.game.pk)
         if not game.ended:
@@ -192,7 +192,7 @@ def test_games_that_somebody_played_stay(alice: User) -> None:
     moved, stayed = played_by(alice), against_bots(create_guest())
     leave(moved, alice)
     found = [ended(moved), ended(stayed)]
-    User.objects.filter(is_guest=True).delete()  # forgotten, as after a month
+    User.objects.filter(is_guest=True).delete()  # the guest has been deleted
     assert deleted(*found) == [False, False]
 
 
@@ -237,7 +237,7 @@ def test_games_with_a_report_or_a_staff_act_stay(alice: User, bob: User, mo: Use
 
 
 def test_a_game_that_is_reported_just_before_it_is_deleted_stays(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the list of the games and the lock of one of them."""
+    """The report is made between the listing of the games and the lock of one of them."""
     table, delete = ended(left_by(alice)), abandoned._delete
 
     def reported_first(game_id: int, now: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The staff pages: what is found and shown there, to whom, and the page that every act on a person has."""
+"""Test the staff pages: what they list and show, to whom, and the page of every act on a person."""
 
 from __future__ import annotations
 
@@ -183,7 +183,9 @@ def test_rows_of_games_are_found_by_code_and_by_name(as_mo: Client, alice: User,
     def found(text: str) -> set[str]:
         with CaptureQueriesContext(connection) as asked:
             rows = as_mo.get(f"/admin/games/{of}/", {"q": text}).context["cl"].result_list
-        assert not any("DISTINCT" in str(query["sql"]) for query in asked)  # that would sort all moves of a long game
+        assert not any(
+            "DISTINCT" in str(query["sql"]) for query in asked
+        )  # sorting by it would sort all moves of a long game
         return {row.game.code for row in rows}
 
     assert found(first.game.code) == found(f" {first.game.code.upper()}") == found("alice") == {first.game.code}
@@ -207,7 +209,7 @@ def test_games_are_filtered_by_problem(as_mo: Client, alice: User, bob: User) ->
 
 
 def shows(body: str, cards: Sequence[str]) -> bool:
-    """Return True if the page has these cards in this order, whatever stands between them."""
+    """Return True if the page has these cards in this order, with anything in between."""
     return re.search(r"\W+".join(map(re.escape, cards)), body) is not None
 
 

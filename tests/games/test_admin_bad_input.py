@@ -1,4 +1,4 @@
-"""A URL of a staff list with a value that no list can have is answered without an error."""
+"""Test that invalid values in the URLs of staff lists cause no error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.tables import table_after
 
 pytestmark = pytest.mark.django_db
 
-HUGE = "9" * 30  # more than a column, a year or a page number can be
+HUGE = "9" * 30  # too large for a column, a year or a page number
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def root() -> Client:
 
 
 def lists() -> list[tuple[str, ReadOnlyAdmin]]:
-    """Return every list of the staff pages, by its address."""
+    """Return every list of the staff pages with its URL."""
     found = []
     for model, pages in admin.site._registry.items():
         assert isinstance(pages, ReadOnlyAdmin), model
@@ -58,7 +58,7 @@ def test_an_invalid_value_shows_the_whole_list(
         ("games.round", error.__name__)
     ]
     with pytest.raises(error):
-        root.get("/admin/games/round/")  # a fault of the site, because the URL has no value
+        root.get("/admin/games/round/")  # a bug of the site, because the URL has no value
 
 
 @pytest.mark.parametrize("error", [ValueError, OverflowError, DataError])

@@ -1,4 +1,4 @@
-"""Bots at the table: when they are due, what they do, and what stops them."""
+"""Test when bots are due, what they do, and what stops them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def run_bots(table: Table, *, at: datetime = NOON, most: int = 500) -> int | Non
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The games the worker was asked for."""
+    """Return the list of games for which the worker is asked to move bots."""
     games: list[int] = []
     monkeypatch.setattr(announce, "wake_bots", lambda game_id, wake_at: games.append(game_id))
     return games
 
 
 def unattended_table(user: User) -> Table:
-    """A game against two bots that this person has left."""
+    """Return a game against two bots that this person has left."""
     options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0)
     table = lobby.create_table(user=user, options=options, now=NOON)
     play_move(code=table.game.code, viewer=Viewer(user), text="leave", version=None, now=NOON)
@@ -50,7 +50,7 @@ def unattended_table(user: User) -> Table:
 
 
 def table_of_bots_with_a_player_who_is_out(user: User) -> Table:
-    """A round in which only bots are still in; the person plays again in the next one."""
+    """Return a game where only bots are still in the round; the person plays again in the next one."""
     colors = [[f"{color}{n}" for n in range(1, 9)] for color in "rb"]
     position = {**TWO_HANDS, "hands": [[], *colors], "out": [0], "turn": 1}
     return table_at(position, [user, "random", "random"], wake_at=NOON, bot_pause=10.0)
@@ -196,11 +196,11 @@ def test_bots_without_pause_need_one_task(alice: User, asked: list[int]) -> None
     assert asked == []
 
 
-# Whose bots move next
+# Which host's bots move next
 
 
 def due_tables(user: User, number: int, bot: str = "random", at: datetime = NOON) -> list[int]:
-    """Games of this host in which a bot is due."""
+    """Return games of this host in which a bot is due."""
     return [table_at({**TWO_HANDS, "turn": 1}, [user, bot], wake_at=at).game.pk for _ in range(number)]
 
 
@@ -242,7 +242,7 @@ def test_a_task_stops_after_a_short_time_and_starts_another(alice: User, asked: 
 
 
 def moved_by_a_task(game_id: int, rng: random.Random) -> set[int]:
-    """Return the games in which bots move in a task that is asked for this game, and undo its moves."""
+    """Return the games in which bots move when a task is started for this game. Undoes its moves."""
     with transaction.atomic():
         run_task(game_id, rng)
         found = moved()
@@ -269,7 +269,7 @@ def test_a_host_with_many_games_also_gets_turns(alice: User, bob: User, asked: l
 
 
 def known_for_a_day(user: User) -> User:
-    """Let this account be old enough to count as no newcomer's."""
+    """Make this account old enough not to be a newcomer."""
     user.date_joined = NOON - timedelta(days=2)
     user.save(update_fields=["date_joined"])
     return user
@@ -293,7 +293,7 @@ def test_newcomers_get_a_third_of_the_tasks_while_others_wait(
     while own not in moved():
         run_task(own, rng)
     before = len(moved())
-    assert run_task(of_guests[0], rng) == 1  # nobody else waits any more
+    assert run_task(of_guests[0], rng) == 1  # no other host has a game waiting now
     assert len(moved()) == before + 1
 
 
@@ -380,7 +380,7 @@ def test_a_task_for_an_unattended_game_plays_it_and_starts_no_other(alice: User,
     other = unattended_table(alice)
     asked.clear()
     assert run_task(table.game.pk) == bot_turn.UNATTENDED_MOVES
-    assert now_of(other).game.version == other.game.version + 1  # its player's leaving, and nothing since
+    assert now_of(other).game.version == other.game.version + 1  # only the move with which its player left
     assert asked == []
 
 
@@ -407,6 +407,6 @@ def test_games_where_people_play_are_found_behind_many_that_people_left(
 def test_left_games_take_turns_even_if_their_bots_fail(alice: User, asked: list[int]) -> None:
     left = [unattended_table(alice).game.pk for _ in range(6)]
     asked.clear()
-    for n in range(6):  # no bot moves here, as if all failed
+    for n in range(6):  # bots do not move in this test, as if all failed
         sweep.sweep(clock=lambda n=n: NOON + timedelta(minutes=1, seconds=2 * n))  # type: ignore[misc]  # called at once
     assert asked == left * 2

@@ -1,4 +1,4 @@
-"""One row that is broken keeps no other: not the bell, not the mail, not the summary."""
+"""Test that one broken row does not stop other notices, mails and summaries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def on_turn(user: User, other: User) -> Game:
 
 
 def deliver(now: datetime = DUE) -> list[str]:
-    """Send what is due; gives whom mails went to."""
+    """Send what is due; return the recipients of the mails."""
     before = len(mail.outbox)
     outbox.deliver(clock=lambda: now)
     return [message.to[0] for message in mail.outbox[before:]]

@@ -1,4 +1,4 @@
-"""The clock on pages and in the API: pauses, seats that bots keep, tables with clocks of their own, time off."""
+"""Test clocks on pages and in the API: pauses, seats that bots took over, custom clocks and time off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stops a clock, what moves it, and who plays for a seat."""
+"""Test pauses, extensions, and who plays for a seat."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_a_game_that_ends_in_a_pause_is_no_longer_paused(alice: User, bob: User)
 
 
 def test_a_pause_ends_when_nobody_is_left_to_end_it(alice: User, charlie: User) -> None:
-    """One person among bots pauses alone and resigns: the bots play on."""
+    """A person among bots pauses the game and resigns. The bots continue."""
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
     pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
     move(table, alice, "leave")
@@ -219,7 +219,7 @@ def test_a_pause_stays_while_another_player_can_end_it(alice: User, bob: User) -
     move(table, alice, "leave")
     assert now_of(table).game.paused_reasons == ["consent"]
     pauses.end_pause(code=table.game.code, viewer=Viewer(bob), now=NOON + HOUR)
-    assert now_of(table).game.deadline == NOON + 49 * HOUR  # the turn that was his since alice left
+    assert now_of(table).game.deadline == NOON + 49 * HOUR  # Bob’s turn, since alice left
 
 
 def test_an_old_pause_ends_by_itself(alice: User, bob: User) -> None:

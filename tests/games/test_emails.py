@@ -1,4 +1,4 @@
-"""What mails say: the game page's own sentence, in the reader's time zone, in text and HTML, and never a card."""
+"""Test the texts of mails: the heading of the game page, the reader's time zone, text and HTML, and no card."""
 
 from __future__ import annotations
 

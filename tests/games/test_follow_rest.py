@@ -1,4 +1,4 @@
-"""A request that saves quiet hours, a time zone or a vacation moves no clocks: the worker does, a few at a time."""
+"""Test that saving quiet hours, a time zone or a vacation moves no clocks in the request: the worker does."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TASKS: Mapping[str, Callable[..., object]] = {tasks.follow_rest.name: tasks.foll
 
 
 class Worker:
-    """Collects the tasks that the site asks for once its transactions are committed, and runs them."""
+    """Collects the tasks that the site starts after its commits, and runs them."""
 
     def __init__(self, commits: Any) -> None:
         self.asked: list[tuple[str, tuple[int, ...]]] = []
@@ -44,12 +44,12 @@ class Worker:
         self.asked.append((name, args))
 
     def after(self, act: Callable[..., Any], *args: object, **named: object) -> Any:
-        """Do this, commit it, and return its answer."""
+        """Call this, commit, and return its result."""
         with self._commits(execute=True):
             return act(*args, **named)
 
     def run(self) -> int:
-        """Run the tasks asked for, and those that they ask for; return how many."""
+        """Run the collected tasks and those that they start; return how many."""
         ran = 0
         while self.asked:
             name, args = self.asked.pop(0)
@@ -75,7 +75,7 @@ def deadlines() -> set[datetime | None]:
     return set(Game.objects.values_list("deadline", flat=True))
 
 
-# What a request does
+# In the request
 
 
 def save_hours(browser: Client) -> Any:
@@ -193,7 +193,7 @@ def test_a_day_taken_instead_of_a_miss_moves_other_tables_by_the_worker(alice: U
     assert now_of(other).game.deadline == NOON + DAY + 5 * HOUR
 
 
-# What the worker does
+# In the worker
 
 
 def test_one_task_moves_a_portion_and_starts_the_next_task(
@@ -204,7 +204,7 @@ def test_one_task_moves_a_portion_and_starts_the_next_task(
     worker.after(vacations.start, user=alice, days=1, now=NOON - HOUR)
     moved = [worker.after(quiet_hours.follow_rest, user_id=alice.pk, now=NOON - HOUR)]
     assert [now_of(table).game.deadline for table in tables] == [NOON + DAY] * 2 + [NOON] * 3
-    while len(worker.asked) > 1:  # the first is what the vacation asked for
+    while len(worker.asked) > 1:  # the first was started by the vacation
         _, (user_id, after) = worker.asked.pop()
         moved.append(worker.after(quiet_hours.follow_rest, user_id=user_id, now=NOON - HOUR, after=after))
     assert moved == [2, 2, 1]
@@ -223,7 +223,7 @@ def test_the_last_task_starts_no_other(alice: User, bob: User, worker: Worker, m
 def test_a_request_succeeds_while_the_broker_is_away(
     alice: User, bob: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
-    """The hourly task moves the clocks then."""
+    """The hourly task then moves the clocks."""
 
     def fail(*_: object, **__: object) -> None:
         raise OSError

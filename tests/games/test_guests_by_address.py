@@ -1,4 +1,4 @@
-"""How many guests one network address can make."""
+"""Test how many guests one network address can make."""
 
 from __future__ import annotations
 

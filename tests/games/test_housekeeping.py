@@ -1,4 +1,4 @@
-"""Tables and guests that go by themselves, and those that stay."""
+"""Test which tables are closed and which guests are deleted automatically."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def is_left_by_who_had_joined(table: Table, guest: User, alice: User) -> None:
 def test_a_guest_s_table_that_changed_after_the_listing_stays(
     alice: User, monkeypatch: pytest.MonkeyPatch, change: Callable[[Table, User, User], None]
 ) -> None:
-    """Between the list of the tables and the lock of one of them."""
+    """The change happens between the listing of the tables and the lock of one of them."""
     guest = create_guest()
     table = opened_by(guest, hours=25)
     close = housekeeping._close
@@ -235,7 +235,7 @@ def test_a_reported_guest_is_kept_until_the_reporter_has_an_answer(alice: User, 
 
 
 def settled_case_of_a_forgotten_guest(alice: User, mo: User) -> Case:
-    """Alice reported the guest, who has been forgotten since."""
+    """Return a closed case in which Alice reported a guest who has been deleted since."""
     guest = old_guest()
     game = table_at(TWO_HANDS, [guest, alice]).game
     text = "He wrote a rude word as his name, twice."
@@ -295,7 +295,7 @@ def test_reports_stay_when_the_guests_who_made_them_are_deleted(alice: User, bob
 
 
 def test_a_guest_who_has_just_joined_a_table_is_not_deleted(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the list of the idle and the deletion of one of them."""
+    """The guest joins between the listing of idle guests and the deletion."""
     guest = old_guest()
     forget = housekeeping._forget
 

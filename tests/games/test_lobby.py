@@ -1,4 +1,4 @@
-"""Tables before the first deal, and after the last."""
+"""Test tables before the first deal, and rematches."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def refused(name: str, call: Any, /, **given: Any) -> None:
 
 
 def edited(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on the preset offers other rules."""
+    """Change the options of the preset from now on."""
     offered = replace(rules.PRESETS[preset], hand_size=5, mercy_limit=20, zero_seven=False)
     monkeypatch.setitem(rules.PRESETS, preset, offered)
 
@@ -273,7 +273,7 @@ def test_a_person_sits_at_no_more_than_twenty_open_tables(settings: Settings, al
         new_table(alice, players=2)
     assert refused.value.status == 403
     assert Game.objects.count() == OPEN_TABLES
-    new_table(alice, players=3, bots=2)  # starts at once, so it waits for nobody
+    new_table(alice, players=3, bots=2)  # starts immediately, so it does not count as open
     new_table(bob, players=3)
     lobby.leave_table(code=tables[0].game.code, viewer=Viewer(alice), now=NOON)
     assert new_table(alice, players=3).game.status == Game.Status.OPEN
@@ -304,7 +304,7 @@ def test_nobody_gets_more_tables_by_taking_over_those_that_others_leave(
         lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
     assert (
         lobby.join(code=pair.game.code, viewer=Viewer(bob), now=NOON).game.status == Game.Status.PLAYING
-    )  # it waits no more
+    )  # it is no longer open
 
 
 def test_without_limits_a_person_sits_at_any_number_of_tables(settings: Settings, alice: User) -> None:
@@ -425,7 +425,7 @@ def test_a_guest_plays_at_no_more_than_two_tables_against_bots(settings: Setting
     with pytest.raises(Denied, match=r"the maximum for guests\. Finish or leave one first, or sign up") as refused:
         new_table(guest, players=2, bots=1)
     assert (refused.value.status, Game.objects.count()) == (403, 2)
-    User.objects.filter(pk=guest.pk).update(is_guest=False)  # has signed up, in another request
+    User.objects.filter(pk=guest.pk).update(is_guest=False)  # alice has signed up in another request
     assert new_table(guest, players=2, bots=1).game.status == Game.Status.PLAYING
 
 
@@ -439,7 +439,7 @@ def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charli
     newest = [tables[user][-1].game.code for user in (bob, alice)]
     assert listed(None) == listed(charlie) == newest
     assert listed(alice) == newest[:1]
-    lobby.join(code=tables[alice][-1].game.code, viewer=Viewer(charlie), now=NOON)  # full: it has begun
+    lobby.join(code=tables[alice][-1].game.code, viewer=Viewer(charlie), now=NOON)  # full, so it has started
     assert listed(None) == [newest[0], tables[alice][-2].game.code]
     Invitation.objects.bulk_create(
         Invitation(game=table.game, user=charlie, at=NOON) for table in (hidden, tables[alice][0])
@@ -463,7 +463,7 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
         return [table.game.code for table in front_page.open_tables(user)]
 
     assert listed() == newest[:6] + others[::-1] + newest[6:10]
-    Invitation.objects.create(game=guests[0].game, user=charlie, at=NOON)  # a rematch: it is not pushed back
+    Invitation.objects.create(game=guests[0].game, user=charlie, at=NOON)  # a rematch keeps its place
     assert listed(charlie) == [*newest[:6], newest[-1], *others[::-1], *newest[6:9]]
 
 

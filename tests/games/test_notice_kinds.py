@@ -1,4 +1,4 @@
-"""The table of notice kinds: each row is complete, and nothing in it is stored but its name."""
+"""Test the table of notice kinds: every row is complete, and only its name is stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = {
     "turn", "deadline", "bot_took_over", "taken_out", "day_taken", "caught", "out", "round_over", "game_over",
     "invited", "table_full", "seat_moved", "report_settled", "factor_dropped", "digest",
 }  # fmt: skip
-"""The names in the databases and mail links of earlier releases."""
+"""The names stored in databases and mail links of earlier releases."""
 
 
 def test_stored_names_do_not_change() -> None:

@@ -1,4 +1,4 @@
-"""The bell, its page, and the page of what one wants to be told; and what is done with an address that bounces."""
+"""Test the bell, the page of notices, the settings page, and what happens to a bounced address."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def table(alice: User, bob: User) -> Table:
 
 
 def news(table: Table, user: User, text: str = NEWS) -> None:
-    """Something happens to this person, and is shown."""
+    """Show this person a notice on the site."""
     table.game.version += 1
     player_notices.write(table.game, [player_notices.NewNotice(user.pk, "caught", text)], now=timezone.now())
     outbox.deliver(clock=timezone.now)
@@ -58,7 +58,7 @@ def bell(response: Any) -> str:
 
 
 def fields(**changes: str) -> dict[str, str]:
-    """The form as it is sent with the usual choices, but for these; an empty value is a switch that is off."""
+    """Return the data of the settings form with the defaults and these changes. An empty value clears a box."""
     usual = {f"{kind.name}.{channel}": "on" for kind in KINDS.values() for channel in kind.channels}
     sent = {**usual, "digest_hour": "", **changes}
     return {name: value for name, value in sent.items() if value or name == "digest_hour"}
@@ -156,8 +156,7 @@ def test_another_person_s_notice_cannot_be_opened(table: Table, alice: User, bob
 
 
 def told_of(alice: User, bob: User, mo: User, count: int) -> None:
-    """So many pieces of news, each for alice from four tables: her own, one she lost her seat at, and two she was asked
-    to."""
+    """Write this many notices for alice at four tables: her own, one where she lost her seat, and two rematches."""
     seats: list[tuple[list[User], bool]] = [([alice, bob], True), ([mo, bob], False)]
     for n in range(count):
         for people, public in seats:
@@ -194,7 +193,7 @@ def test_a_visible_page_marks_its_reader_as_viewing(
     assert presence.viewing(pairs) == {pairs[0]}
 
 
-# What one wants
+# The settings page
 
 
 def test_the_settings_page_shows_and_saves_choices(alice: User, as_alice: Client) -> None:
@@ -275,7 +274,7 @@ Status: %s
 
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Puts a report on standard input."""
+    """Put a bounce report on standard input."""
 
     def give(report: bytes) -> None:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(report)))

@@ -1,4 +1,4 @@
-"""Who is told what: the notices that moves, deals and the lobby write, in the same transaction."""
+"""Test which notices moves, deals and the lobby write, in their own transaction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def told(**which: Any) -> list[tuple[str, str, str]]:
-    """Whom, what and how, of the notices that are there, in order."""
+    """Return person, kind and channel of each notice, in order."""
     rows = Notice.objects.filter(**which).order_by("pk")
     return [(row.user.username, row.kind, row.channel) for row in rows.select_related("user")]
 
@@ -172,7 +172,7 @@ def test_a_knocked_out_player_is_notified(alice: User, bob: User, charlie: User)
     Notice.objects.all().delete()
     play(table, bob, "take")
 
-    assert [entry for entry in told(channel="site") if entry[1] != "turn"] == []  # the mover sees it happen
+    assert [entry for entry in told(channel="site") if entry[1] != "turn"] == []  # the player who moved has seen it
     assert ("charlie", "turn", "site") in told()
 
 
@@ -203,7 +203,7 @@ def test_a_rematch_notifies_the_other_players(alice: User, bob: User, charlie: U
 
 @pytest.fixture
 def due(alice: User, bob: User) -> Table:
-    """Alice is on turn, and at noon it is time to remind her."""
+    """Return a table where it is Alice's turn and a reminder is due at noon."""
     return table_at(TWO_HANDS, [alice, bob], deadline=NOON + 60 * MINUTE, remind_at=NOON)
 
 
@@ -248,7 +248,7 @@ def test_a_reminder_that_fails_does_not_stop_the_others(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_reminder_does_not_wait_for_a_lock(alice: User, bob: User, due: Table) -> None:
-    """Whose turn is being played needs no reminder now."""
+    """If a transaction has the game locked, its player is probably moving."""
     other = table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
     held, go_on, found = threading.Event(), threading.Event(), list[int]()
 
@@ -331,7 +331,7 @@ def test_a_player_taken_out_is_notified_and_keeps_other_notices(alice: User, bob
     Notice.objects.filter(channel="site", kind="caught").update(state="sent")
     commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
 
-    assert told(user=alice, kind="out") == []  # who took alice out says so, with the reason
+    assert told(user=alice, kind="out") == []  # the caller that took alice out writes the notice with the reason
     assert {row.reason for row in Notice.objects.filter(user=alice, kind="turn")} == {"moved_on"}
     assert Notice.objects.get(user=alice, kind="caught", channel="site").read_at is None
 
@@ -417,7 +417,7 @@ def test_a_person_gets_one_invitation_a_day_by_mail_from_another(alice: User, bo
             now = NOON + minutes * MINUTE
             again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=now)
             lobby.leave_table(code=again.game.code, viewer=Viewer(alice), now=now + 2 * MINUTE)
-    # What was told of the tables that she closed is gone, except the mail.
+    # Notices about the tables that she closed are deleted, except the mail.
     assert asked_by_mail(bob) == ["waiting", "asked"]
     assert Notice.objects.filter(user=bob, kind="invited", channel="site", state="waiting").count() == 1
 

@@ -1,4 +1,4 @@
-"""A form sent twice makes one table, and one guest."""
+"""Test that a form sent twice makes one table and one guest."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_another_person_s_form_does_not_lead_to_their_table(alice: User, bob: Us
 
 
 def give_table_away(game: Game, victim: User) -> None:
-    """Let the guest who made the table leave it, so that the victim is its host."""
+    """Let the guest who made the table leave it, so that the victim becomes its host."""
     guest = game.host
     assert guest is not None
     lobby.join(code=game.code, viewer=Viewer(victim), now=NOON)
@@ -128,20 +128,20 @@ def give_table_away(game: Game, victim: User) -> None:
 
 
 def give_seat_away(game: Game, victim: User) -> None:
-    """Let staff give the seat of the guest who made the table, and with it the table, to the victim."""
+    """Give the seat of the guest who made the table, and so the table, to the victim by a staff act."""
     with transaction.atomic():
         table = queries.load(lock_game(pk=game.pk))
         seating.change_owner(table, table.seats[0], person=victim, now=NOON)
 
 
 def move_to_account(game: Game, victim: User) -> None:
-    """Let the guest who made the table log in to the victim's account and take the seat along."""
+    """Let the guest who made the table log in to the victim's account, which takes over the seat."""
     assert game.host is not None
     guests.move_seats(guest=game.host, user=victim)
 
 
 def become_host_in_the_database(game: Game, victim: User) -> None:
-    """Change the host in a way that no action of today has."""
+    """Change the host in a way that no action does."""
     Game.objects.filter(pk=game.pk).update(host=victim)
 
 

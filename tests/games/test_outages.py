@@ -1,4 +1,4 @@
-"""The sweep's own pulse: what an absence of it costs nobody."""
+"""Test that the time of an outage of the sweep is given back."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ pytestmark = pytest.mark.django_db
 
 
 def near(moment: datetime | timedelta | None) -> object:
-    """Equal to this but for what a statement takes: the sweep judges by the database's time."""
+    """Return True if the times are equal apart from a statement's duration. The sweep goes by the database's time."""
     return pytest.approx(moment, abs=SECOND)
 
 
 def jumping(*, after: int, by: timedelta) -> Callable[[], datetime]:
-    """A clock that shows noon so many times, and then has jumped: the machine has slept."""
+    """Return a clock that shows noon this many times and then jumps ahead, as after the machine slept."""
     asked = itertools.count()
     return lambda: NOON + by if next(asked) >= after else NOON
 
@@ -41,7 +41,7 @@ def test_the_time_of_an_outage_is_given_back_without_misses(alice: User, bob: Us
     game = now_of(table).game
     given = (game.deadline, game.turn_since, game.remind_at)
     assert given == (near(NOON + HOUR), near(NOON - 7 * HOUR), near(NOON + HOUR))
-    assert now_of(later).game.deadline == near(NOON + 10 * HOUR)  # it had lost one hour
+    assert now_of(later).game.deadline == near(NOON + 10 * HOUR)  # it had lost an hour
     assert now_of(still).game.deadline is None
     assert swept(NOON + timedelta(minutes=1)) == sweep.Swept()
     assert now_of(table).game.deadline == near(NOON + HOUR)
@@ -74,7 +74,7 @@ def test_an_outage_while_time_is_given_back_is_given_back_too(alice: User, bob: 
 
 @pytest.mark.parametrize("after", range(3, 8))
 def test_a_machine_that_sleeps_during_a_sweep_causes_no_misses(alice: User, bob: User, after: int) -> None:
-    """Wherever in a sweep it is: whose time was up before is struck, then or later, and nobody else."""
+    """Only turns that had run out before are played, wherever in the sweep the machine slept."""
     before = [due_table(TWO_HANDS, [alice, bob], deadline=NOON - (9 - n) * SECOND) for n in range(4)]
     asleep = due_table(TWO_HANDS, [alice, bob], deadline=NOON + HOUR / 2)
     Heartbeat.objects.create(pk=1, at=NOON)
@@ -83,13 +83,13 @@ def test_a_machine_that_sleeps_during_a_sweep_causes_no_misses(alice: User, bob:
     assert [bool(log_of(table)) for table in before] == [n < found.acted for n in range(len(before))]
     assert now_of(asleep).game.deadline == NOON + HOUR / 2
     assert sweep.sweep(clock=lambda: NOON + HOUR) == sweep.Swept(acted=len(before) - found.acted)
-    assert all(log_of(table) for table in before)  # their time had run out before, and had once more
+    assert all(log_of(table) for table in before)  # their time had run out before and runs out again
     assert log_of(asleep) == []
     assert now_of(asleep).game.deadline == near(NOON + HOUR / 2 + HOUR)
 
 
 def test_a_slow_sweep_is_not_an_outage(alice: User, bob: User) -> None:
-    """Each game takes half a minute of it, together longer than the grace: the pulse is kept up all the same."""
+    """Each game takes half a minute, and all together longer than the grace. The heartbeat is written all the same."""
     tables = [due_table(TWO_HANDS, [alice, bob]) for _ in range(5)]
     Heartbeat.objects.create(pk=1, at=NOON)
     asked = itertools.count()
@@ -98,7 +98,7 @@ def test_a_slow_sweep_is_not_an_outage(alice: User, bob: User) -> None:
 
 
 def test_a_heartbeat_of_another_sweeper_counts(alice: User, bob: User) -> None:
-    """One machine slept, another swept: there was no outage, and the first goes on."""
+    """One machine slept while another swept, so there was no outage and the first one continues."""
     tables = [due_table(TWO_HANDS, [alice, bob]) for _ in range(2)]
     Heartbeat.objects.create(pk=1, at=NOON)
     clock = jumping(after=3, by=HOUR)
@@ -116,7 +116,7 @@ def test_a_heartbeat_of_another_sweeper_counts(alice: User, bob: User) -> None:
 def test_a_wrong_clock_of_a_sweeper_is_not_an_outage(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, ahead: timedelta
 ) -> None:
-    """The process's clock is an hour off; by the database's time the last sweep was just now."""
+    """The process's clock is an hour off. By the database's time the last sweep was just now."""
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
     Heartbeat.objects.create(pk=1, at=NOON)
 
@@ -171,13 +171,13 @@ def test_an_invalid_callout_length_does_not_stop_others_from_getting_time_back(
     assert NOON + HOUR <= window <= NOON + 3 * HOUR + SECOND
 
 
-# What the time of an outage is counted as while it lasts: nothing
+# During an outage no time is used up
 
 HALF: timedelta = HOUR / 2
 
 
 def outage_table(alice: User, bob: User) -> Table:
-    """Alice's turn had half an hour left when the sweep was last seen, at 9, and Bob's window ten minutes."""
+    """Return a table last swept at 9, when Alice had half an hour left and Bob's callout window ten minutes."""
     exposed = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4"]], "exposed": [1]}
     table = table_at(exposed, [alice, bob], deadline=NOON - 2.5 * HOUR, turn_since=NOON - 5 * HOUR)
     Hand.objects.filter(round=table.started.round, seat__index=1).update(callout_until=NOON - 3 * HOUR + 10 * MINUTE)
@@ -194,7 +194,7 @@ def resumed(table: Table, at: datetime) -> None:
 
 
 def left(table: Table, at: datetime) -> tuple[timedelta, timedelta]:
-    """What is left at this moment of the turn, and of the window."""
+    """Return the time left of the turn and of the window at this moment."""
     here = now_of(table)
     window = here.started.hands[1].callout_until
     assert here.game.deadline is not None
@@ -250,7 +250,7 @@ def test_a_move_in_an_outage_saves_the_time_that_was_left_before_it(alice: User,
 
 
 def test_a_pause_before_time_is_given_back_loses_no_time(alice: User, bob: User) -> None:
-    """The sweep is back, and gives the games their time one after another."""
+    """The sweep is back and gives time back to one game after another."""
     table = outage_table(alice, bob)
     Heartbeat.objects.update(at=NOON, given_from=NOON - 3 * HOUR, given_to=NOON, given_through=table.game.pk - 1)
     paused(table, NOON + SECOND)
@@ -269,7 +269,7 @@ def test_a_pause_after_time_is_given_back_counts_it_once(alice: User, bob: User)
     assert now_of(table).game.time_left == HALF - SECOND
 
 
-# Callout windows: one that opens in an outage has its own few seconds, and no more
+# A callout window that opens in an outage gets its normal time
 
 PACES = [
     pytest.param({"pace": "live"}, id="preset"),
@@ -278,7 +278,7 @@ PACES = [
 
 
 def called_out(alice: User, bob: User, pace: dict[str, Any]) -> Table:
-    """Alice's card but one is played two seconds before noon, while the sweep has been away for three hours."""
+    """Return a table where Alice plays her last but one card two seconds before noon, three hours into an outage."""
     hands = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
     table = table_at(hands, [alice, bob], deadline=NOON, turn_since=NOON - 60 * SECOND, **pace)
     Heartbeat.objects.create(pk=1, at=NOON - 3 * HOUR)

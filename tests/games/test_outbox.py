@@ -1,4 +1,4 @@
-"""From a notice that is due to one that is shown or sent: looked at again, once, in order, whatever the server does."""
+"""Test the outbox: due notices are checked again, then shown or sent once and in order."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def nobody_looks() -> None:
 
 @pytest.fixture
 def table(alice: User, bob: User) -> Table:
-    """Alice is on turn, and it has been told."""
+    """Return a table where it is Alice's turn and the turn notice is written."""
     found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
     player_notices.deal(found, now=NOON)
     return found
 
 
 def deliver(now: datetime = DUE) -> list[EmailMessage]:
-    """Send what is due; gives the mails that went out."""
+    """Send what is due; return the mails that were sent."""
     before = len(mail.outbox)
     outbox.deliver(clock=lambda: now)
     return [parsed(message.message().as_bytes()) for message in mail.outbox[before:]]
 
 
 def states() -> dict[str, tuple[str, str]]:
-    """State and reason by channel, where each channel has one notice, or all of them are alike."""
+    """Return state and reason by channel, for notices of which each channel has one, or equal ones."""
     return {row.channel: (row.state, row.reason) for row in Notice.objects.order_by("pk")}
 
 
@@ -99,7 +99,7 @@ def test_a_takeover_notice_is_sent_while_the_bot_plays(table: Table, bot: str, r
 
 
 def test_a_takeover_notice_is_sent_even_if_the_game_was_viewed_lately(table: Table, alice: User) -> None:
-    """A look lasts longer than a turn of the Live pace."""
+    """The mark of a viewed game lasts longer than a turn of the live pace."""
     Notice.objects.all().delete()
     Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
@@ -176,7 +176,7 @@ def test_the_notice_of_a_paused_turn_waits(table: Table) -> None:
 
 def test_several_games_share_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
     sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
-    player_notices.deal(sooner, now=NOON + 4 * MINUTE)  # this one's own wait is not over yet
+    player_notices.deal(sooner, now=NOON + 4 * MINUTE)  # its own wait is not over yet
     (sent,) = deliver()
 
     assert sent["Subject"] == "Your turn in 2 games, the first by 15:00 UTC."
@@ -277,7 +277,7 @@ def test_a_reminder_waits_if_there_is_time_after_quiet_hours(table: Table, alice
     assert deliver() == []
     reminder = Notice.objects.get(kind="deadline", channel="email")
     assert (reminder.state, reminder.reason, reminder.due_at) == ("waiting", "night", NOON + 6 * HOUR)
-    (sent,) = deliver(NOON + 6 * HOUR)  # in the morning the reminder takes the place of the turn's mail
+    (sent,) = deliver(NOON + 6 * HOUR)  # in the morning the reminder replaces the turn mail
     assert sent["Subject"].startswith("18 h left.")
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
@@ -367,9 +367,9 @@ def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:
 @pytest.mark.parametrize(
     ("now", "hour", "expected"),
     [
-        ("2026-03-28T12:00+00:00", 3, "2026-03-29T01:00+00:00"),  # 3:00 is skipped: it is 4:00 then
-        ("2026-10-24T12:00+00:00", 3, "2026-10-25T00:00+00:00"),  # 3:00 comes twice: the first
-        ("2026-11-21T12:00+00:00", 14, "2026-11-22T12:00+00:00"),  # just now: tomorrow
+        ("2026-03-28T12:00+00:00", 3, "2026-03-29T01:00+00:00"),  # DST skips 3:00, so it is at 4:00
+        ("2026-10-24T12:00+00:00", 3, "2026-10-25T00:00+00:00"),  # 3:00 comes twice, so it is at the first
+        ("2026-11-21T12:00+00:00", 14, "2026-11-22T12:00+00:00"),  # that hour is now, so it is tomorrow
         ("2026-11-21T12:00+00:00", 15, "2026-11-21T13:00+00:00"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The write path: what `play_move` saves, and what it refuses in which order."""
+"""Test `play_move`: what it saves, and what it refuses in which order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conflicting requests at one instant, on real connections: exactly one is accepted."""
+"""Test conflicting requests at one instant on real connections: exactly one is accepted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def at_once(calls: list[Callable[[], object]]) -> Counter[str]:
-    """Run all calls at the same instant, each on a connection of its own; counts "ok" and the names of refusals."""
+    """Run all calls at the same instant, each on its own connection; count "ok" and the codes of refusals."""
     barrier = threading.Barrier(len(calls))
     answers: list[str] = []
 
@@ -136,7 +136,7 @@ def somebody_waits_for_this_connection() -> bool:
 
 @pytest.mark.parametrize("moves_after", [1, 2])
 def test_a_game_is_read_at_one_moment(alice: User, bob: User, moves_after: int) -> None:
-    """Somebody moves after each statement of a reader in turn: never is a version shown with another's cards or log."""
+    """A player moves after each statement of a reader in turn. No answer may mix cards or logs of two versions."""
     table = table_at(TWO_HANDS, [alice, bob])
     before: tuple[int, object, list[str]] = (0, table.started.position, [])
     asked = itertools.count(1)
@@ -166,7 +166,7 @@ def test_the_next_round_is_dealt_once(alice: User, bob: User) -> None:
 
 
 def finishes_while(hold: Callable[[], object], call: Callable[[], object]) -> None:
-    """Run `call` on a connection of its own while a transaction here keeps what `hold` has locked."""
+    """Run `call` on its own connection while a transaction here holds the locks that `hold` takes."""
     failed: list[BaseException] = []
 
     def run() -> None:
@@ -221,7 +221,9 @@ def test_a_rename_and_a_miss_of_one_person_do_not_deadlock(alice: User, bob: Use
 
     renaming = threading.Thread(target=rename)
     with transaction.atomic():
-        assert timeouts.run_out(game_id=table.game.pk, now=NOON)  # her third: a notice, whose reader is looked at last
+        assert timeouts.run_out(
+            game_id=table.game.pk, now=NOON
+        )  # her third miss writes a notice, which locks its reader last
         renaming.start()
         until("in the way of each other", lambda: failed or somebody_waits_for_a_lock())
     renaming.join()
@@ -231,7 +233,7 @@ def test_a_rename_and_a_miss_of_one_person_do_not_deadlock(alice: User, bob: Use
 
 
 def test_hours_saved_by_two_pages_at_once_change_once(alice: User) -> None:
-    """The later one looks at what the first has saved, not at what was there when both began."""
+    """The later request compares with what the first has saved, not with what was stored when both started."""
     save = partial(update_rest, user_id=alice.pk, quiet_from=time(22), quiet_to=time(7), auto_vacation=False)
 
     def save_again() -> None:

@@ -1,4 +1,4 @@
-"""A reminder comes once for each deadline, and again when the deadline has moved, however it did."""
+"""Test that each deadline gets one reminder, and a moved deadline another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LATE = NOON + 0.85 * TURN
 
 @pytest.fixture
 def reminded(alice: User, bob: User) -> Table:
-    """Bob's turn of two days began at noon, and he has been reminded of its end."""
+    """Return a table where Bob's turn of two days began at noon and its reminder has been sent."""
     table = table_at(TWO_HANDS, [alice, bob])
     move(table, alice, "play r5")
     assert now_of(table).game.deadline == NOON + TURN
@@ -57,7 +57,7 @@ def through_an_outage(table: Table, bob: User) -> datetime:
 
 
 def on_vacation(table: Table, bob: User) -> datetime:
-    """Not before it ends."""
+    """Start a vacation of Bob's; return when the reminder is due, at its end."""
     return start_vacation(user=bob, days=3, now=LATE)
 
 
@@ -83,7 +83,7 @@ def test_a_moved_deadline_gets_another_reminder(
 
 
 def test_an_unsent_reminder_is_delayed_when_the_deadline_moves(reminded: Table, bob: User) -> None:
-    """The mail was held, and the next one is of the deadline as it is then."""
+    """The mail was on hold. The next one is about the new deadline."""
     outbox.hold(why="a test", now=NOON)
     at = extended(reminded, bob)
     outbox.release()

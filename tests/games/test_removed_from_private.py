@@ -1,4 +1,4 @@
-"""A person removed by staff from a private table cannot watch it, by any door, though they came by its link."""
+"""Test that a person whom staff removed from a private table cannot see it any more, whatever they try."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def private(dealt: Table) -> Table:
 
 
 def join_by_link(browser: Client, game: Game) -> None:
-    """Have this browser open the table's link, as everybody does who is asked to a private table."""
+    """Open the table's link in this browser, like every person who is invited to a private table."""
     assert browser.post(f"/join/{game.invite_key}/", {"watch": "1"}).status_code == 303
     assert browser.get(f"/games/{game.code}/").status_code == 200
 
 
 def answers(browser: Client, code: str) -> set[int]:
-    """The statuses of everything that reads the table."""
+    """Return the status of every URL that reads the table."""
     seen = {browser.get(f"/games/{code}/{page}").status_code for page in PAGES}
     seen |= {browser.get(f"/games/{code}/", headers={"HX-Request": "true"}).status_code}
     return seen | {browser.get(f"/api/v1/games/{code}{call}").status_code for call in CALLS}
@@ -87,7 +87,7 @@ def test_the_old_link_does_not_work_after_logging_out(
     join_by_link(before, private.game)
     tables.remove(**act(private, mo, seat=1, bot=True))
     for browser in (before, Client()):
-        assert answers(browser, private.game.code) == {302, 401, 404}  # 302: only who is logged in can report
+        assert answers(browser, private.game.code) == {302, 401, 404}  # 302: reporting needs a log-in
         assert browser.get(f"/join/{private.game.invite_key}/").status_code == 404
         assert browser.post(f"/join/{private.game.invite_key}/", data).status_code == 404
 
@@ -153,7 +153,7 @@ def test_a_public_table_stays_open_to_a_removed_person(dealt: Table, mo: User, b
 def test_open_sockets_of_people_who_lost_access_are_closed(
     private: Table, mo: User, alice: User, bob: User, announced: bool, bot: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where nobody says so, as while Redis is away, the watch finds it."""
+    """If no message says so, for example while Redis is away, polling finds them."""
     code = private.game.code
     removed, visitor, player = logged_in(bob), Client(), logged_in(alice)
     for browser in (removed, visitor):
@@ -184,7 +184,7 @@ def test_open_sockets_of_people_who_lost_access_are_closed(
 
 
 def test_a_socket_is_closed_when_its_person_loses_the_seat(private: Table, ann: User, bob: User) -> None:
-    """Bob sees the table by his seat alone, which `move_seat` takes."""
+    """Bob can see the table only because of his seat, which `move_seat` takes away."""
     person("dora")
     browser = logged_in(bob)
 

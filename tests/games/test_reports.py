@@ -1,4 +1,4 @@
-"""Reports, the queue of cases, outcomes, and appeals."""
+"""Test reports, cases, outcomes and appeals."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_report_is_sent_with_the_form_of_a_table(table: Table, as_alice: Clien
 def test_a_person_at_an_open_table_can_be_reported(as_alice: Client, bob: User) -> None:
     table = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON)
     page, url = f"/games/{table.game.code}/", f"/games/{table.game.code}/report/"
-    assert url not in logged_in(bob).get(page).content.decode()  # nobody else sits there
+    assert url not in logged_in(bob).get(page).content.decode()  # there is no other person at the table
     assert f'href="{url}"' in as_alice.get(page).content.decode()
     assert as_alice.post(url, {"seat": 0, "kind": "name", "text": TEXT}).status_code == 303
     assert Report.objects.get().case.person == bob
@@ -173,7 +173,7 @@ def test_the_queue_weighs_reports_by_their_reporters_record(table: Table, mo: Us
     weights = dict(weighed.values_list("person__username", "weight"))
     assert weights == {"bob": pytest.approx(0.4), "dora": pytest.approx(1.6)}
     bob = User.objects.get(username="bob")
-    for n in range(2):  # another game, another sign: it is still one voice
+    for n in range(2):  # another game and another sign still count as one voice
         game, sign = table_at(TWO_HANDS, [alice, bob]).game, list(Report.Sign)[n]
         assert cases.report_sign(person_id=bob.pk, kind="name", sign=sign, game_id=game.pk, text="x", now=NOON)
     weights = dict(weighed.values_list("person__username", "weight"))
@@ -381,7 +381,7 @@ def test_several_outcomes_share_one_mail_and_are_in_the_summary(table: Table, mo
 
 
 def outbox_of(now: datetime) -> list[EmailMultiAlternatives]:
-    """The mails that are sent when the outbox looks now."""
+    """Deliver what is due; return the mails that were sent."""
     mail.outbox.clear()
     outbox.deliver(clock=lambda: now)
     return [letter for letter in mail.outbox if isinstance(letter, EmailMultiAlternatives)]

@@ -1,4 +1,4 @@
-"""Clocks follow their players' rest: whatever keeps one from it is made good, once."""
+"""Test that clocks follow their players' vacation and quiet hours, even after a failure."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ DAY = timedelta(days=1)
 
 
 def running(alice: User, bob: User, left: timedelta = 3 * DAY) -> Table:
-    """Alice on turn for five hours, with so much left."""
+    """Return a table where Alice's turn has run for five hours and has this much time left."""
     return table_at(TWO_HANDS, [alice, bob], deadline=NOON + left, turn_since=NOON - 5 * HOUR)
 
 
 @contextmanager
 def missing(table: Table) -> Iterator[None]:
-    """The clock of this table cannot be moved, as if its row were locked for too long."""
+    """Make the clock of this table fail to move, as after a lock timeout."""
     follow_one = quiet_hours._follow_one
 
     def follow(game_id: int, now: datetime) -> bool:
@@ -124,7 +124,7 @@ def test_a_vacation_that_begins_in_an_outage_keeps_the_time_left(alice: User, bo
 
 
 def test_an_outage_in_a_vacation_gives_nothing_back(alice: User, bob: User) -> None:
-    """Its clock stood still anyway."""
+    """Its clock was stopped during the outage."""
     table = running(alice, bob)
     until = start_vacation(user=alice, days=7, now=NOON)
     swept(until - 3 * HOUR, last=until - 4 * HOUR)
@@ -134,7 +134,7 @@ def test_an_outage_in_a_vacation_gives_nothing_back(alice: User, bob: User) -> N
 
 
 def test_an_old_game_without_a_stored_vacation_gets_no_day_twice(alice: User, bob: User) -> None:
-    """The release before moved its clock by the vacation and kept no note of that."""
+    """An earlier release moved its clock by the vacation without storing that."""
     moved = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 9 * DAY, turn_since=NOON + 6 * DAY)
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON - HOUR, vacation_until=NOON + 7 * DAY)
     import_module("games.migrations.0018_rested_until").name_vacations(apps, None)
@@ -173,7 +173,7 @@ def sleep(user: User, *, at: datetime = NOON) -> None:
 
 
 def fly_to_tokyo(user: User, *, at: datetime = NOON) -> None:
-    """Where it is 22:00 at 13:00 UTC."""
+    """Set quiet hours from 22:00 to 1:00 in Tokyo, where it is 22:00 at 13:00 UTC."""
     User.objects.filter(pk=user.pk).update(quiet_from=time(22), quiet_to=time(1))
     user.refresh_from_db()
     actions.update_profile(user=user, display_name="", time_zone="Asia/Tokyo", now=at)
@@ -222,7 +222,7 @@ def test_saving_the_same_hours_again_changes_nothing(alice: User, bob: User) -> 
 
 @pytest.mark.parametrize("save", [save_profile, choose_zone])
 def test_an_old_page_does_not_reset_the_time_of_a_zone_change(alice: User, save: Callable[[User, str], None]) -> None:
-    """What another page has saved since is what it changes, or what it finds changed already."""
+    """Another page may have saved the same zone since, or another one."""
     seen_before = [User.objects.get(pk=alice.pk) for _ in range(2)]
     actions.choose_time_zone(user=alice, zone="Asia/Tokyo", now=NOON - HOUR)
     save(seen_before[0], "Asia/Tokyo")

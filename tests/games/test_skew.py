@@ -1,4 +1,4 @@
-"""Processes whose clocks differ from the database's: all that is due is due by the database's."""
+"""Test that everything goes by the database's clock if a process's clock differs."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LEFT = re.compile(r'<time [^>]*data-left="([-.\d]+)"[^>]*>([^<]+)')
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process's clock is a minute behind the database's."""
+    """Set this process's clock a minute behind the database's."""
     monkeypatch.setattr(rows, "skew_between", lambda asked_at, moment: MINUTE)
 
 
 @pytest.mark.usefixtures("slow")
 def test_a_deadline_goes_by_the_database_s_clock(alice: User, bob: User) -> None:
-    """At a live table it would be over at once by the slow one."""
+    """At a live table the turn would be over immediately by the slow clock."""
     table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=NOON + 2 * MINUTE, turn_since=NOON)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     game = now_of(table).game
@@ -44,7 +44,7 @@ def test_a_deadline_goes_by_the_database_s_clock(alice: User, bob: User) -> None
 def test_the_first_deadline_goes_by_the_database_s_clock(alice: User) -> None:
     options = lobby.TableOptions(players=2, bots=1, pace="live", bot_pause=1.0)
     games = [lobby.create_table(user=alice, options=options, now=NOON).game for _ in range(8)]
-    due = {(game.deadline, game.wake_at) for game in games}  # somebody else begins each time
+    due = {(game.deadline, game.wake_at) for game in games}  # another player begins each time
     assert due == {(NOON + 2 * MINUTE, None), (None, NOON + MINUTE + SECOND)}
 
 
@@ -101,7 +101,7 @@ def test_a_page_shows_the_time_left_by_the_database_s_clock(
 def test_a_sweeper_with_a_wrong_clock_finds_exactly_what_is_due(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, ahead: timedelta
 ) -> None:
-    """Turns, windows and bots: the process's clock shows an hour less or more than noon."""
+    """The process's clock is an hour behind or ahead, for turns, callout windows and bots."""
     due, early = due_table(TWO_HANDS, [alice, bob]), due_table(TWO_HANDS, [alice, bob], deadline=NOON + SECOND)
     exposed = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     closed, open_ = table_at(exposed, [alice, bob]), table_at(exposed, [alice, bob])

@@ -1,4 +1,4 @@
-"""The table of staff acts: each row is complete, and nothing in it is stored but its name."""
+"""Test the table of staff acts: every row is complete, and only its name is stored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = {
     "mute", "unmute", "suspend", "suspend_for_good", "lift", "rename", "close_account", "reopen_account", "set_role",
     "drop_factor", "hold", "close_case", "decide_appeal",
 }  # fmt: skip
-"""The names in the databases of earlier releases, and in addresses."""
+"""The names stored in databases and used in URLs of earlier releases."""
 PERFORM: dict[StaffAct[Any], Any] = {**tables.PERFORM, **people.PERFORM, **accounts.PERFORM, **cases.PERFORM}
 
 
@@ -89,7 +89,7 @@ def test_roles_follow_the_table_of_acts() -> None:
 
 @pytest.fixture
 def audited(ann: User, alice: User) -> None:
-    """An entry of this release, and one of a later release."""
+    """Return an entry of this release and one of a later release."""
     for name in ("warn", "of_tomorrow"):
         AuditEntry.objects.create(at=NOON, act=name, actor=ann, actor_name="ann", reason=REASON, person=alice)
 

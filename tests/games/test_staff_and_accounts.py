@@ -1,4 +1,4 @@
-"""What staff do to accounts: names, closing, roles, a lost second factor. Each is an act with a reason."""
+"""Test staff acts on accounts: names, closing, roles and a lost second factor."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def act(whom: User, by: User, **more: Any) -> dict[str, Any]:
 
 
 def test_no_admin_form_changes_a_row(root: User, ann: User, alice: User) -> None:
-    """The only rows that a staff page changes are those that its acts change."""
+    """Staff pages change rows by acts only."""
     request = RequestFactory().post("/admin/")
     request.user = root
     for model, page in admin.site._registry.items():
@@ -185,7 +185,7 @@ def test_a_lost_second_factor_can_be_removed(root: User, mo: User) -> None:
 
 
 def test_a_person_is_notified_each_time_their_second_factor_is_removed(root: User, mo: User) -> None:
-    """Also in the night: it may be somebody else who asked for it."""
+    """Also in quiet hours, because another person may have asked for it."""
     User.objects.filter(pk=mo.pk).update(quiet_from=time(11), quiet_to=time(15))
     for n in (1, 2):
         Authenticator.objects.create(user=mo, type=Authenticator.Type.TOTP, data={})
@@ -215,7 +215,7 @@ def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> 
     }  # fmt: skip
 
 
-# What staff do about a member of staff
+# Acts on staff members
 
 
 def test_a_reported_moderator_cannot_see_the_acts_about_them(mo: User, ann: User, alice: User) -> None:

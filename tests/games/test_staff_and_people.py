@@ -1,4 +1,4 @@
-"""What staff do to a person, who may do it, and what the person sees of it."""
+"""Test staff acts on people: who may perform them, and what the person sees."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_audit_log_can_be_emptied_in_test_databases_only(mo: User, alice: Us
 
 @pytest.mark.parametrize(("name", "emptied"), [("test_nomercy_{}_audit", True), ("nomercy_{}_test_audit", False)])
 def test_no_session_setting_allows_emptying_the_audit_log(db: None, name: str, emptied: bool) -> None:
-    """The trigger as the migrations make it, in a database of a test's name and in one of another."""
+    """The trigger is tried in a database with a test's name and in one with another name."""
     name = name.format(os.getpid())
     first, last = (import_module(f"games.migrations.{migration}") for migration in AUDIT_MIGRATIONS)
     with psycopg.connect(database_url(), dbname="postgres", autocommit=True) as server:
@@ -198,7 +198,7 @@ def test_a_lifted_suspension_lets_the_person_back_in(ann: User, alice: User) -> 
 
 @pytest.fixture
 def shut_out(mo: User, alice: User) -> Client:
-    """The browser of Alice, who is suspended; she was logged in before."""
+    """Return the browser of Alice, who was suspended while she was logged in."""
     browser = logged_in(alice)
     people.suspend(person_id=alice.pk, by=mo, days=2, reason=REASON, now=timezone.now())
     return browser
@@ -297,7 +297,7 @@ def test_a_mute_removes_the_name_and_blocks_a_new_one(mo: User, alice: User, bob
 
 @pytest.mark.parametrize("how", ["mute", "rename"])
 def test_a_removed_name_is_gone_from_every_seat(mo: User, ann: User, alice: User, bob: User, how: str) -> None:
-    """Not when the account is gone, and not where a bot has the seat for good under the name its person had."""
+    """This includes seats of deleted accounts, and seats that a bot has for good under the person's name."""
     account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=NOON)
     own, removed, others = (table_at(TWO_HANDS, [alice, bob]).game for _ in range(3))
     tables.remove(game_id=removed.pk, by=mo, seat=0, bot=True, reason=REASON, now=NOON)
@@ -313,7 +313,7 @@ def test_a_removed_name_is_gone_from_every_seat(mo: User, ann: User, alice: User
     accounts.rename(person_id=alice.pk, by=ann, username="alina", display_name="", reason=REASON, now=NOON)
     User.objects.get(pk=alice.pk).delete()
     assert list(names.all()) == ["alina"] * 3
-    assert Seat.objects.get(game=others, index=1).name == "Rude Word"  # whoever that was
+    assert Seat.objects.get(game=others, index=1).name == "Rude Word"  # the person is not known any more
 
 
 def test_a_seat_keeps_the_name_of_its_last_owner(mo: User, ann: User, alice: User, bob: User) -> None:
@@ -328,7 +328,7 @@ def test_a_seat_keeps_the_name_of_its_last_owner(mo: User, ann: User, alice: Use
 
 
 def test_a_muted_guest_can_sign_up_after_the_mute(mo: User) -> None:
-    """Signing up chooses a username, which others read."""
+    """Signing up chooses a username that others can read, so it has to wait."""
     guest, browser = account_actions.create_guest(), Client()
     browser.force_login(guest, backend="accounts.backends.ByUsername")
     people.mute(person_id=guest.pk, by=mo, days=7, reason=REASON, now=timezone.now())

@@ -1,4 +1,4 @@
-"""What holds for every act of the staff at a table: who may do it, its page, and that the game still replays."""
+"""Test all staff acts at tables: who may perform them, their pages, and that the game still replays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Staff look at hands, and the players are told once the game is over."""
+"""Test the act of looking at hands, and that players learn of it after the game."""
 
 from __future__ import annotations
 

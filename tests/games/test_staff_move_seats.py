@@ -1,4 +1,4 @@
-"""Staff give a seat to somebody else: with its hand, its turn, its table, and word to both."""
+"""Test giving a seat to another person: its hand, its turn, its table and the notices."""
 
 from __future__ import annotations
 

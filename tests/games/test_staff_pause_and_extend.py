@@ -1,4 +1,4 @@
-"""Staff pause a game, let it go on, extend a clock and forgive misses."""
+"""Test the staff acts pause, resume, extend and forgive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Staff take a person off a table: for a bot, with the hand set aside, or before the start."""
+"""Test removing a person from a table: for a bot, with the hand set aside, or before the start."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def test_a_person_removed_from_an_open_table_cannot_join_it_again(ann: User, mo:
     lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
     User.objects.create_user(username="dora")
     tables.move_seat(**act(another, ann, seat=1, username="dora"))
-    lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)  # is not barred by a seat given away
+    lobby.join(
+        code=another.game.code, viewer=Viewer(bob), now=NOON
+    )  # a seat that was given away does not bar its owner
 
 
 def test_a_person_removed_from_a_rematch_cannot_return_by_invitation(ann: User, alice: User, bob: User) -> None:

@@ -1,4 +1,4 @@
-"""Staff make a round or a game void, and close a table before its start."""
+"""Test the staff acts that void a round or a game and close a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A member of staff who plays is a player like any other to those at the table: no act on them, no case of theirs."""
+"""Test that staff cannot act on people they play with, or on cases of their own games."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_every_act_on_a_person_has_its_test() -> None:
 
 @pytest.mark.parametrize("name", ON_PEOPLE)
 def test_staff_cannot_act_on_people_they_play_with(ann: User, alice: User, name: str) -> None:
-    """Not even to be kind: who sits at the table does not decide about it."""
+    """This includes acts in the person's favour."""
     game = table_at(TWO_HANDS, [ann, alice]).game
     if name in ("unmute", "lift", "reopen_account"):
         later = NOON + timedelta(days=3)
@@ -89,7 +89,7 @@ def test_staff_cannot_decide_the_appeal_of_a_person_they_play_with(ann: User, ro
 
 @pytest.fixture
 def case_id(alice: User, bob: User, mo: User) -> int:
-    """A case about Alice, from a game in which Mo sits too."""
+    """Return a case about Alice, from a game in which Mo plays too."""
     hands = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}
     table = table_at(hands, [alice, bob, mo])
     report = cases.report(code=table.game.code, viewer=Viewer(bob), seat=0, kind="abandon", text=TEXT, now=NOON)
@@ -114,7 +114,7 @@ def test_staff_who_lost_their_seat_cannot_close_a_case_about_that_game(case_id: 
 
 
 def test_a_superuser_can_act_on_people_they_play_with_and_the_entry_says_so(root: User, alice: User, bob: User) -> None:
-    """A site of friends may have nobody else."""
+    """A small site may have no other staff."""
     table = table_at(TWO_HANDS, [alice, root])
     people.warn(**of(alice, root))
     assert AuditEntry.objects.get().details == {"plays_with": True}
@@ -125,7 +125,7 @@ def test_a_superuser_can_act_on_people_they_play_with_and_the_entry_says_so(root
 
 
 def test_a_guest_s_seat_stays_if_the_account_viewed_the_hands(mo: User, bob: User) -> None:
-    """Sitting down as a guest, logging in, looking, and then taking the seat over."""
+    """A staff member joins as a guest, logs in, views the hands, and tries to take over the guest's seat."""
     guest = account_actions.create_guest()
     seen, other = table_at(TWO_HANDS, [guest, bob]), table_at(TWO_HANDS, [guest, bob])
     tables.view_hands(game_id=seen.game.pk, by=mo, reason=REASON, now=NOON)

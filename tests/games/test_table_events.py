@@ -1,4 +1,4 @@
-"""What the log at a table says of pauses that players agree on and of seats that a bot takes over."""
+"""Test what a table's log says about agreed pauses and about seats that a bot takes over."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def table(alice: User, bob: User) -> Table:
 
 
 def told(table: Table, reader: User | None = None) -> list[str]:
-    """What this reader is told between the moves, oldest first."""
+    """Return the notes that this reader sees between the moves, oldest first."""
     return [note.text for note in notes_of(now_of(table), reader=reader)]
 
 

@@ -1,4 +1,4 @@
-"""A person sits at a limited number of tables that are open or being played, however they got their seats."""
+"""Test the limit of open and running tables of a person, however they get their seats."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def two_tables_at_most(settings: Settings) -> None:
 
 @pytest.fixture
 def full(alice: User, bob: User) -> list[Table]:
-    """Return the tables of Alice, who can sit at no more: one that she plays at and one where a bot plays for her."""
+    """Return the tables of Alice, who is at the limit: one where she plays and one where a bot plays for her."""
     tables = [table_at(TWO_HANDS, [alice, bob]) for _ in range(2)]
     Seat.objects.filter(game=tables[1].game, user=alice).update(bot="careful")
     return tables
@@ -145,7 +145,7 @@ def test_staff_cannot_give_a_seat_to_a_person_at_the_limit(
 
 
 def test_a_guest_s_tables_over_the_limit_stay_with_the_guest(alice: User, bob: User, charlie: User) -> None:
-    """Otherwise an account could collect the tables of one guest after another."""
+    """Otherwise an account could collect the tables of any number of guests."""
     over, going = ended_table(bob, charlie), [table_at(TWO_HANDS, [bob, charlie]) for _ in range(2)]
     table_at(TWO_HANDS, [alice, charlie])
     moved = guests.move_seats(guest=bob, user=alice)
@@ -204,7 +204,7 @@ def test_a_guest_s_table_that_all_others_left_counts_as_against_bots(alice: User
 
 
 def test_tables_over_one_limit_do_not_count_for_another(alice: User, charlie: User) -> None:
-    """The limits are one table against bots and two in all. Of three, the second one against bots stays behind."""
+    """The limits are one table against bots and two in all. Of three tables, the second one against bots stays."""
     guest = create_guest()
     others: list[User | str] = ["careful", "careful", charlie]
     tables = [table_at(TWO_HANDS, [guest, other]) for other in others]
@@ -225,7 +225,7 @@ def test_moving_a_guest_s_tables_runs_a_constant_number_of_queries(alice: User, 
 
 
 def test_a_start_locks_the_person_before_it_changes_seats(alice: User, bob: User) -> None:
-    """Staff who take a name away lock the person before the seats. The other order here could be a deadlock."""
+    """A staff act that removes a name locks the person before the seats. The other order could deadlock."""
     table = new_table(alice, players=4, bots=1)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     lobby.leave_table(code=table.game.code, viewer=Viewer(bob), now=NOON)

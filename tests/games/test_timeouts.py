@@ -1,4 +1,4 @@
-"""What the clock does for players whose time is up."""
+"""Test what the clock does when a player's time runs out."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_player_s_own_move_resets_the_misses(alice: User, bob: User, text: str
 
 
 def told(user: User, kind: str) -> list[str]:
-    """What this person is to be told of this kind by mail."""
+    """Return the texts of this person's mails of this kind."""
     return list(Notice.objects.filter(user=user, kind=kind, channel="email").values_list("text", flat=True))
 
 
@@ -221,7 +221,7 @@ def test_a_failing_game_does_not_hold_up_others(alice: User, bob: User, caplog: 
 def test_many_failing_games_do_not_hold_up_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, windows: bool
 ) -> None:
-    """More of them, and all of them before it, than a sweep acts on or asks for at once."""
+    """There are more of them than a sweep handles at once, and all are due earlier."""
     monkeypatch.setattr(sweep, "BATCH", 2)
     exposed = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"]], "exposed": [0], "turn": 1}
     deadline = NOON + HOUR if windows else NOON - HOUR
@@ -234,7 +234,7 @@ def test_many_failing_games_do_not_hold_up_others(
 
 
 def test_many_failing_bots_do_not_hold_up_others(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are asked for again and again, and nothing comes of it."""
+    """They are asked for again and again without a move."""
     monkeypatch.setattr(sweep, "BATCH", 2)
     asked: list[int] = []
     monkeypatch.setattr(announce, "wake_bots", lambda game_id, at: asked.append(game_id))
@@ -250,6 +250,8 @@ def test_an_idle_sweep_writes_nothing(
 ) -> None:
     table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
     swept()
-    with django_assert_num_queries(7) as asked:  # pulse, bots where people play and others, windows, claim of a turn
+    with django_assert_num_queries(
+        7
+    ) as asked:  # heartbeat, bots of attended and unattended games, windows, claim of a turn
         sweep.sweep(clock=lambda: NOON + SECOND)
     assert not [query for query in asked.captured_queries if query["sql"].lstrip().startswith(("UPDATE", "INSERT"))]

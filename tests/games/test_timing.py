@@ -1,4 +1,4 @@
-"""What a turn's clock is set to: bank, reminder, quiet hours, vacation, a pause."""
+"""Test the clock of a turn: time bank, reminder, quiet hours, vacation and pauses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOUR = timedelta(hours=1)
 
 
 def after_the_move(alice: User, bob: User, **fields: Any) -> Table:
-    """The table after Alice's move, so that Bob's turn has just begun."""
+    """Return the table after Alice's move, at the start of Bob's turn."""
     table = table_at(TWO_HANDS, [alice, bob], **fields)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     return now_of(table)
@@ -102,7 +102,7 @@ def test_a_live_table_ignores_vacations_and_quiet_hours(alice: User, bob: User, 
 
 @pytest.mark.django_db
 def test_one_turn_gets_at_most_12_hours_from_quiet_hours(alice: User, bob: User) -> None:
-    resting(bob, quiet_from=time(11), quiet_to=time(10))  # older than the limit of its length
+    resting(bob, quiet_from=time(11), quiet_to=time(10))  # stored before vacations had a maximum length
     game = after_the_move(alice, bob).game
     assert game.deadline == NOON + 60 * HOUR
     assert game.quiet_given == 12 * 3600

@@ -1,4 +1,4 @@
-"""Days of vacation: on demand, instead of a miss, and given back when it ends early."""
+"""Test vacation: on demand, instead of a missed turn, and the return of unused days."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DAY = timedelta(days=1)
 
 
 def running(alice: User, bob: User, **fields: object) -> Table:
-    """Alice on turn with five hours left of ten."""
+    """Return a table where Alice has five of her ten hours left."""
     given = {"deadline": NOON + 5 * HOUR, "turn_since": NOON - 5 * HOUR, "remind_at": NOON + 3 * HOUR, **fields}
     return table_at(TWO_HANDS, [alice, bob], **given)  # type: ignore[arg-type]  # columns of the game
 

@@ -1,4 +1,4 @@
-"""The cases that the site opens by itself: who keeps others waiting, and two accounts in one browser."""
+"""Test the cases that the site opens itself: timeouts, early resignations, and two accounts in one browser."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_many_timeouts_open_a_case_once(table: Table, bob: User) -> None:
 
 
 def given_away(table: Table, by: User, username: str, *, seat: int = 1) -> None:
-    """Staff give a seat away at the version that the log has now."""
+    """Give a seat away by a staff act at the current version."""
     Game.objects.filter(pk=table.game.pk).update(version=table.game.moves.count())
     tables.move_seat(game_id=table.game.pk, by=by, seat=seat, username=username, reason=REASON, now=NOON)
 
@@ -89,7 +89,7 @@ def test_every_timeout_counts_once(table: Table, bob: User) -> None:
             case 0:  # the card that the clock drew could be played
                 lines(table, "clock draw", 1, at=at)
                 lines(table, "clock play r5", 1, at=at)
-            case 1:  # drawn by the person, who then went away
+            case 1:  # the person drew the card and then went away
                 lines(table, "draw", 1, at=at - timedelta(minutes=1))
                 lines(table, "clock pass", 1, at=at)
             case 2:
@@ -107,7 +107,7 @@ def test_resignations_count_for_the_person_who_resigned(ann: User, alice: User, 
     dora = person("dora")
     for n in range(3):
         table = table_at(TWO_HANDS, [alice, bob])
-        lines(table, "draw", 5)  # Bob played on for long
+        lines(table, "draw", 5)  # Bob made many moves
         given_away(table, ann, "dora")
         if n == 2:
             tables.remove(game_id=table.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=NOON)
@@ -126,10 +126,10 @@ def test_old_timeouts_do_not_count(table: Table) -> None:
 def test_many_early_resignations_open_a_case(alice: User, bob: User, mo: User) -> None:
     for n in range(4):
         table = table_at(TWO_HANDS, [alice, bob])
-        if n == 0:  # not at once
+        if n == 0:  # after too many moves
             lines(table, "draw", 3)
         Game.objects.filter(pk=table.game.pk).update(version=table.game.moves.count())
-        if n == 1:  # not by itself
+        if n == 1:  # not the person's decision
             tables.remove(game_id=table.game.pk, by=mo, seat=1, bot=False, reason=REASON, now=NOON)
         else:
             play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
@@ -141,7 +141,7 @@ def test_many_early_resignations_open_a_case(alice: User, bob: User, mo: User) -
 
 
 def test_letting_only_bots_wait_is_not_reported(alice: User, bob: User) -> None:
-    """Who is new tries the game against bots, and goes."""
+    """New people often try the game against bots and leave."""
     for _ in range(4):
         game = table_at(TWO_HANDS, [bob, "careful"]).game
         play_move(code=game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
@@ -151,7 +151,7 @@ def test_letting_only_bots_wait_is_not_reported(alice: User, bob: User) -> None:
     table = table_at(three, [alice, bob, "careful"])
     lines(table, "clock draw", 11)
     lines(table, "leave", 1, seat=0)
-    lines(table, "clock draw", 11)  # nobody is left to wait
+    lines(table, "clock draw", 11)  # no other person is left
     assert auto_reports.report_signs(now=NOON) == 0
     lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 1)
     assert auto_reports.report_signs(now=NOON) == 1
@@ -190,7 +190,7 @@ def test_timeouts_during_a_suspension_do_not_count(table: Table, ann: User, bob:
         people.suspend(days=9, now=NOON, **out)
     else:
         accounts.close_account(now=NOON, **out)
-    assert auto_reports.report_signs(now=NOON) == 0  # the staff have seen to it
+    assert auto_reports.report_signs(now=NOON) == 0  # staff have closed the case
     (people.lift if way == "suspended" else accounts.reopen_account)(now=NOON, **out)
     assert auto_reports.report_signs(now=NOON) == 1
     assert "12 of" in Report.objects.get(case__person=bob).text
@@ -233,7 +233,7 @@ def shared_browser(alice: User, bob: User, *, at: datetime, mark: str = "one") -
 
 
 def test_repeated_marks_do_not_reopen_a_closed_case(alice: User, bob: User) -> None:
-    """They are forgotten after a month; the next move in a long game makes them anew."""
+    """Marks are deleted after a month. The next move in a long game makes them again."""
     game = shared_browser(alice, bob, at=NOON)
     assert auto_reports.report_signs(now=NOON) == 2
     Case.objects.update(closed_at=NOON + timedelta(days=1))
@@ -243,14 +243,14 @@ def test_repeated_marks_do_not_reopen_a_closed_case(alice: User, bob: User) -> N
         auto_reports.mark_browser(code=game.code, user_id=user.pk, mark="one", now=later)
     assert auto_reports.report_signs(now=later) == 0
     shared_browser(alice, bob, at=later)
-    assert auto_reports.report_signs(now=later) == 2  # another table is something new
+    assert auto_reports.report_signs(now=later) == 2  # another table counts as new
 
 
 @pytest.mark.parametrize("fault", [Denied("malformed", "This guest no longer exists."), IntegrityError("no such game")])
 def test_a_report_that_fails_does_not_stop_the_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception
 ) -> None:
-    """As when a guest goes between the query and the report."""
+    """For example because a guest is deleted between the query and the report."""
     shared_browser(alice, bob, at=NOON)
     lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 12, seat=0)
     real = cases.report_sign

@@ -1,4 +1,4 @@
-"""What players read of the acts of the staff at their table: a sentence each, with the names of today."""
+"""Test the sentences about staff acts in a table's log."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def on(game: Game, by: User, **more: Any) -> dict[str, Any]:
 
 
 def told(game: Game, reader: User | None = None) -> list[str]:
-    """The sentences to this reader, oldest first."""
+    """Return the sentences that this reader sees, oldest first."""
     table = queries.find(game.pk)
     assert table is not None
     return [note.text for note in notes_of(table, reader=reader)]

@@ -1,4 +1,4 @@
-"""What the tests that compare worlds share."""
+"""Fixtures of the tests that compare worlds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from django.utils import timezone
 
 @pytest.fixture
 def one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing differs because a minute has passed between two looks."""
+    """Stop the clock, so that no answer differs because a minute has passed between two requests."""
     now = timezone.now()
     monkeypatch.setattr("django.utils.timezone.now", lambda: now)

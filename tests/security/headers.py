@@ -1,4 +1,4 @@
-"""What every answer of the site carries."""
+"""The headers that every answer of the site must have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POLICY = {
 
 
 def faults(answer: HttpResponseBase) -> list[str]:
-    """What is wrong with the headers of an answer."""
+    """Return what is wrong with the headers of an answer."""
     found = []
     policy = dict(part.strip().split(" ", 1) for part in answer.get("Content-Security-Policy", "x ").split(";"))
     if policy != POLICY:

@@ -1,6 +1,6 @@
-"""Asks a site that has an https address for everything, in a process of its own: settings are read once.
+"""Request every URL of a site with an https address, in a process of its own, because settings are read once.
 
-`python -m tests.security.https_answers`, with `SITE_URL` and `DATABASE_URL`. One JSON object on standard output.
+Run `python -m tests.security.https_answers` with `SITE_URL` and `DATABASE_URL`. Prints one JSON object.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Q14: every answer has the strict headers (test_permissions.py asks every address), and none tells too much."""
+"""Test that every answer has strict headers (see also test_permissions.py) and does not say too much (Q14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a site with an https address sends, that one without does not: asked of every address, with such settings."""
+"""Test what a site with an https address sends, for every URL."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def told(django_db_setup: None) -> dict[str, Any]:
 
 
 def test_every_cookie_is_bound_to_this_host_and_to_https(told: dict[str, Any]) -> None:
-    """What `__Host-` stands for: a browser takes such a cookie from this very host by https alone, for all paths."""
+    """Browsers accept a `__Host-` cookie only from this host, over https and for all paths."""
     kept = [cookie for cookie in told["cookies"] if cookie.get("max-age") != 0]
     assert {cookie["name"] for cookie in kept} == OURS
     for cookie in kept:
@@ -49,6 +49,6 @@ def test_every_answer_has_hsts_for_a_year(told: dict[str, Any]) -> None:
 
 
 def test_http_is_redirected_to_https_without_cookies(told: dict[str, Any]) -> None:
-    """But for what asks whether this process lives, which comes from inside."""
+    """Except for the check whether the process is alive, which comes from inside."""
     assert told["plain"] == [301, "https://testserver/rules/?a=1", []]
     assert told["health"] == 200

@@ -1,11 +1,10 @@
-"""No answer depends on a card its reader may not know: two worlds that differ only in hidden cards look the same.
+"""Test that no answer depends on a card that its reader may not know.
 
-Each game is read by everybody (every seat, an outsider, nobody at all) as it is, then with all cards hidden from that
-reader dealt anew among the places they lie in, and in what the log tells of them; every byte must agree: bodies,
-headers, mails, answers to moves, and what the server logs of it. No mail names a card, not even its reader's own; the
-pages of the staff depend on no card in a hand or a pile, and what goes through Redis holds none. A round that is over
-hides nothing any more; what is told of earlier rounds of a match stays as it is. The scan first proves itself on seeded
-leaks. `LEAK_GAMES=10000` is the long form.
+Each game is read by every seat, an outsider and a visitor: first as it is, then with all cards hidden from that reader
+dealt again among their places and in the log's events. Every byte must agree: bodies, headers, mails, answers to moves,
+and the server's log of them. No mail names a card, staff pages depend on no card in a hand or a pile, and messages
+through Redis contain none. A finished round hides nothing, so earlier rounds of a match stay as they are. The scan
+first proves itself on seeded leaks. `LEAK_GAMES=10000` is the long form.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
 
 GAMES = int(os.environ.get("LEAK_GAMES", "200"))
 PART = 20
-"""Games of one test, so that a long run is shared out."""
+"""The games of one test, so that a long run is split among processes."""
 PARTS = [pytest.param(part, marks=pytest.mark.long if part else ()) for part in range(-(-GAMES // PART))]
 PAGES_OF = 12
-"""Pages are fetched of one game in so many."""
+"""Pages are requested for one game in this many."""
 MAILS_OF = 20
-"""Mails are written, and the pages of the staff fetched, of one game in so many."""
+"""Mails are made and staff pages requested for one game in this many."""
 
 
 @pytest.fixture
@@ -135,7 +134,7 @@ def _log_line(patch: pytest.MonkeyPatch) -> None:
 
 
 def _headline(patch: pytest.MonkeyPatch) -> None:
-    """The heading of mails and pages names what its reader holds."""
+    """Make the heading of mails and pages name a card that the reader holds."""
     headline = words.headline
 
     def leaky(view: GameView, now: Any) -> str:
@@ -151,7 +150,7 @@ def _people_of(admin: GameAdmin, game: Game) -> str:
 
 
 def _refusal(patch: pytest.MonkeyPatch) -> None:
-    """Whoever is refused a move reads what the player on turn could do."""
+    """Make a refused move say what the player on turn could do."""
     legal = rules.legal_moves
     apply = rules.apply
 
@@ -193,7 +192,7 @@ def test_the_scan_finds_a_seeded_leak(people: list[User], monkeypatch: pytest.Mo
 
 
 class Layer:
-    """A channel layer that keeps what is sent through it: what a socket of the table is told is made of that alone."""
+    """A channel layer that keeps what is sent through it. Sockets of the table send nothing else."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, dict[str, Any]]] = []
@@ -204,7 +203,7 @@ class Layer:
 
 @pytest.fixture
 def announced(monkeypatch: pytest.MonkeyPatch) -> tuple[Layer, list[tuple[str, Any]]]:
-    """What is sent through the channel layer, and to the worker."""
+    """Collect what is sent through the channel layer and to the worker."""
     layer, tasks = Layer(), []
     monkeypatch.setattr(announce, "get_channel_layer", lambda: layer)
     monkeypatch.setattr("games.announce.current_app.send_task", lambda name, args=(), **_: tasks.append((name, args)))
@@ -212,7 +211,7 @@ def announced(monkeypatch: pytest.MonkeyPatch) -> tuple[Layer, list[tuple[str, A
 
 
 def play_a_while(people: list[User], commits: Any) -> Table:
-    """A game of two people and a bot, played through the real actions; what is said after commits is said."""
+    """Play a game of two people and a bot through the real actions, with their messages after commits."""
     rng = random.Random(5)
     table = table_after([people[0], "careful", people[1]], 0, seed=5)
     with commits(execute=True):
@@ -227,12 +226,14 @@ def play_a_while(people: list[User], commits: Any) -> Table:
                 play_seat(game_id=table.game.pk, seat=position.turn, move=move, version=version, now=NOON)
             else:
                 play_move(code=table.game.code, viewer=Viewer(user), text=str(move), version=version, now=NOON)
-    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), announce._publisher().loop).result(10)  # all before it is sent
+    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), announce._publisher().loop).result(
+        10
+    )  # everything before it is sent
     return table
 
 
 def says_more_than_it_may(table: Table, layer: Layer, tasks: list[tuple[str, Any]]) -> list[str]:
-    """What was said beside the table's code and version, and the number of a game to the worker."""
+    """Return messages with more than the table's code and version, or to the worker more than a game's id."""
     code = table.game.code
     last = Game.objects.filter(code=code).aggregate(last=Max("version"))["last"]
     may = [

@@ -1,7 +1,7 @@
-"""Q10 and Q14: who may ask what of which address, and with what headers each is answered.
+"""Test who may request which URL, and the headers of the answers (Q10 and Q14).
 
-Every address stands in `permissions.txt`, which says what its letters mean; a new one without a row fails here. The
-pages of the acts of staff have a row an act, and are sent a form that is good, so that what answers is who may.
+Every URL has a row in `permissions.txt`, which explains its letters. A new URL without a row fails here. The pages of
+staff acts have a row for each act. They are sent a valid form, so that only the permission decides.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ METHODS: Final = {
 }  # fmt: skip
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
 BODIES: Final = {"/api/v1/games/<code>/moves": {"move": "leave"}}
-"""What an address must be sent to get as far as asking who may."""
+"""The data that a URL needs before it checks permissions."""
 REASON: Final = {"reason": "To see who may do this at all"}
 ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
     "admin:games_game_act": {
@@ -48,14 +48,14 @@ ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
     "admin:games_case_act": {"hold": {}, "close_case": {"outcome": "acted"}},
     "admin:games_appeal_act": {"decide_appeal": {"decision": "upheld", "answer": "We have looked at it again."}},
 }  # fmt: skip
-"""The pages of acts, by the name of their address, with what each act asks besides a reason."""
+"""The pages of acts by URL name, with what each act's form asks besides a reason."""
 TABLE: Final = Path(__file__).with_name("permissions.txt")
 UNREADY: Final = 503
-"""`/readyz` says that no sweep runs here; nobody else may be that."""
+"""`/readyz` answers 503 because no sweep runs in tests. No other URL may."""
 
 
 def declared(start: str = "/") -> dict[str, str]:
-    """The letters of the rows whose address starts so: pages with `/`, sockets with `ws/`."""
+    """Return the letters of the rows whose URL starts with this: pages with `/`, sockets with `ws/`."""
     columns = len(METHODS) if start == "/" else 1
     rows = [line.rsplit(maxsplit=columns) for line in TABLE.read_text().splitlines() if line.startswith(start)]
     return {key: " ".join(letters) for key, *letters in rows}
@@ -63,7 +63,7 @@ def declared(start: str = "/") -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: an address, or the page of one act."""
+    """A row of the table: a URL, or the page of one act."""
 
     address: Address
     act: str = ""
@@ -73,7 +73,7 @@ class Row:
         return self.address.key.replace("<slug:act>", self.act) if self.act else self.address.key
 
     def body(self, method: str) -> tuple[str, str]:
-        """What is sent, and of what type."""
+        """Return the body to send and its content type."""
         if self.address.name.startswith("api-v1:"):
             return json.dumps(BODIES.get(self.key, {})), "application/json"
         form = {**ACTS[self.address.name][self.act], **REASON} if self.act and method == "POST" else {}
@@ -81,12 +81,12 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """A row for every address, or for every act that has its page there."""
+    """Return a row for every URL, or for every act that has its page there."""
     return [Row(address, act) for address in addresses() for act in ACTS.get(address.name, ("",))]
 
 
 def letter(world: World, role: str, method: str, row: Row) -> str:
-    """What this role gets here; nothing of it stays."""
+    """Return the letter of what this role gets here. Changes are rolled back."""
     with undone():
         return _letter(world, role, method, row)
 
@@ -114,7 +114,7 @@ def letter_of(answer: HttpResponseBase) -> str:
 
 
 def letters_of(world: World, row: Row) -> str:
-    """What each role gets for each method; what a method that is not safe has changed is undone for the next role."""
+    """Return what each role gets for each method. Changes of unsafe methods are rolled back for the next role."""
     with undone():
         letters = [
             "".join((_letter if method in SAFE else letter)(world, role, method, row) for role in roles)
@@ -125,7 +125,7 @@ def letters_of(world: World, row: Row) -> str:
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    """One world for all rows, taken back at the end."""
+    """Make one world for all rows, and roll it back at the end."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield World()
         transaction.set_rollback(True)
@@ -173,12 +173,12 @@ def test_the_scan_finds_an_act_on_a_person_one_plays_with(world: World, monkeypa
 
 
 NO_COOKIE_NEEDED: Final = {"/mail/stop/<str:token>/"}
-"""One-click unsubscription is a POST of a mail server with a signed token and no cookie (RFC 8058)."""
+"""One-click unsubscription (RFC 8058) is a POST by a mail server, with a signed token and without cookies."""
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.key} {row.address.name}")
 def test_a_form_of_another_site_is_refused(world: World, row: Row) -> None:
-    """Whoever would be answered is refused without the CSRF token, before anything else is looked at."""
+    """Everyone is refused without the CSRF token, before anything else is checked."""
     if declared()[row.key].split()[1].strip("xLS-") == "" or row.key in NO_COOKIE_NEEDED:
         return
     for role in FEW:

@@ -1,4 +1,4 @@
-"""Q10 for sockets: every route that takes one, by every role, as `permissions.txt` declares it."""
+"""Test every socket route with every role, as declared in `permissions.txt` (Q10)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def routes() -> list[Address]:
-    """The routes of sockets, from the router that the site serves them with."""
+    """Return the socket routes of the router that the site serves."""
     patterns: Any = websockets.routes  # the stub wants a private pattern class
     return addresses(patterns)
 
@@ -34,7 +34,7 @@ def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 async def letter(world: World, role: str, address: Address) -> str:
-    """What this role gets: told at once, or closed without a word."""
+    """Return the letter of what this role gets: a message, or a close."""
     browser = world.browsers[role]
     socket = Socket(browser=browser if role != "anonymous" else None, path=address.url(world.arguments))
     if not await socket.accepted():

@@ -1,6 +1,6 @@
-"""What an address of the staff pages can ask: no column but those that filters show, whichever page and lookup.
+"""Test that the URLs of staff pages can query no columns except those of their filters.
 
-Made from what is registered: a new page, model or column is covered by being there.
+The tests use the registered pages, so new pages, models and columns are covered.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SECRET: Final = {
     "games.Move": {"events", "token"},
     "games.Notice": {"text"},
 }
-"""Columns that no list of the staff shows, sorts by or searches in; but a whole address finds its owner."""
+"""Columns that no staff list shows, sorts by or searches in. Only a complete mail address finds its owner."""
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def as_root(root: User) -> Client:
 
 
 def columns(page: Any) -> Iterator[tuple[str, Field[Any, Any]]]:
-    """Every column of a page's model, and of the rows that it points to or that point to it, by its name in a query."""
+    """Return every column of a page's model and of related models, by its name in a query."""
     for field in page.opts.get_fields():
         if isinstance(field, Field):
             yield field.name, field
@@ -53,14 +53,14 @@ def columns(page: Any) -> Iterator[tuple[str, Field[Any, Any]]]:
 
 
 def lookups(page: Any) -> Iterator[str]:
-    """What an address could ask of a page."""
+    """Return what a URL could query on a page."""
     for name, field in columns(page):
         yield name
         yield from (f"{name}__{lookup}" for lookup in field.get_lookups())
 
 
 def filtered(page: Any) -> set[str]:
-    """The columns that the page's filters show."""
+    """Return the columns of the page's filters."""
     plain = {of[0] if isinstance(of, tuple) else of for of in page.list_filter if not isinstance(of, type)}
     return plain | ({page.date_hierarchy} - {None})
 
@@ -86,7 +86,7 @@ def test_a_url_can_filter_only_by_the_fields_of_filters(page: Any, root: User) -
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
 def test_a_filter_accepts_its_own_lookups_only(page: Any, root: User) -> None:
-    """Not `person__password__startswith=`, where a page has a filter by person."""
+    """For example not `person__password__startswith=` on a page with a filter by person."""
     own = [lookup for lookup in lookups(page) if lookup.split("__")[0] in filtered(page)]
     taken = {lookup.removeprefix(lookup.split("__")[0]) for lookup in own if page.lookup_allowed(lookup, "1")}
     assert taken <= {"", "__exact", "__isnull", "__gte", "__lt", "__year", "__month", "__day"}
@@ -101,7 +101,7 @@ def test_the_scan_finds_djangos_own_pages(root: User, monkeypatch: pytest.Monkey
 
 
 def choices(specs: Any, changelist: Any) -> Iterator[str]:
-    """The addresses that the filters of a list lead to."""
+    """Return the URLs of a list's filters."""
     for spec in specs:
         for choice in spec.choices(changelist):
             yield choice["query_string"]
@@ -125,7 +125,7 @@ def test_every_filter_of_a_page_still_works(page: Any, root: User, as_root: Clie
 
 
 def shown(page: Any) -> Iterator[tuple[str, str]]:
-    """What a list shows, filters by, sorts by and searches in, each with what it is there for."""
+    """Return what a list shows, filters, sorts and searches, each with its purpose."""
     yield from (("shows", str(name)) for name in (*(page.fields or ()), *page.list_display))
     yield from (("filters by", name) for name in filtered(page))
     yield from (("sorts by", name.lstrip("-")) for name in page.ordering or ())
@@ -138,7 +138,7 @@ def shown(page: Any) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
 def test_no_list_shows_or_searches_secret_fields(page: Any) -> None:
-    """A search by a part is a question by a part, and so is a sort; a search by the whole (`=`) is none."""
+    """A search by a part, or a sort, reveals a column bit by bit. A search by the complete value (`=`) does not."""
     secret = {f"{model}.{name}" for model, names in SECRET.items() for name in names}
     found = []
     for what, name in shown(page):
@@ -146,7 +146,7 @@ def test_no_list_shows_or_searches_secret_fields(page: Any) -> None:
         for step in path:
             here = next((field for field in model._meta.get_fields() if field.name == step), None)
             if here is None:
-                break  # a method, a lookup, or what the query has worked out
+                break  # a method, a lookup, or an annotation
             if f"{model._meta.label}.{step}" in secret and not (what == "searches in" and name.startswith("=")):
                 found.append(f"{what} {name}")
             model = here.related_model or model
@@ -155,7 +155,7 @@ def test_no_list_shows_or_searches_secret_fields(page: Any) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
 def test_a_row_is_found_by_its_id_only(page: Any, root: User, as_root: Client) -> None:
-    """`_to_field` names the column that a row is found by, in lists and on pages."""
+    """`_to_field` could name another column to find a row by."""
     for name in {name for name, _ in columns(page) if "__" not in name} - {page.opts.pk.name}:
         request = RequestFactory().get("/admin/", {"_to_field": name})
         request.user = root
@@ -175,7 +175,7 @@ def test_no_list_has_an_action_and_no_page_a_field_to_fill_in(page: Any, root: U
 
 
 def test_no_page_selects_a_column_with_cards(mo: User, alice: User, bob: User) -> None:
-    """What the scan above asks of the pages, asked of the site, with the answer that would be right."""
+    """The scan above, over HTTP and with the values that would match."""
     table = table_after([alice, bob], 12, seed=0)
     round_, position, key = table.started.round, table.started.position, Game.objects.get(pk=table.game.pk).invite_key
     browser, top = staff_browser(mo), json.dumps(position.draw_pile[0])
@@ -191,6 +191,6 @@ def test_no_page_selects_a_column_with_cards(mo: User, alice: User, bob: User) -
 
 
 def test_no_page_offers_autocompletion(as_root: Client) -> None:
-    """Django's own search for fields of forms, which no page here has."""
+    """Django's search for form fields, which no page here uses."""
     query = {"app_label": "games", "model_name": "seat", "field_name": "user", "term": "example.org"}
     assert as_root.get("/admin/autocomplete/", query).status_code == 403

@@ -1,10 +1,10 @@
-"""Q26: while a game is played, cards that a viewer may not know are swapped in the database, and no answer changes.
+"""Test that no answer changes when cards that its reader may not know are swapped during a game (Q26).
 
 The players play by their browsers. Every few moves another viewer asks every address of the site and sends moves whose
 outcome no hidden card decides, once as the game is and once after each of two swaps. Every byte must agree except for
 `VARYING_PARTS`: bodies, headers, cookies, and what the server logs. `test_swap_leaks.py` shows that leaks are found.
 
-`SWAP_ANSWERS=30000` compares so many answers.
+`SWAP_ANSWERS=30000` compares that many answers.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
 
 ANSWERS: Final = int(os.environ.get("SWAP_ANSWERS", "4000"))
 A_FEW: Final = 150
-"""So many answers are compared in the default run."""
+"""The number of answers compared in the default run."""
 LOOKS_A_GAME: Final = 3
 VIEWERS: Final = ("seated", "spectator", *(role for role in ROLES if role not in ("seated", "spectator")))
 
 
 def compared(answers: int, *, few: bool) -> Compared:
-    """Play games until so many answers are compared."""
+    """Play games until this many answers are compared."""
     done, roles, ways = Compared(), cycle(VIEWERS), cycle(name for name in SWAPS if name != "everything")
     for seed in count():
         rng = random.Random(seed)

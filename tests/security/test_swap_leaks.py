@@ -1,4 +1,4 @@
-"""The comparison of worlds finds leaks: each of these is put into the site, and must be seen by one viewer at least."""
+"""Test that the comparison of worlds finds leaks: each leak is put into the site and must be found by a viewer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _count_of_playable(patch: Patch) -> None:
 
 
 def _answer_with(change: Callable[[HttpResponse, rules.Position], None]) -> Callable[[Patch], None]:
-    """Return what puts into the answer with the game page something made of the whole position."""
+    """Return a leak that puts something computed from the whole position into the answer with the game page."""
     show = game_views._show
 
     def leaky(request: Any, table: Table, *args: Any, **named: Any) -> HttpResponse:
@@ -61,7 +61,7 @@ def _cookie(answer: HttpResponse, position: rules.Position) -> None:
 
 
 def _timing(answer: HttpResponse, position: rules.Position) -> None:
-    """Tell how long the search for a card took that fits: as long as there are cards on the pile that do not."""
+    """Leak how long the search for a playable card took, which depends on the order of the draw pile."""
     fits = [n for n, card in enumerate(position.draw_pile) if card[0] in (position.color, "W")]
     answer.headers["Server-Timing"] = f"search;dur={fits[0] if fits else 0}"
 
@@ -71,7 +71,7 @@ def _length(answer: HttpResponse, position: rules.Position) -> None:
 
 
 def _sorted_log(patch: Patch) -> None:
-    """Read the log in an order that the cards decide which were drawn in it."""
+    """Leak by reading the log in an order that depends on the drawn cards."""
     log_of = queries.log_of
 
     def leaky(table: Table, *args: Any, **named: Any) -> list[LogLine]:
@@ -111,7 +111,7 @@ def _staff_count_wild_cards(patch: Patch) -> None:
 
 
 class Leak(NamedTuple):
-    """A fault that is put into the site, who sees it, and what has to be swapped for that."""
+    """A leak to put into the site, who can see it, and which cards to swap to show it."""
 
     viewer: str
     swap: str
@@ -136,12 +136,12 @@ ALWAYS: Final = {
     "a log sorted by the cards drawn",
     "a refusal that names a card",
 }
-"""The leaks that are put into the site in the default run too."""
+"""The leaks that the default run tries too."""
 
 
 @pytest.fixture(scope="module")
 def played(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[World, Table]]:
-    """A game of which one player is out, for all tests here, taken back at the end."""
+    """Return a game in which one player is out, for all tests here. It is rolled back at the end."""
     with django_db_blocker.unblock(), undone():
         world, table = game_of(KINDS[0], 11)
         rng = random.Random(11)
@@ -158,7 +158,7 @@ def test_a_seeded_leak_is_found(played: tuple[World, Table], monkeypatch: Patch,
     leak = LEAKS[name]
     leak.put(monkeypatch)
     viewer, rng, done = Viewer(world, leak.viewer, few=True), random.Random(1), Compared()
-    for _ in range(5):  # some leaks tell one bit, which a swap may leave as it is
+    for _ in range(5):  # some leaks reveal one bit, which a swap may not change
         done.look(now_of(table), viewer, [leak.swap], rng)
         if done.different:
             return

@@ -1,4 +1,4 @@
-"""Every address of the site, from the resolver itself, with something to put where it takes an argument."""
+"""Every URL of the site, from the URL resolver, with values for its arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.urls.resolvers import LocalePrefixPattern, RegexPattern, RoutePatter
 
 @dataclass(frozen=True)
 class Address:
-    """One address: its name with its namespaces (what `reverse` takes), its route, and the arguments it takes."""
+    """A URL pattern: its name with namespaces (for `reverse`), its route and its arguments."""
 
     name: str
     route: str
@@ -22,11 +22,11 @@ class Address:
 
     @property
     def key(self) -> str:
-        """What stands in the table: the route as the resolver has it."""
+        """Return the route as the resolver has it, which the table of permissions uses."""
         return f"/{self.route}"
 
     def url(self, values: dict[str, Any]) -> str:
-        """The address with these values, or an error that says which argument the tests do not know."""
+        """Return the URL with these values. Fails with the name of an argument that the tests do not know."""
         missing = [name for name in self.arguments if name not in values]
         assert not missing, f"{self.key} takes {missing}: give the tests a value in `arguments`"
         if isinstance(self.pattern, RegexPattern):
@@ -36,7 +36,7 @@ class Address:
 
 
 def addresses(patterns: Sequence[URLPattern | URLResolver] | None = None) -> list[Address]:
-    """Every address of these patterns, or of the whole site."""
+    """Return every URL pattern in these patterns, or in the whole site."""
     walked = _walk(get_resolver().url_patterns if patterns is None else patterns, "", "", ())
     return sorted(walked, key=lambda address: address.key)
 

@@ -1,4 +1,4 @@
-"""Viewers of a game that is played: each asks every address and sends moves, in worlds that differ in hidden cards."""
+"""Viewers of a running game. Each requests every URL and sends moves, in worlds that differ in hidden cards."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.support.tables import now_of, table_after
 from tests.support.worlds import CollectedLog, Reader, Transcript, another_world, fetched, undone
 
 PLAYERS: Final = ("seated", "opponent", "seated moderator")
-"""Who sits at the table of a world, by seat."""
+"""The roles of the players of a world, by seat."""
 MOVES: Final = 15
-"""The most moves between two looks."""
+"""The most moves between two comparisons."""
 
 
 class Kind(NamedTuple):
-    """A kind of game that is played: a variant gets a row."""
+    """A kind of game. Each variant gets a row."""
 
     preset: str
     public: bool
@@ -31,17 +31,17 @@ class Kind(NamedTuple):
 
 KINDS: Final = (Kind("no-mercy", public=True), Kind("no-mercy", public=False), Kind("classic", public=True))
 ABOUT_GAMES: Final = re.compile(r"/$|/next/|/games/|/people/|/api/v1/(games|me)|/admin/games/(game|round|move)/$")
-"""The addresses that the short form asks."""
+"""The URLs that the short form requests."""
 
 
 def number_cards(view: GameView) -> list[str]:
-    """Return at most two moves that play a plain number; none from a hand of one card, which would open all hands."""
+    """Return at most two moves that play a plain number; none from a hand of one card, because that shows all hands."""
     hand = view.view.hand or () if view.view else ()
     return [f"play {card}" for card in hand if re.fullmatch(r"[rygb][1-689]", card)][:2] if len(hand) > 1 else []
 
 
 def other_moves(view: GameView) -> list[str]:
-    """Return moves that are refused or concern no hidden card. Drawing in turn is not among them: it shows a card."""
+    """Return moves that are refused or that no hidden card decides. Leaves out drawing on turn, which shows a card."""
     hand = view.view.hand or () if view.view else ()
     not_held = next(card for card in rules.DECKS[view.options.deck].faces if card not in hand)
     out_of_turn = [] if view.turn == view.you else ["draw", "pass"]
@@ -49,7 +49,7 @@ def other_moves(view: GameView) -> list[str]:
 
 
 class Viewer(Reader):
-    """Somebody in a role of the world, who asks every address, or only a `few`: those about games."""
+    """A viewer with a role in the world, who requests every URL, or only a `few` that are about games."""
 
     def __init__(self, world: World, role: str, *, few: bool) -> None:
         super().__init__(world.people[role], world.browsers[role])
@@ -79,7 +79,7 @@ class Viewer(Reader):
         return read
 
     def _move(self, code: str, form: dict[str, object]) -> Transcript:
-        """Return the answers to a move by each door, and undo it each time."""
+        """Return the answers to a move by page, fragment and API. Each is undone."""
         page, call = f"/games/{code}/move/", f"/api/v1/games/{code}/moves"
         read: Transcript = {}
         with undone():
@@ -102,11 +102,11 @@ NOT_ASKED: Final = {
     "api-v1:openapi-view": "is made of the API's code, and takes as long as ten pages",
     "api-v1:openapi-json": "likewise",
 }
-"""Addresses whose answers are not compared, and why."""
+"""URLs whose answers are not compared, and why."""
 
 
 class Compared:
-    """What has been compared so far, and what was different."""
+    """What has been compared so far, and the differences."""
 
     def __init__(self) -> None:
         self.answers = 0
@@ -115,7 +115,7 @@ class Compared:
         self.pairs: set[tuple[str, str]] = set()
 
     def look(self, table: Table, viewer: Viewer, swaps: list[str], rng: random.Random) -> None:
-        """Compare all answers to this viewer as the game is with those after each of these swaps."""
+        """Compare all answers to this viewer before and after each of these swaps."""
         here = viewer.looks(table, pages=True)
         for name in swaps:
             with another_world(table, viewer.hidden_from(table), rng, SWAPS[name]) as other:
@@ -129,7 +129,7 @@ class Compared:
 
 
 def played_on(world: World, table: Table, rng: random.Random, *, most: int = MOVES) -> Table:
-    """Make a few random moves by the players' browsers, fewer if the round ends, and return the table."""
+    """Make a few random moves with the players' browsers, fewer if the round ends; return the table."""
     for _ in range(rng.randint(1, most)):
         position = table.started.position
         if position.phase == "over":

@@ -1,4 +1,4 @@
-"""A private game with people in every role around it, and a row of everything that an address can name."""
+"""A private game with a person in every role, and a row of everything that a URL can name."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ WHY: Final = "To have something in every row"
 
 
 def two_cards_each(people: Sequence[User]) -> Table:
-    """A game of these three people that waits for the first."""
+    """Return a game of these three people where it is the first one's turn."""
     return table_at({**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3"], ["b2", "y7"]]}, people)
 
 
 class World:
-    """A game, people in every role with their browsers, and a row of everything that an address can name.
+    """A game, people in every role with their browsers, and a row of everything that a URL can name.
 
     The game is private unless said otherwise. `deal` makes it for the "seated", the "opponent" and the "seated
     moderator", in this order.
@@ -90,7 +90,7 @@ class World:
         )  # fmt: skip
 
     def url(self, address: Address, act: str = "") -> str:
-        """Its address, for the row that the route names; a page of an act is that of `act`."""
+        """Return the URL of this route with the row that it names. Pages of acts are those of `act`."""
         values = dict(self.arguments)
         values["object_id"] = next((pk for name, pk in self.objects.items() if f"admin/{name}/" in address.route), 0)
         values["act"] = act or values["act"]
