@@ -1,7 +1,7 @@
-"""Look up the known faults of what a running site needs: `.venv/bin/python script/audit.py`. `script/check` runs it.
+"""Look up known vulnerabilities of the locked packages: `.venv/bin/python script/audit.py`. `script/check` runs it.
 
-Only what an advisory service answered counts: exit 0 if it knows of no fault in any package of the locks, 1 if it knows
-of one, and 75 if it said nothing about all or some of them, which is neither.
+Exits with 0 if the advisory service knows of none, 1 if it knows of one, and 75 if it gave no answer about all or some
+of the packages.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ CLEAN: Final = 0
 FAULTY: Final = 1
 SKIPPED: Final = 75
 LONGEST: Final = 60
-"""Seconds for all of it."""
+"""The time limit in seconds."""
 
 
 def verdict(packages: list[dict[str, Any]]) -> tuple[int, list[str]]:
-    """The exit status and the lines that say why, from `dependencies` of pip-audit's report."""
+    """Return the exit status and the lines to print, from the `dependencies` of pip-audit's report."""
     faults = [
         f"{package['name']} {package['version']}: {fault['id']}, mended in {', '.join(fault['fix_versions']) or 'none'}"
         for package in packages
@@ -39,9 +39,9 @@ def verdict(packages: list[dict[str, Any]]) -> tuple[int, list[str]]:
 
 
 def report() -> list[dict[str, Any]]:
-    """What pip-audit finds out about the locks, which it reads as they stand: nothing is resolved or installed.
+    """Return the `dependencies` of pip-audit's report about the lock files. Nothing is resolved or installed.
 
-    :raises OSError: with what it said last, if the service could not be asked.
+    :raises OSError: the service gave no answer. The message is the last line of pip-audit's output.
     """
     wanted = ("--require-hashes", "--disable-pip", *(f"--requirement={lock}" for lock in LOCKS))
     command = (sys.executable, "-m", "pip_audit", *wanted, "--timeout", "5", "--progress-spinner", "off", "-f", "json")
@@ -63,7 +63,7 @@ def main() -> int:
     except OSError as error:
         status, lines = SKIPPED, [f"The advisory service could not be asked: {error}"]
     if status == SKIPPED:
-        lines.insert(0, "SKIPPED: nobody knows whether the locked packages have known faults.")
+        lines.insert(0, "SKIPPED: it is not known whether the locked packages have known vulnerabilities.")
     sys.stdout.write("\n".join(lines) + "\n")
     return status
 

@@ -1,4 +1,4 @@
-"""The folders with PostgreSQL's data: one for each major version, which no other version can read."""
+"""The data folders of PostgreSQL, one for each major version. No other version can read it."""
 
 import shutil
 import signal
@@ -17,12 +17,12 @@ def folders(place: Place) -> dict[str, Path]:
         for folder in sorted(place.base.parent.glob(f"{place.base.name}-*"))
         if folder.name.removeprefix(f"{place.base.name}-").isdecimal()
     ]
-    # Earlier releases had one folder, without a number. It comes last: of two with the same version it counts.
+    # Earlier releases had one folder without a number. It comes last, so it wins if both have the same version.
     return {version: folder for folder in (*numbered, place.base) if (version := version_of(folder))}
 
 
 def version_of(folder: Path) -> str:
-    """Return the major version that made the data in a folder; empty if there is no data."""
+    """Return the major version of the data in a folder, or "" if there is no data."""
     try:
         return (folder / "PG_VERSION").read_text().strip()
     except (FileNotFoundError, NotADirectoryError):
@@ -30,29 +30,33 @@ def version_of(folder: Path) -> str:
 
 
 def folder_for(place: Place, programs: Programs) -> Path:
-    """Return the folder for data of the major version of `programs`; it may not be there yet."""
+    """Return the data folder for the major version of `programs`. It may not exist yet."""
     version = str(programs.major)
     return folders(place).get(version) or place.base.with_name(f"{place.base.name}-{version}")
 
 
 def initialise(place: Place, programs: Programs, data: Path) -> None:
-    """Run `initdb` beside the final folder, then rename: an interrupted first start leaves nothing half made."""
+    """Create the data folder. It is made under another name and renamed, so that it is never incomplete.
+
+    :raises EmbeddedError: `initdb` failed.
+    :raises OSError: `data` exists and has files in it.
+    """
     fresh = place.beside("new")
     shutil.rmtree(fresh, ignore_errors=True)
     make_private_folder(fresh, place.user)
     initdb = str(reachable(place, programs) / "initdb")
     command = [initdb, "-D", str(fresh), "-U", ROLE, "--auth=trust", "--encoding=UTF8", "--locale=C"]
     command += ["--no-instructions"]
-    # Text sorts by code point; capital letters of all languages are known.
+    # Text sorts by code point; upper and lower case work in all languages.
     if programs.major >= 17:
         command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     else:
         command += ["--lc-ctype=C.UTF-8"]
     with open(place.log, "wb", opener=private_file) as log:
-        # At SIGQUIT it tidies up after itself; the usual signals are held back at its start, and it never lets them in.
+        # `initdb` cleans up at SIGQUIT. It inherits the blocked stop signals and never unblocks them.
         done = run_and_wait(place, command, log, subprocess.Popen.wait, end_with=signal.SIGQUIT)
     if done != 0:
         raise EmbeddedError(f"PostgreSQL could not make its data folder {data}; see {place.log}.")
     with suppress(FileNotFoundError):
-        data.rmdir()  # an empty folder may go; one with other files in it stops us here
+        data.rmdir()  # fails if there are other files in it
     fresh.rename(data)

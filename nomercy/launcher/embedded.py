@@ -1,7 +1,6 @@
-"""The zero-install stack: the whole site in one process, with the embedded PostgreSQL beside it.
+"""`script/run`: the whole site in one process, and the embedded PostgreSQL.
 
-`python -m nomercy.launcher.embedded` is what `script/run` starts. `DATABASE_URL` and `REDIS_URL` replace the embedded
-parts, each on its own.
+With `DATABASE_URL` it uses that database, with `REDIS_URL` that Redis.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ GOODBYE_SECONDS = 3
 
 
 class ServerLoopLayer(InMemoryChannelLayer):
-    """Channels' in-memory layer, for senders in any thread: its queues belong to the server's event loop alone."""
+    """Channels' in-memory layer for senders in any thread. Its queues are used only in the server's event loop."""
 
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -43,7 +42,7 @@ class ServerLoopLayer(InMemoryChannelLayer):
         await self._in_server_loop(super().group_send, group, message)
 
     def forget(self, channel: str) -> None:
-        """Drop the channel of a socket that is gone, with what is still in it."""
+        """Delete the channel of a closed socket with its unread messages."""
         self.channels.pop(channel, None)
 
     async def _in_server_loop(self, call: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> None:
@@ -55,7 +54,7 @@ class ServerLoopLayer(InMemoryChannelLayer):
 
 
 class Workers:
-    """Celery's workers, one for each queue, and its beat, as threads of this process for the length of a block."""
+    """Run Celery's workers, one for each queue, and its beat as threads of this process during a block."""
 
     def __enter__(self) -> None:
         from celery.beat import Service
@@ -75,19 +74,19 @@ class Workers:
         from celery.worker import state
         from kombu.exceptions import OperationalError
 
-        self._beat.stop()  # it sends no more; its thread sleeps for up to a second
+        self._beat.stop()  # sends no more; its thread may sleep for another second
         try:
-            # Wakes the workers at once, which let running tasks end. A thread gets no signals.
+            # Threads get no signals. This wakes the workers, which finish their running tasks.
             self._app.control.shutdown(destination=list(self._names.values()))
-        except OperationalError:  # no broker: the flag is read when a worker looks up from reconnecting
-            state.should_stop = os.EX_OK  # type: ignore[assignment]  # the stub knows its first value only
+        except OperationalError:  # no broker: workers read this flag between tries to reconnect
+            state.should_stop = os.EX_OK  # type: ignore[assignment]  # the stub has only its first value
         until = time.monotonic() + GOODBYE_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
 
 
 def _worker(queue: str, name: str) -> "WorkController":
-    """The worker of one queue, with as many threads as it has processes in production."""
+    """Return the worker of one queue. It has as many threads as it has processes in production."""
     from celery.worker import WorkController
 
     from nomercy.celery import new_app
@@ -106,14 +105,14 @@ def _worker(queue: str, name: str) -> "WorkController":
 
 
 def main() -> None:
-    """Serve until a signal says stop; every refusal to start is one sentence on standard error."""
+    """Serve until a stop signal. A refusal to start is one sentence on standard error."""
     raise_file_limit()
     try:
         _main()
     except SystemExit as leaving:
         if leaving.code:
             raise
-    # All is stopped but perhaps a thread in the midst of a mail, and a mail server may take a minute for its answer.
+    # Everything has stopped, except perhaps a thread that waits for a mail server, which may take a minute.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(os.EX_OK)
@@ -122,7 +121,7 @@ def main() -> None:
 def _main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
     for number in STOP_SIGNALS:
-        # nohup's wish is kept. A shell's background jobs ignore SIGINT too, but whoever sends it there means it.
+        # Keep nohup's setting. Background jobs of a shell ignore SIGINT too, but there we accept it.
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
     try:
@@ -130,7 +129,7 @@ def _main() -> None:
             try:
                 _serve(stack)
             finally:
-                for number in STOP_SIGNALS:  # a second Ctrl-C must not leave half of it running
+                for number in STOP_SIGNALS:  # a second Ctrl-C must not interrupt the stop
                     signal.signal(number, signal.SIG_IGN)
     except EmbeddedError as error:
         sys.exit(str(error))
@@ -145,7 +144,7 @@ def _say(sentence: str) -> None:
 
 def _leave(number: int, _: object) -> None:
     if number == signal.SIGHUP:
-        signal.raise_signal(signal.SIGTERM)  # the one that uvicorn knows
+        signal.raise_signal(signal.SIGTERM)  # uvicorn handles this one
     else:
         raise SystemExit(0)
 
@@ -173,14 +172,17 @@ def _serve(stack: ExitStack) -> None:
 
 
 def _only_one(address: str) -> IO[str]:
-    """The lock of the checkout's one server; the kernel drops it with the process."""
+    """Return the locked file that keeps a second server out of this checkout. The kernel unlocks it at our end.
+
+    :raises EmbeddedError: another server holds the lock.
+    """
     folder = CHECKOUT / "var"
     folder.mkdir(mode=0o755, exist_ok=True)
     file = open_lock(folder / "server.lock")
     if not lock_alone(file):
         with file:
             file.seek(0)
-            raise EmbeddedError(f"No Mercy already runs from this folder, at {file.read().strip()}.")
+            raise EmbeddedError(f"No Mercy is already running from this folder, at {file.read().strip()}.")
     file.truncate(0)
     file.write(f"{address} (process {os.getpid()})\n")
     file.flush()
@@ -193,7 +195,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise EmbeddedError(
-                f"Port {port} is taken by another program; choose another, like PORT={port + 1} script/run."
+                f"Another program uses port {port}. Choose another one, like PORT={port + 1} script/run."
             ) from None
         raise EmbeddedError(f"No Mercy cannot listen on {host} port {port}: {error.strerror}.") from None
 
@@ -238,9 +240,9 @@ async def _run(server: "Server", listening: socket.socket) -> None:
 
 
 def _welcome(address: str, mail_host: str) -> str:
-    mail = f"goes out through {mail_host}" if mail_host else "is shown here and kept in var/mail/"
+    mail = f"is sent through {mail_host}" if mail_host else "is shown here and kept in var/mail/"
     return f"""
-  No Mercy is at {address}
+  No Mercy is running at {address}
 
   Play now   one click on the front page, no account needed
   Sign up    {address}/accounts/signup/
@@ -252,7 +254,7 @@ def _welcome(address: str, mail_host: str) -> str:
 
 
 if __name__ == "__main__":
-    # The settings name this module's layer: there must be one copy of it, not this script and an import.
+    # The settings import this module for its layer, so run that copy and not this script's.
     from nomercy.launcher.embedded import main as importable_main
 
     importable_main()

@@ -1,4 +1,4 @@
-"""Try the PostgreSQL of `DATABASE_URL` before anything starts, so that a wrong URL is refused in one sentence."""
+"""Connect to the PostgreSQL of `DATABASE_URL` before anything starts, to refuse a wrong URL in one sentence."""
 
 from typing import Any, Final
 
@@ -9,20 +9,20 @@ from nomercy.checks import Environment, refuse
 NAME: Final = "DATABASE_URL"
 CONNECT_SECONDS: Final = 5
 NOT_FOR_LIBPQ: Final = frozenset({"assume_role", "isolation_level", "pool", "server_side_binding"})
-"""Options of Django's own."""
+"""Options that Django reads itself."""
 
 
 def require_reachable() -> None:
     """Connect to the database of `DATABASE_URL`, if it is set, and disconnect.
 
-    :raises SystemExit: if it cannot be used. The reason is one sentence and never contains the password.
+    :raises SystemExit: it cannot be used. The reason is one sentence without the password.
     """
     given = Environment().database(NAME)
     if not given:
         return
     try:
         psycopg.connect(**_parameters(given)).close()
-    except (psycopg.Error, ValueError) as error:  # ValueError: a NUL or the like in a part of the address
+    except (psycopg.Error, ValueError) as error:  # ValueError: for example a NUL in the URL
         refuse(f"the database of {NAME} cannot be used: {_reason(error, given)}.")
 
 
@@ -34,7 +34,7 @@ def _parameters(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reason(error: Exception, given: dict[str, Any]) -> str:
-    """Return what PostgreSQL or its client said, on one line; of several tries the last."""
+    """Return the last error of PostgreSQL or its client, on one line and without the password."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("\t")]
     said = " ".join(lines[-1].split()) if lines else type(error).__name__
     for prefix in ("- ", "connection failed: ", "connection is bad: "):

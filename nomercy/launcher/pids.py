@@ -1,4 +1,4 @@
-"""Processes by their numbers, which PostgreSQL writes down and which become other programs' after a crash."""
+"""Look up processes by PID. PostgreSQL writes its own to files; after a crash another program may have it."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def recorded_pid(file: Path) -> int | None:
-    """The number in the first line of one of PostgreSQL's two files about itself."""
+    """Return the PID in the first line of a pid or lock file of PostgreSQL, or None."""
     try:
         return int(file.read_text().split("\n", 1)[0])
     except (FileNotFoundError, ValueError):
@@ -28,7 +28,7 @@ def command_line(pid: int) -> list[str]:
 
 
 def taken(pid: int) -> bool:
-    """Whether there is a process of this number, be it a dead one that nobody has collected."""
+    """Return True if a process has this PID, also if it has ended and its parent has not collected it."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

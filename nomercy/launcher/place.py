@@ -1,7 +1,7 @@
-"""Where the PostgreSQL of a checkout lives on disk, making those files and folders, and running programs there.
+"""The files and folders of a checkout's PostgreSQL, and running its programs.
 
-No folder that already exists is ever changed: a private home folder stays private. Lock and log files are for their
-owner alone: another user of the machine who could open a lock file could hold it, and stop every start.
+No existing folder is changed, so a private home folder stays private. Only the owner can open lock and log files:
+another user of the machine could hold a lock and block every start.
 """
 
 import fcntl
@@ -35,14 +35,14 @@ Answer = TypeVar("Answer")
 
 
 class EmbeddedError(Exception):
-    """The PostgreSQL that we start cannot be used; the message is a sentence for the person at the terminal."""
+    """The embedded PostgreSQL cannot be used. The message is a sentence for the person at the terminal."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """The files of one checkout's server. `user` is the system user that runs it, None for ourselves.
+    """The paths of one checkout's server. `user` is the system user that runs it, None for the current one.
 
-    All their names begin with `base`. `nomercy.launcher.data` knows the folders of data.
+    `sockets` is the folder of its Unix socket. All other paths begin with `base`. `data.folders` lists the data.
     """
 
     base: Path
@@ -50,7 +50,7 @@ class Place:
     user: str | None
 
     def beside(self, suffix: str) -> Path:
-        """Return `base` with a suffix: the lock, log and key files, of which there is one for all folders of data."""
+        """Return the path of `base` with a suffix, for files that all data folders share: locks, log and key."""
         return self.base.with_name(f"{self.base.name}.{suffix}")
 
     @property
@@ -59,12 +59,12 @@ class Place:
 
     @property
     def url(self) -> str:
-        """The `DATABASE_URL` of this server, for other programs."""
+        """Return the `DATABASE_URL` of this server."""
         return f"postgres://{ROLE}@{str(self.sockets).replace('/', '%2F')}:{PORT}/{DATABASE}"
 
 
 def place_for(checkout: Path = CHECKOUT) -> Place:
-    """The place of `checkout`'s server for the user we are; touches no file."""
+    """Return the paths of this checkout's server for the current user. Reads and writes no file."""
     digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
     if os.geteuid() == 0:
         return Place(base=ROOT_HOME / digest, sockets=ROOT_HOME / f"{digest}.sock", user=ROOT_USER)
@@ -76,32 +76,32 @@ def place_for(checkout: Path = CHECKOUT) -> Place:
 
 
 def secret_key(place: Place) -> str:
-    """The site's `SECRET_KEY`: made at the first start, kept beside the data for its owner only."""
+    """Return the stored `SECRET_KEY`. It is created at the first call, in a file that only the owner can read."""
     path = place.beside("secret_key")
     if not path.exists():
         make_home(place)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix="secret_key.")
         with os.fdopen(handle, "w") as file:
             file.write(secrets.token_urlsafe(48))
-        with suppress(FileExistsError):  # another process was quicker: its key counts
+        with suppress(FileExistsError):  # another process was faster: use its key
             os.link(name, path)
         Path(name).unlink()
     return path.read_text()
 
 
 def make_home(place: Place) -> None:
-    """The folder that holds the data, and as root the system user."""
+    """Create the parent folder of the data, and the system user if the current user is root."""
     if place.user is not None:
         _make_system_user(place.user)
     home = place.base.parent
     if not home.exists():
         home.mkdir(exist_ok=True)
-        # Just made by us: root's umask may have kept the system user out, and a wide one may let others write there.
+        # The umask may be too narrow for the system user, or so wide that others could write there.
         home.chmod(0o755)
 
 
 def private_file(name: str, flags: int) -> int:
-    """Open a file for its owner alone, and narrow one that others could open; the `opener` of Python's `open`.
+    """Open a file that only its owner can read and write, as `opener` of `open`. Fix the mode of an existing one.
 
     :raises OSError: it belongs to somebody else, or is a symbolic link.
     """
@@ -116,7 +116,7 @@ def private_file(name: str, flags: int) -> int:
 
 
 def open_lock(path: Path) -> IO[str]:
-    """Open a lock file, made if it is not there.
+    """Open a lock file, and create it if it does not exist.
 
     :raises OSError: as `private_file`.
     """
@@ -124,7 +124,10 @@ def open_lock(path: Path) -> IO[str]:
 
 
 def make_private_folder(path: Path, owner: str | None) -> None:
-    """A folder for `owner` alone. One that is there must be so already: others may be able to write to its parent."""
+    """Create a folder that only `owner` (None: the current user) can use.
+
+    :raises EmbeddedError: it exists with other rights. It is not changed, because others may have put it there.
+    """
     uid = pwd.getpwnam(owner).pw_uid if owner else os.geteuid()
     try:
         path.mkdir(mode=0o700)
@@ -132,7 +135,7 @@ def make_private_folder(path: Path, owner: str | None) -> None:
         found = path.lstat()
         if found.st_uid != uid or found.st_mode & 0o170077 != 0o040000:
             raise EmbeddedError(
-                f"{path} is not a folder of {owner or 'yours'} alone: remove it and start again."
+                f"{path} is not a private folder of {owner or 'yours'}. Remove it and start again."
             ) from None
         return
     if owner:
@@ -140,7 +143,7 @@ def make_private_folder(path: Path, owner: str | None) -> None:
 
 
 def run_program(place: Place, arguments: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a PostgreSQL program as the right user, in a session of its own: the terminal's Ctrl-C misses it."""
+    """Start a PostgreSQL program as the user of `place`, in its own session, so that Ctrl-C does not reach it."""
     return subprocess.Popen(
         arguments,
         stdin=subprocess.DEVNULL,
@@ -164,10 +167,10 @@ def run_and_wait(
     *,
     end_with: signal.Signals,
 ) -> Answer:
-    """Start a PostgreSQL program and answer what `wait` says of it. If the wait fails or is interrupted, so ends it."""
+    """Start a PostgreSQL program and return the result of `wait`. If that raises, end the program with `end_with`."""
     child = None
     try:
-        with undisturbed():  # a signal between the start and knowing the number would leave it running
+        with undisturbed():  # a signal before `child` is set would leave it running
             child = run_program(place, arguments, output)
         return wait(child)
     except BaseException:
@@ -182,15 +185,15 @@ def _end(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
     try:
         child.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)  # it leads a session of its own
+        os.killpg(child.pid, signal.SIGKILL)  # it leads its own session
         child.wait()
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Hold the stop signals back for the length of a block: one that comes meanwhile is acted on at its end.
+    """Block the stop signals during a block. They are handled at its end.
 
-    Programs started in the block begin with them held back too.
+    Programs that are started in the block inherit the blocked signals.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
@@ -202,20 +205,23 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """One process at a time; the kernel frees the lock of one that dies. Raises EmbeddedError after a long wait."""
+    """Hold the lock file `path` during a block. The kernel unlocks it if this process dies.
+
+    :raises EmbeddedError: another process held it for `LOCK_SECONDS`.
+    """
     with open_lock(path) as file:
         deadline = time.monotonic() + LOCK_SECONDS
         while not lock_alone(file):
             if time.monotonic() > deadline:
                 raise EmbeddedError(
-                    f"Another program has been starting or stopping PostgreSQL for too long; it holds {path}."
+                    f"Another program has been starting or stopping PostgreSQL for too long. It holds {path}."
                 )
             time.sleep(0.02)
         yield
 
 
 def lock_alone(file: IO[str]) -> bool:
-    """Take the file's exclusive lock if no other process holds any lock on it."""
+    """Take the exclusive lock of this file. Return False if another process holds any lock on it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -232,9 +238,10 @@ def _make_system_user(user: str) -> None:
         tool = shutil.which(command[0], path=search)
         if tool and subprocess.run([tool, *command[1:]], capture_output=True, check=False).returncode == 0:
             return
-    if not _exists(user):  # another start may have made it meanwhile
+    if not _exists(user):  # another start may have created it meanwhile
         raise EmbeddedError(
-            f"PostgreSQL never runs as root, and making the system user {user} failed: make it, or set DATABASE_URL."
+            f"PostgreSQL cannot run as root, and the system user {user} could not be created. Create it, or set"
+            " DATABASE_URL."
         )
 
 

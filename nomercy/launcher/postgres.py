@@ -1,8 +1,8 @@
-"""The PostgreSQL of a checkout: starting it, sharing it between processes, stopping it.
+"""Start, share and stop the PostgreSQL of a checkout.
 
-Two advisory file locks carry the whole agreement between processes, and the kernel drops them even at `kill -9`:
-`lock` is held (alone) while somebody starts or stops the server; `users` is held (shared) by everybody who uses it.
-Whoever leaves last stops it. A server whose users were all killed is adopted by the next one to come.
+Processes coordinate by two advisory file locks, which the kernel releases even at `kill -9`. `lock` is held exclusively
+while a process starts or stops the server. `users` is held shared by each process that uses it. The last user stops
+it. If all users were killed, the next process takes the running server over.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ from nomercy.launcher.place import (
 )
 from nomercy.launcher.postmaster import (
     connect,
-    give_away,
+    disown_children,
     pid_on,
     postmaster_pid,
     running_data,
@@ -44,16 +44,19 @@ LONGEST_PAUSE_SECONDS = 30
 
 
 class Server:
-    """One process's share in the PostgreSQL of a place: `acquire` starts or joins it, `release` leaves or stops it."""
+    """One process's use of the PostgreSQL at a place: `acquire` starts or joins it, `release` leaves or stops it."""
 
     def __init__(self, place: Place, say: Callable[[str], None] = lambda sentence: None) -> None:
         self.place = place
-        self.data: Path | None = None  # what the server runs on, once it has been joined or started
+        self.data: Path | None = None  # the data folder of the server, once acquired
         self._say = say
         self._users: IO[str] | None = None
 
     def acquire(self) -> None:
-        """Join the running server, or start it, and say which it is. Raises EmbeddedError."""
+        """Join the running server or start it, and say which one runs.
+
+        :raises EmbeddedError: it cannot be used.
+        """
         if self._users is not None:
             return
         wanted = wanted_source(Environment())
@@ -64,7 +67,7 @@ class Server:
                 self.data = running_data(self.place)
                 self._users = open_lock(self.place.beside("users"))
                 fcntl.flock(self._users, fcntl.LOCK_SH)
-            except BaseException:  # a Ctrl-C too must leave nothing running that nobody uses
+            except BaseException:  # also at Ctrl-C: leave no server running that nobody uses
                 if postmaster_pid(self.place) is not None:
                     self._leave()
                 raise
@@ -76,19 +79,22 @@ class Server:
         self._say(f"PostgreSQL {runs} runs, with its data in {self.data}{others}.")
 
     def is_up(self) -> bool:
-        """Return whether the server that was joined or started still runs."""
+        """Return True if the acquired server still runs."""
         return self.data is not None and pid_on(self.data) is not None
 
     def start_again(self) -> None:
-        """Start the server, on the same data, if it has ended while it was used here. Raises EmbeddedError."""
+        """Start the server again on the same data if it has ended while acquired.
+
+        :raises EmbeddedError: it does not start.
+        """
         with exclusive(self.place.beside("lock")):
             if self._users is not None and self.data is not None and not self.is_up():
-                self._say("PostgreSQL has ended; it is started again.")
+                self._say("PostgreSQL has ended. It is started again.")
                 (programs,) = choose(AUTO, {version_of(self.data): self.data})
                 start(self.place, programs)
 
     def release(self) -> None:
-        """Leave the server; the last to leave stops it."""
+        """Leave the server. The last user stops it."""
         if self._users is None:
             return
         with exclusive(self.place.beside("lock")):
@@ -100,19 +106,21 @@ class Server:
             if lock_alone(users):
                 stop(self.place)
             else:
-                give_away()
+                disown_children()
 
 
 @contextmanager
 def kept_up(place: Place, say: Callable[[str], None]) -> Iterator[Place]:
-    """Hold the embedded server up for the length of a block, whatever kills it; `say` is told of that.
+    """Keep the embedded server running during a block: if it ends, start it again and `say` so.
 
-    Raises EmbeddedError if it does not start the first time. Later failures are said, and tried again with patience.
+    Later failures to start are said and retried, with pauses up to `LONGEST_PAUSE_SECONDS`.
+
+    :raises EmbeddedError: it does not start at first.
     """
     stopping = threading.Event()
     with ExitStack() as stack:
         server = Server(place, say)
-        stack.callback(server.release)  # first: nothing that is started may go unnoticed
+        stack.callback(server.release)  # before `acquire`, so that whatever it starts is released
         server.acquire()
         keeper = threading.Thread(target=_keep_up, args=(server, say, stopping), name="postgresql")
         stack.callback(keeper.join)
@@ -129,15 +137,18 @@ def _keep_up(server: Server, say: Callable[[str], None], stopping: threading.Eve
                 failures = 0
                 continue
             server.start_again()
-        # No file descriptor to look with, no memory for a process, or PostgreSQL was killed while it started
+        # For example no file descriptor or memory, or PostgreSQL was killed during its start.
         except (EmbeddedError, OSError, psycopg.Error) as error:
             failures += 1
-            say(f"PostgreSQL could not be looked at or started again: {error}")
+            say(f"PostgreSQL could not be checked or started again: {error}")
 
 
 @contextmanager
 def running(place: Place | None = None) -> Iterator[Place]:
-    """Hold the embedded server up for the length of a block."""
+    """Use the embedded server during a block. It is not restarted if it ends.
+
+    :raises EmbeddedError: it cannot be used.
+    """
     server = Server(place or place_for())
     try:
         server.acquire()
@@ -147,7 +158,10 @@ def running(place: Place | None = None) -> Iterator[Place]:
 
 
 def binaries_for(place: Place) -> Path:
-    """Return the folder of the programs that run, or would run, at `place`. Raises EmbeddedError."""
+    """Return the folder of the programs that run at `place`, or that a start would choose.
+
+    :raises EmbeddedError: no programs can be used.
+    """
     data = running_data(place)
     if data is not None:
         return reachable(place, choose(AUTO, {version_of(data): data})[0])
@@ -155,9 +169,11 @@ def binaries_for(place: Place) -> Path:
 
 
 def _join(place: Place, wanted: str) -> str:
-    """Return what runs if it can be joined. One that nobody uses is stopped first if another one is to run.
+    """Return the version of the running server if it can be joined, else "". `wanted` is the value of `POSTGRES`.
 
-    :raises EmbeddedError: another process uses one that is not the wanted one.
+    A server that nobody uses is stopped if another one is wanted.
+
+    :raises EmbeddedError: other processes use a server that is not the wanted one.
     """
     if postmaster_pid(place) is None or not wait_until_ready(place, None):
         return ""
@@ -183,7 +199,7 @@ def _join(place: Place, wanted: str) -> str:
 
 
 def _start_first(place: Place, wanted: str, say: Callable[[str], None]) -> str:
-    """Start the programs that are wanted, or the next if there is no data yet; return what runs.
+    """Start the wanted programs and return their version. If there is no data yet, try the next ones on failure.
 
     :raises EmbeddedError: none of them starts.
     """
@@ -194,7 +210,7 @@ def _start_first(place: Place, wanted: str, say: Callable[[str], None]) -> str:
         except (EmbeddedError, OSError, psycopg.Error) as error:
             stop(place)
             data = folder_for(place, programs)
-            if version_of(data):  # made just now
+            if version_of(data):  # created just now
                 shutil.rmtree(data)
             kept = place.log.replace(place.beside(f"{programs.source}.log")) if place.log.exists() else ""
             reason = error if isinstance(error, OSError) else f"see {kept}"

@@ -1,4 +1,4 @@
-"""One PostgreSQL server: starting it on its data, finding it, stopping it. The callers hold the lock of its place."""
+"""Start, find and stop one PostgreSQL server. The callers hold the `lock` file of its place."""
 
 import os
 import shutil
@@ -29,9 +29,9 @@ from nomercy.launcher.programs import Programs, reachable
 
 START_SECONDS = 120  # crash recovery included
 STOP_SECONDS = 30
-PREDECESSOR_SECONDS = 10  # how long a killed server's children may take to notice
+PREDECESSOR_SECONDS = 10  # how long the children of a killed server may take to end
 
-# Servers that this process started, by number. Their parent must collect them, no matter which process stops them.
+# The servers that this process started, by PID. It must collect them, no matter which process stops them.
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 SERVER_SETTINGS = {
@@ -44,27 +44,27 @@ SERVER_SETTINGS = {
     "synchronous_commit": "on",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # A failing statement or row can hold cards, and neither may reach the log.
+    # Failing statements and rows can hold cards, so they must not be logged.
     "log_error_verbosity": "terse",
     "log_min_error_statement": "panic",
 }
 SETTINGS_OF_18 = {"io_method": "sync"}
-"""Settings that earlier major versions do not know."""
+"""Settings that earlier major versions do not have."""
 
 
 def postmaster_pid(place: Place) -> int | None:
-    """Return the number of the server that runs at `place`, or None."""
+    """Return the PID of the server that runs at `place`, or None."""
     data = running_data(place)
     return pid_on(data) if data else None
 
 
 def running_data(place: Place) -> Path | None:
-    """Return the data that a server runs on; there is one server at a time, because all use one socket."""
+    """Return the data folder of the running server, or None. Only one runs at a time, because all use one socket."""
     return next((folder for folder in folders(place).values() if pid_on(folder) is not None), None)
 
 
 def pid_on(data: Path) -> int | None:
-    """Return the server on this data; None for a stale pid file, or one whose number is another program's now."""
+    """Return the PID of the server on this data, or None, also if the pid file is stale."""
     pid = recorded_pid(_pid_file(data))
     return pid if pid is not None and str(data) in command_line(pid) else None
 
@@ -74,6 +74,10 @@ def _pid_file(data: Path) -> Path:
 
 
 def start(place: Place, programs: Programs) -> None:
+    """Start the server and wait until it answers. Create its data and the database if there are none.
+
+    :raises EmbeddedError: it did not start. Its log says why.
+    """
     binaries = reachable(place, programs)
     data = folder_for(place, programs)
     if not version_of(data):
@@ -102,12 +106,10 @@ def _comes_up(place: Place, child: subprocess.Popen[bytes]) -> bool:
 
 
 def _disown_reused_pid(place: Place, data: Path) -> None:
-    """After a crash PostgreSQL refuses to start while the old number belongs to some program of its user.
-
-    It may be another program's by now, or still the killed server's own, whose parent lives on and has not collected
-    it. Its own parent's number PostgreSQL takes for stale. Removing the file instead would switch off its check that no
-    process of the killed server is still writing.
-    """
+    """Replace the PID in files of a crashed server, if a process has it, so that PostgreSQL starts."""
+    # PostgreSQL refuses to start while the old PID exists. It may be another program's by now, or still that of the
+    # killed server, whose parent has not collected it. We write our own PID, because PostgreSQL takes its parent's for
+    # stale. Deleting the file would switch off its check that no process of the killed server is still writing.
     for left_behind in (_pid_file(data), place.sockets / f".s.PGSQL.{PORT}.lock"):
         pid = recorded_pid(left_behind)
         if pid is not None and taken(pid):
@@ -118,13 +120,16 @@ def _disown_reused_pid(place: Place, data: Path) -> None:
 
 
 def stop(place: Place) -> None:
-    """A fast shutdown: sessions are cut, everything is written, the next start needs no recovery."""
+    """Stop the server at `place` by a fast shutdown: sessions end, and the next start needs no recovery.
+
+    :raises EmbeddedError: it did not stop within `STOP_SECONDS`.
+    """
     pid = postmaster_pid(place)
     if pid is not None:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGINT)
         deadline = time.monotonic() + STOP_SECONDS
-        while command_line(pid):  # empty as soon as it is over, even before its parent collects it
+        while command_line(pid):  # empty once it has ended, even before its parent collects it
             if time.monotonic() > deadline:
                 raise EmbeddedError(
                     f"PostgreSQL (process {pid}) did not stop within {STOP_SECONDS} s; see {place.log}."
@@ -137,15 +142,21 @@ def stop(place: Place) -> None:
         shutil.rmtree(place.sockets, ignore_errors=True)
 
 
-def give_away() -> None:
-    """The server lives on for others: its end is not ours to wait for, nor to be warned of."""
+def disown_children() -> None:
+    """Forget the servers that this process started, because other processes still use them."""
+    # With a return code `Popen` does not warn that they still run.
     for child in _children.values():
         child.returncode = 0
     _children.clear()
 
 
 def wait_until_ready(place: Place, child: subprocess.Popen[bytes] | None) -> bool:
-    """Wait for a server that is coming up, ours or an adopted one; False if it went away instead."""
+    """Wait until the server at `place` answers. Return False if it ends first.
+
+    `child` is the process if we started it, else None.
+
+    :raises EmbeddedError: it does not answer within `START_SECONDS`.
+    """
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:

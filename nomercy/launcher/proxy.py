@@ -1,8 +1,8 @@
-"""The one address of `script/stack`: `/ws/` goes to the server for websockets, everything else to the one for pages.
+"""The reverse proxy of `script/stack`: `/ws/` goes to the server for websockets, all else to the one for pages.
 
-As little of a reverse proxy as that takes, for plain HTTP on this machine; docs/operations.md names real ones. Each
-connection carries one request, so its headers decide where all of it goes, and the rest is passed on unread. Bodies and
-open requests are limited by the servers; what is limited here is what they do not see.
+It does only that, for plain HTTP on this machine. docs/operations.md names real proxies. Each connection carries one
+request: its headers decide where it goes, and the rest is passed on unread. The servers limit bodies and open requests;
+this limits what they do not see.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class Client:
     @property
     def peer(self) -> tuple[str, int]:
         peer: tuple[str, int] | None = self.writer.get_extra_info("peername")
-        return peer or ("", 0)  # it hung up at once
+        return peer or ("", 0)  # None if it hung up at once
 
     @property
     def address(self) -> str:
@@ -48,18 +48,21 @@ class Client:
 
 @dataclass(frozen=True)
 class Proxy:
-    """Where the two servers listen: Unix sockets. `waiting` has the connections that are not being answered."""
+    """Passes requests to the Unix sockets of the two servers. `waiting` counts connections without an answer."""
 
     web: Path
     ws: Path
     waiting: Waiting
     limits: Limits = LIMITS
     _serving: set[asyncio.Task[None]] = field(default_factory=set)
-    """A reference to each connection's task. Without it a task whose client has hung up could be garbage collected
-    while it waits for a server, because asyncio's streams then forget it."""
+    """A reference to the task of each connection. Without it a task whose client has hung up could be garbage collected
+    while it waits for a server, because asyncio drops its own reference."""
 
     def listen(self, host: str, port: int) -> Acceptor:
-        """Accept clients there. Raises OSError when the address cannot be had."""
+        """Accept clients there.
+
+        :raises OSError: the address cannot be used.
+        """
         return Acceptor(listen(host, port), self._protocol, lambda peer: self.waiting.has_room(address_of_peer(peer)))
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
@@ -89,7 +92,7 @@ class Proxy:
             self.waiting.remove(client.address, client)
 
     async def _pass_on(self, client: Client) -> str | None:
-        """Carry one request and its answer; gives the status line to answer instead where that is not possible."""
+        """Pass on one request and its answer. If that fails, return the status to answer, or None to just close."""
         head = b""
         try:
             async with asyncio.timeout(self.limits.head_seconds):
@@ -100,7 +103,7 @@ class Proxy:
         except asyncio.IncompleteReadError:
             return None
         except TimeoutError:
-            return "408 Request Timeout" if head else None  # most often a connection opened on suspicion
+            return "408 Request Timeout" if head else None  # nothing sent: browsers open spare connections
         if has_bare_line_ends(head):
             return "400 Bad Request"
         if head.count(b"\n") > self.limits.head_lines:
@@ -113,7 +116,7 @@ class Proxy:
         asking = asyncio.create_task(_ask(client.reader, there[1]))
         try:
             answer = await _read(there[0])
-            if not answer:  # the server was stopped before it had said anything, or the client is gone
+            if not answer:  # the server stopped before it answered, or the client is gone
                 return None if client.reader.at_eof() else "502 Bad Gateway"
             self.waiting.remove(client.address, client)  # until then the client may still be sending its body
             await _write(client.writer, answer, self.limits.write_seconds)
@@ -126,24 +129,24 @@ class Proxy:
 
 
 def has_bare_line_ends(head: bytes) -> bool:
-    """Return True if a line ends in anything but CR LF. The servers might then read other headers than we do."""
+    """Return True if a line does not end in CR LF. The servers might then read other headers than we do."""
     rest = head.replace(b"\r\n", b"")
     return b"\n" in rest or b"\r" in rest
 
 
 def target_of(head: bytes) -> bytes:
-    """Return the target that a request asks for, as it is written there."""
+    """Return the request target as written in the request line."""
     words = head.split(b"\r\n", 1)[0].split(b" ")
     return words[1] if len(words) > 1 else b""
 
 
 def rewritten(head: bytes, *, client: str) -> bytes:
-    """Return the head of a request as it goes on: one request a connection, and our word on who asks."""
+    """Return the head to pass on: for one request a connection, and with the address of the client."""
     request, *headers = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     fields = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(b":") for line in headers)]
     kept = [line for line, (name, _) in zip(headers, fields, strict=True) if name not in OURS]
-    # A server that does not upgrade a connection which we keep open for that would take more requests on it, and those
-    # would come to it as the client wrote them. This upgrade it always makes, or closes the connection.
+    # The connection stays open only for an upgrade. If the server did not upgrade it, the client could send more
+    # requests with headers of its own. The server always makes this upgrade, or closes the connection.
     asked = [value.lower() for name, value in fields if name == b"upgrade"]
     if target_of(head).startswith(WEBSOCKETS) and b"websocket" in asked:
         kept += [b"Connection: Upgrade", b"Upgrade: websocket"]
@@ -154,7 +157,7 @@ def rewritten(head: bytes, *, client: str) -> bytes:
 
 
 def plain_answer(status: str) -> bytes:
-    """Return an answer of our own, with a sentence that says what to do."""
+    """Return an answer of the proxy itself, with the sentence for this status."""
     body = SENTENCES[status].encode()
     headers = (
         f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\nConnection: close\r\nRetry-After: 2"
@@ -163,7 +166,7 @@ def plain_answer(status: str) -> bytes:
 
 
 async def _ask(reader: asyncio.StreamReader, server: asyncio.StreamWriter) -> None:
-    """Carry on what the client says; when it has said all or is gone, the server is told."""
+    """Pass on what the client sends, and then end the stream to the server."""
     try:
         await _carry(reader, server)
         server.write_eof()
@@ -172,7 +175,7 @@ async def _ask(reader: asyncio.StreamReader, server: asyncio.StreamWriter) -> No
 
 
 async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, patience: float | None = None) -> None:
-    """Carry bytes until their source has said all or is gone.
+    """Pass on bytes until the reader ends.
 
     :raises TimeoutError: the reader of `writer` took none for `patience` seconds.
     """
@@ -189,5 +192,5 @@ async def _write(writer: asyncio.StreamWriter, data: bytes, patience: float | No
 async def _read(reader: asyncio.StreamReader) -> bytes:
     try:
         return await reader.read(CHUNK)
-    except OSError:  # it did not even say goodbye
+    except OSError:  # the connection was reset
         return b""

@@ -1,7 +1,7 @@
-"""The production processes by hand, on one machine: what `script/stack` starts.
+"""`script/stack`: the production processes on one machine.
 
-PostgreSQL and Redis are started too, unless `DATABASE_URL` and `REDIS_URL` name others. Each process is watched: one
-that ends is started again, and if that does not help all is stopped with one sentence. Nothing is left running.
+It also starts PostgreSQL and Redis, unless `DATABASE_URL` and `REDIS_URL` name others. A process that ends is started
+again. If it ends too often, everything is stopped with one sentence. Nothing is left running.
 """
 
 import asyncio
@@ -39,22 +39,22 @@ PREPARATIONS: Final = (
     ("collectstatic", "--noinput", "--verbosity", "0"),
 )
 RESTARTS: Final = 5
-"""How often one process may end within `RESTARTS_WITHIN` seconds before the stack gives up."""
+"""How often a process may end within `RESTARTS_WITHIN` seconds before the stack gives up."""
 RESTARTS_WITHIN: Final = 60.0
 PAUSE_SECONDS: Final = 1.0
 
 
 class StackError(Exception):
-    """The stack cannot start or go on; the message is a sentence for the person at the terminal."""
+    """The stack cannot start or continue. The message is a sentence for the person at the terminal."""
 
 
 class Stopped(Exception):
-    """A signal said stop."""
+    """A stop signal came."""
 
 
 @dataclass
 class Watched:
-    """One process: started, started again when it ends, stopped at the end."""
+    """One process, which is restarted when it ends. `ends` are the times at which it ended."""
 
     name: str
     command: list[str]
@@ -63,13 +63,13 @@ class Watched:
     process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        # A session of its own: the terminal's Ctrl-C misses it, and its children can be ended with it.
+        # In its own session, so that Ctrl-C does not reach it and its children can be killed with it.
         self.process = await asyncio.create_subprocess_exec(
             *self.command, cwd=CHECKOUT, env=self.environment, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
         )
 
     async def ended(self) -> int:
-        """Wait for its end, and give its status. What it leaves behind is killed: workers of a master that was."""
+        """Wait for its end and return its status. Kill its remaining children."""
         assert self.process is not None
         status = await self.process.wait()
         with suppress(ProcessLookupError):
@@ -77,18 +77,21 @@ class Watched:
         return status
 
     async def keep_up(self) -> None:
-        """Start again whatever ends. Raises StackError when it ends again and again."""
+        """Start it again each time it ends.
+
+        :raises StackError: it ends too often.
+        """
         while True:
             status = await self.ended()
             self.ends = [*(end for end in self.ends if end > time.monotonic() - RESTARTS_WITHIN), time.monotonic()]
             if len(self.ends) > RESTARTS:
-                raise StackError(f"{self.name} ended {RESTARTS + 1} times within a minute; what it said is above.")
-            say(f"{self.name} ended with {status}; it is started again.")
+                raise StackError(f"{self.name} ended {RESTARTS + 1} times within a minute. Its output is above.")
+            say(f"{self.name} ended with {status}. It is started again.")
             await asyncio.sleep(PAUSE_SECONDS)
             await self.start()
 
     async def stop(self) -> None:
-        """SIGTERM, time to finish what it does, and then the end."""
+        """Send SIGTERM, and kill it after `STOP_SECONDS`."""
         process = self.process
         if process is None:
             return
@@ -109,12 +112,12 @@ def say(sentence: str) -> None:
 
 
 def main() -> None:
-    """Run the stack until a signal says stop; every refusal is one sentence on standard error."""
+    """Run the stack until a stop signal. A refusal is one sentence on standard error."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
     raise_file_limit()
     stack = Stack()
     for number in STOP_SIGNALS:
-        # nohup's wish is kept. A shell's background jobs ignore SIGINT too, but whoever sends it there means it.
+        # Keep nohup's setting. Background jobs of a shell ignore SIGINT too, but there we accept it.
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stack.leave)
     try:
@@ -125,7 +128,7 @@ def main() -> None:
                 folder = Path(things.enter_context(tempfile.TemporaryDirectory(prefix="nomercy-")))
                 asyncio.run(stack.run(environment, folder))
             finally:
-                for number in STOP_SIGNALS:  # a second Ctrl-C must not leave half of it running
+                for number in STOP_SIGNALS:  # a second Ctrl-C must not interrupt the stop
                     signal.signal(number, signal.SIG_IGN)
     except Stopped:
         pass
@@ -134,16 +137,17 @@ def main() -> None:
 
 
 def prepare(things: ExitStack) -> dict[str, str]:
-    """The environment of the processes; PostgreSQL, if none is given, is kept up until `things` are closed.
+    """Return the environment of the processes. Start PostgreSQL if no `DATABASE_URL` is set, until `things` close.
 
-    Raises SystemExit with a sentence, also if the database of `DATABASE_URL` cannot be used, or EmbeddedError.
+    :raises SystemExit: a setting is wrong, or the database of `DATABASE_URL` cannot be used.
+    :raises EmbeddedError: PostgreSQL does not start.
     """
     environment = {"PORT": "8000", "HOST": "127.0.0.1", **os.environ, "BEHIND_PROXY": "1"}
     environment.setdefault("SITE_URL", f"http://127.0.0.1:{environment['PORT']}")
     if environment["SITE_URL"].startswith("https:"):
-        refuse("script/stack serves plain http on this machine; docs/operations.md says how to run a site with https.")
+        refuse("script/stack serves only http on this machine. docs/operations.md says how to run a site with https.")
     if not environment.get("REDIS_URL") and not shutil.which("redis-server"):
-        refuse("there is no redis-server here: install it (on Debian: apt-get install redis-server) or set REDIS_URL.")
+        refuse("redis-server is not installed. Install it (on Debian: apt-get install redis-server) or set REDIS_URL.")
     if environment.get("DATABASE_URL"):
         require_reachable()
     else:
@@ -154,7 +158,7 @@ def prepare(things: ExitStack) -> dict[str, str]:
 
 
 class Stack:
-    """Everything but PostgreSQL, from the first process to the last."""
+    """Runs everything except PostgreSQL."""
 
     def __init__(self) -> None:
         self._stopping = asyncio.Event()
@@ -163,13 +167,17 @@ class Stack:
         self._watchers: list[asyncio.Task[None]] = []
 
     def leave(self, number: int, _: object) -> None:
-        """The handler of the signals that say stop."""
+        """Handle a stop signal."""
         if self._loop is None:
             raise SystemExit(128 + number)
         self._loop.call_soon_threadsafe(self._stopping.set)
 
     async def run(self, environment: dict[str, str], folder: Path) -> None:
-        """Start everything, say so, and stop everything when told to. Raises StackError."""
+        """Start everything, and stop everything at a stop signal.
+
+        :raises StackError: a part cannot start or continue.
+        :raises Stopped: a stop signal came.
+        """
         self._loop = asyncio.get_running_loop()
         waiting = Waiting(each=widened(LIMITS.waiting_connections))
         proxy = Proxy(web=folder / "web.sock", ws=folder / "ws.sock", waiting=waiting)
@@ -182,7 +190,7 @@ class Stack:
             await self._until_stopped(self._prepare_site(environment))
             await self._start_site(environment, proxy)
             await self._until_stopped(_ready(environment))
-            say(f"No Mercy is at {environment['SITE_URL']}; Ctrl-C stops everything.")
+            say(f"No Mercy is running at {environment['SITE_URL']}. Ctrl-C stops everything.")
             await self._until_stopped(asyncio.Event().wait())
 
     async def _start_redis(self, environment: dict[str, str], folder: Path) -> str:
@@ -196,7 +204,7 @@ class Stack:
             self._watched.append(watched)
             await watched.start()
             if await watched.ended() != 0:
-                raise StackError(f"{watched.name} failed; what it said is above.")
+                raise StackError(f"{watched.name} failed. Its output is above.")
             self._watched.remove(watched)
 
     async def _start_site(self, environment: dict[str, str], proxy: Proxy) -> None:
@@ -211,7 +219,11 @@ class Stack:
         self._watchers.append(asyncio.create_task(watched.keep_up()))
 
     async def _until_stopped(self, work: Coroutine[object, object, object]) -> None:
-        """Do this unless a signal comes first, which ends all, or a process cannot be kept up. Raises StackError."""
+        """Run `work` until it ends, a stop signal comes, or a process ends too often.
+
+        :raises Stopped: a stop signal came.
+        :raises StackError: a process ended too often.
+        """
         doing = asyncio.create_task(work)
         stopping = asyncio.create_task(self._stopping.wait())
         try:
@@ -232,7 +244,7 @@ class Stack:
         await asyncio.gather(*self._watchers, return_exceptions=True)
         redis = [watched for watched in self._watched if watched.name == "redis"]
         await asyncio.gather(*(watched.stop() for watched in self._watched if watched not in redis))
-        for watched in redis:  # last: the worker says goodbye through it
+        for watched in redis:  # last, because workers use it to the end
             await watched.stop()
 
 
@@ -250,7 +262,7 @@ async def _ready(environment: dict[str, str]) -> None:
     until = time.monotonic() + READY_SECONDS
     while not await asyncio.to_thread(_answers, environment):
         if time.monotonic() > until:
-            raise StackError(f"the site does not answer after {READY_SECONDS} s; what its processes said is above.")
+            raise StackError(f"the site does not answer after {READY_SECONDS} s. The output of its processes is above.")
         await asyncio.sleep(0.1)
 
 

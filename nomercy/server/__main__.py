@@ -1,4 +1,4 @@
-"""`python -m nomercy.server`: see `command`, which the processes for pages can import."""
+"""`python -m nomercy.server`. The code is in `command`, which the processes for pages import."""
 
 from nomercy.server.command import main
 

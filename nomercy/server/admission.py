@@ -1,7 +1,7 @@
-"""The ASGI app for pages and the API: reads each request whole, within limits, before it takes a thread.
+"""The ASGI app for pages and the API. It reads each request completely, within limits, before it takes a thread.
 
-Requests are counted by address (`accounts.origin`), so that no address can use up what the others need. One that has
-too many requests open is refused, and only some requests of an address are in threads at once, while the rest wait.
+Requests are counted by address (`accounts.origin`), so that no address can use up what others need. An address with too
+many open requests is refused. Only a few of its requests are in threads at once, and the others wait.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class Address:
-    """What one address has open now."""
+    """What one address has open: a semaphore for threads, the number of requests, and the bytes of their bodies."""
 
     threads: asyncio.Semaphore | None
     requests: int = 0
@@ -30,7 +30,7 @@ class Address:
 
 
 class RefusedError(Exception):
-    """The request is over a limit."""
+    """The request is over a limit. `status` is the HTTP status to answer."""
 
     def __init__(self, status: int) -> None:
         self.status = status
@@ -42,7 +42,7 @@ class GoneError(Exception):
 
 @dataclass
 class Admission:
-    """Hands complete requests to the bridge, and answers 408, 413 or 429 to the others."""
+    """Passes complete requests to the bridge, and answers 400, 408, 413 or 429 to the others."""
 
     bridge: Bridge
     limits: Limits = LIMITS
@@ -69,7 +69,7 @@ class Admission:
             _check(address.requests, self.limits.open_requests)
             await self._read(scope, receive, address, parts)
             body = b"".join(parts)
-            parts[:] = [body]  # else the body is in memory twice
+            parts[:] = [body]  # or the body would be in memory twice
             async with address.threads or nullcontext():
                 answer = await self.bridge.answer(scope, body)
             await _send(send, answer)
@@ -81,7 +81,11 @@ class Admission:
             address.held -= sum(map(len, parts))
 
     async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable, address: Address, parts: list[bytes]) -> None:
-        """Read the body into `parts`. Raises RefusedError or GoneError."""
+        """Read the body into `parts`.
+
+        :raises RefusedError: the request is over a limit.
+        :raises GoneError: the client hung up.
+        """
         if scope["method"] == "CONNECT":  # asks for a tunnel, and has no path
             raise RefusedError(400)
         left = self.limits.body_bytes
@@ -111,7 +115,7 @@ class Admission:
         answer = refusal(status, path=scope["path"])
         await _start(send, answer)
         if status == 413:
-            # A client that still sends would lose the answer if the connection was closed now.
+            # A client that is still sending would lose the answer if the connection was closed now.
             await send({"type": "http.response.body", "body": answer.body, "more_body": True})
             answer = answer._replace(body=b"")
             with suppress(TimeoutError):
@@ -125,14 +129,17 @@ def _semaphore(most: int | None) -> asyncio.Semaphore | None:
 
 
 def _check(count: int, limit: int) -> None:
-    """Raise RefusedError if this count is over a limit of one address."""
+    """Check a count of one address against its limit.
+
+    :raises RefusedError: it is over the limit.
+    """
     most = widened(limit)
     if most is not None and count > most:
         raise RefusedError(429)
 
 
 def _declared(scope: HTTPScope) -> int:
-    """Return the `Content-Length`, which the server has checked, or 0."""
+    """Return the `Content-Length`, or 0. The server has checked that it is a number."""
     return int(dict(scope["headers"]).get(b"content-length", 0))
 
 

@@ -1,7 +1,7 @@
-"""Runs the WSGI app for complete requests, in threads that never wait for a client.
+"""Run the WSGI app for complete requests, in threads that never wait for a client.
 
-A thread gets the whole body, and returns the whole answer. A bridge that streams would hold its thread while a client
-sends slowly or does not read, and passes every part through the event loop.
+A thread gets the whole body and returns the whole answer. A streaming bridge would hold its thread while a client sends
+slowly or does not read, and would pass every part through the event loop.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from wsgiref.types import WSGIApplication
 from asgiref.typing import HTTPScope
 
 FROM_THE_BODY = frozenset({b"content-length", b"transfer-encoding"})
-"""Headers that described the body on its way, and are replaced by the length of what arrived."""
+"""Headers about the body in transit. They are replaced by the length of the body that arrived."""
 UNPREFIXED = {b"content-type": "CONTENT_TYPE"}
 WITHOUT_BODY = frozenset({204, 304})
 
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 class Bridge:
-    """The WSGI app behind a pool of threads, each with a database connection of its own."""
+    """The WSGI app in a pool of threads, each with its own database connection."""
 
     def __init__(self, app: WSGIApplication, *, threads: int) -> None:
         self._app = app
@@ -61,11 +61,8 @@ class Bridge:
 
 
 def environ_of(scope: HTTPScope, body: bytes) -> dict[str, Any]:
-    """Return the WSGI environment (PEP 3333) of a request with this body.
-
-    A header name with an underscore is left out: WSGI would make it the same as the name with a hyphen, so that
-    `X_Forwarded_For` would pass for the `X-Forwarded-For` that a proxy sets.
-    """
+    """Return the WSGI environment (PEP 3333) of a request with this body. Skip header names with an underscore."""
+    # WSGI would turn an underscore into a hyphen, so that a client could fake the `X-Forwarded-For` of a proxy.
     server, client = scope["server"] or ("", None), scope["client"]
     environ = {
         "REQUEST_METHOD": scope["method"],

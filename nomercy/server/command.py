@@ -1,4 +1,4 @@
-"""Starts the server for pages and the API, or the one for websockets.
+"""Start the server for pages and the API, or the one for websockets.
 
     python -m nomercy.server pages|sockets [--bind 127.0.0.1:8000 | --bind unix:/run/nomercy/web.sock]
 
@@ -33,14 +33,14 @@ APPLICATION = "nomercy.server.command:application"
 
 
 def main() -> None:
-    """Serve until a signal says stop."""
+    """Serve until a stop signal."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
     parser = argparse.ArgumentParser(prog="python -m nomercy.server")
     parser.add_argument("kind", choices=("pages", "sockets"))
     parser.add_argument("--bind", default="127.0.0.1:8000", help="host:port or unix:path")
     arguments = parser.parse_args()
     if arguments.bind.startswith("unix:") and not settings.BEHIND_PROXY:
-        raise SystemExit("No Mercy cannot tell clients of a Unix socket apart: set BEHIND_PROXY=1, or use host:port.")
+        raise SystemExit("No Mercy cannot tell clients of a Unix socket apart. Set BEHIND_PROXY=1, or use host:port.")
     listening.raise_file_limit()
     logging.config.dictConfig(settings.LOGGING)
     sockets = [bound_to(arguments.bind)]
@@ -60,14 +60,14 @@ def pages_config() -> Config:
         ws="none",
         stop_seconds=20,
         workers=settings.WEB_CONCURRENCY,
-        timeout_worker_healthcheck=30,  # seconds without a sign of life until a process is replaced
+        timeout_worker_healthcheck=30,  # a process that does not answer for this many seconds is replaced
         callback_notify=end_with_parent,
         timeout_notify=1,
     )
 
 
 def application() -> Any:
-    """Return the ASGI app. If it cannot be loaded, say why and end as uvicorn's parent process takes for final."""
+    """Return the ASGI app. If it cannot be loaded, log why and exit so that uvicorn does not restart the process."""
     try:
         return import_module("nomercy.asgi").application
     except Exception:
@@ -76,14 +76,17 @@ def application() -> Any:
 
 
 async def end_with_parent() -> None:
-    """Stop this process if its parent was killed. It would go on serving old code at the same address."""
+    """Stop this process if its parent was killed, or it would continue to serve old code at the same address."""
     parent = multiprocessing.parent_process()
     if parent is not None and not parent.is_alive():
         signal.raise_signal(signal.SIGTERM)
 
 
 def bound_to(address: str) -> socket.socket:
-    """Return a socket bound to `host:port`, `[IPv6]:port` or `unix:path`. Raises SystemExit if that is not possible."""
+    """Return a socket bound to `host:port`, `[IPv6]:port` or `unix:path`.
+
+    :raises SystemExit: the address cannot be used.
+    """
     try:
         if address.startswith("unix:"):
             return _at_path(Path(address.removeprefix("unix:")))
@@ -98,11 +101,11 @@ def bound_to(address: str) -> socket.socket:
 def _at_path(path: Path) -> socket.socket:
     with suppress(FileNotFoundError):
         if stat.S_ISSOCK(path.stat().st_mode):
-            path.unlink()  # left by a process that was killed
+            path.unlink()  # left behind by a killed process
     bound = socket.socket(socket.AF_UNIX)
     try:
         bound.bind(os.fspath(path))
-        path.chmod(0o666)  # the proxy is often another user; its folder says who may come here
+        path.chmod(0o666)  # the proxy is often another user; the folder limits access
     except OSError:
         bound.close()
         raise

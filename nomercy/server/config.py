@@ -1,4 +1,4 @@
-"""How uvicorn is set up, wherever it runs: in one process with everything, for pages, and for websockets."""
+"""The configuration of uvicorn, for pages, for websockets, and for all in one process."""
 
 from typing import Any, Final
 
@@ -12,13 +12,14 @@ from nomercy.server.sockets import Socket
 
 KEEP_ALIVE: Final = 5
 KEEP_ALIVE_TO_PROXY: Final = 75
-"""Seconds an idle connection stays open: longer than a proxy keeps it, so that the proxy closes it first."""
+"""How many seconds an idle connection stays open. A proxy keeps it shorter, so that it closes it first."""
 
 
 def config(application: Any, *, stop_seconds: int, ws: Any = Socket, **more: Any) -> Config:
-    """Return uvicorn's configuration. Requests and sockets get `stop_seconds` to end when the process is stopped.
+    """Return uvicorn's configuration.
 
-    `ws` is "none" for a process without websockets.
+    Requests and sockets have `stop_seconds` to end when the process is stopped. `ws` is "none" for a process without
+    websockets.
     """
     return Config(
         application,

@@ -1,7 +1,7 @@
 """uvicorn's HTTP protocol, with limits on what a client can hold without a complete request.
 
-uvicorn has no time limit for the headers of a request, none for an answer that its client does not read, and no limit
-for one address. Here all connections of a process are checked once a second, which costs less than a timer for each.
+uvicorn has no time limit for the headers of a request or for an answer that its client does not read, and no limit for
+one address. Here all connections of a process are checked once a second, which costs less than a timer for each.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ log = get_logger(__name__)
 END_OF_HEAD: Final = re.compile(rb"\n\r?\n")
 """The same pattern as h11 uses."""
 FIRST_OF_A_METHOD: Final = 0x21
-"""No request begins with a lower byte. One that does is most often the beginning of TLS, whose client waits."""
+"""No request begins with a lower byte. If one does, it is usually TLS, whose client waits for an answer."""
 CHECK_SECONDS: Final = 1.0
 """How often every connection is checked."""
 AT_ONCE: Final = 100
-"""Connections that are checked in one go. Then other things have their turn, for `BREATHER` seconds."""
+"""How many connections are checked at once. Then the event loop does other things for `BREATHER` seconds."""
 BREATHER: Final = 0.02
 
 
@@ -41,7 +41,7 @@ class Checked(Evictable, Protocol):
     address: str
 
     def check(self, now: float) -> None:
-        """Close it if its client takes too long."""
+        """Close it if its client takes too long. `now` is the time of the event loop."""
 
 
 class Connections:
@@ -61,7 +61,7 @@ class Connections:
             self._check_in(CHECK_SECONDS)
 
     def remove(self, connection: Checked) -> None:
-        """Forget a connection that has ended, or is counted as a websocket from now on."""
+        """Forget a connection that has ended or has become a websocket."""
         self._open.discard(connection)
         self.waiting.remove(connection.address, connection)
 
@@ -92,12 +92,12 @@ def connections(limits: Limits) -> Connections:
 
 
 def address_of(peer: Any) -> str:
-    """Return the address that is counted for a connection, or "" if it comes from a proxy of ours."""
+    """Return the address that a connection counts for, or "" if it comes from our proxy."""
     return "" if settings.BEHIND_PROXY else address_of_peer(peer)
 
 
 class Unread:
-    """Notices that a client does not read what it is sent."""
+    """Notices that a client does not read its answers."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
@@ -105,7 +105,7 @@ class Unread:
         self._since: float | None = None
 
     def check(self, now: float, seconds: float) -> None:
-        """Cut the connection off if the client has read nothing for so long, as far as these calls tell."""
+        """Cut the connection off if the client has read nothing for `seconds`. Call it regularly."""
         before, self._bytes = self._bytes, self._transport.get_write_buffer_size()
         if not self._bytes:
             self._since = None
@@ -117,22 +117,22 @@ class Unread:
 
 
 class Connection(H11Protocol):
-    """One HTTP connection. It is waiting while no request is being answered, also while an answer is not read yet.
+    """One HTTP connection. It counts as waiting while no request is being answered, or an answer is not read yet.
 
-    h11 is given one head or one piece of a body at a time. It would parse everything that it has in one go, and 250 kB
-    can be 40,000 chunks of a body, during which nothing else moves. So bodies in chunks are refused, which only
-    programs send, and the next request stays here until the one before it is answered.
+    h11 gets one head or one piece of a body at a time, and the next request only after the one before is answered. It
+    parses all it has in one go, which blocks the event loop: 250 kB can be 40,000 chunks of a body. So chunked bodies
+    are refused; only programs send them.
     """
 
     limits: Limits = LIMITS
     address: str = ""
-    """The client's, or empty where the client is a proxy of ours, which has all its visitors' connections."""
+    """The address of the client, or "" if it is our proxy, whose connections are those of all visitors."""
     _arriving_since: float | None = None
-    """When the request that is arriving began, or the connection; None while a request is answered, and when idle."""
+    """When the current request or the connection began; None while a request is answered or nothing arrives."""
     _searched: int = 0
-    """Bytes of `_pending` in which no end of a head was found."""
+    """How many bytes of `_pending` were searched for the end of the head."""
     _body_left: int = 0
-    """Bytes of the body that are still to come."""
+    """How many bytes of the body are missing."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
@@ -157,7 +157,7 @@ class Connection(H11Protocol):
             self._arriving_since = self.loop.time()
 
     def eof_received(self) -> bool | None:  # type: ignore[override]  # asyncio reads the answer; uvicorn's is None
-        """Answer although the client sends nothing more. Returning None closes the connection."""
+        """Answer a client that will send nothing more. Returning None closes the connection."""
         if not self._answering:
             return None
         if not self.cycle.more_body:
@@ -170,7 +170,7 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._feed()
-        if not self._answering:  # else the next request was here already
+        if not self._answering:  # else the next request had arrived already
             self._arriving_since = self.loop.time() if self._pending else None
             self._connections.waiting.add(self.address, self)
 
@@ -207,7 +207,7 @@ class Connection(H11Protocol):
         return cycle is not None and not cycle.response_complete
 
     def _feed(self) -> None:
-        """Give h11 what has come of the current request."""
+        """Pass to h11 what has arrived of the current request."""
         while self._pending and not self.transport.is_closing():
             size = self._next_piece()
             if not size:
@@ -225,7 +225,7 @@ class Connection(H11Protocol):
                 self._connections.waiting.remove(self.address, self)
 
     def _next_piece(self) -> int:
-        """Return how many bytes h11 is given now: of the body, or the whole head of the next request."""
+        """Return how many bytes h11 gets now: of the body, or the whole head of the next request."""
         if self._body_left:
             return min(self._body_left, len(self._pending))
         most = self.limits.head_bytes
@@ -248,7 +248,7 @@ class Connection(H11Protocol):
         return size if end else 0
 
     def _begin_to_answer(self) -> None:
-        """Look at the head that h11 has read, unless it was refused or began a websocket."""
+        """Check the head that h11 has read, unless it was refused or began a websocket."""
         if not self._answering or self.transport.is_closing():
             return
         self._arriving_since = None
@@ -259,7 +259,7 @@ class Connection(H11Protocol):
             self.transport.close()
 
     def _refuse_a_part(self, status: HTTPStatus) -> None:
-        """Answer the part of a request that has come, if there is one. Nothing is said on an idle connection."""
+        """Refuse an incomplete request. Send nothing on an idle connection."""
         if self._pending:
             self._refuse(status)
 

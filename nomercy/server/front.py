@@ -1,4 +1,4 @@
-"""uvicorn as a front door: everybody can connect to it, so addresses have limits before it sees their connections."""
+"""Accept connections for a uvicorn that everybody can reach, with limits by address."""
 
 import socket
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from nomercy.server.listening import Acceptor
 
 
 def accept(server: Server, sockets: Iterable[socket.socket]) -> None:
-    """Have a server that has started up accept connections at these sockets, instead of by asyncio's own means."""
+    """Accept connections at these sockets for a started server, in place of asyncio's own server."""
     config = server.config
     kind = config.http_protocol_class
     assert issubclass(kind, Connection)

@@ -1,4 +1,4 @@
-"""The limits of the HTTP server, all in one place. docs/operations.md tells operators."""
+"""The limits of the HTTP server. docs/operations.md lists them."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ from accounts.limits import scaled
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one process, in seconds, bytes and counts. Those of one address go through `widened`."""
+    """Limits of one process in seconds, bytes and counts. `widened` scales those of one address."""
 
     head_seconds: float = 10.0
     """From the first byte of a request, or the start of its connection, to the end of its headers."""
     head_bytes: int = 16_384
-    """The longest headers."""
+    """The longest request line and headers together."""
     head_lines: int = 100
-    """The most lines of them. Thousands of short ones would take as long to parse as several pages."""
+    """How many lines of them. Thousands of short ones would take as long to parse as several pages."""
     body_seconds: float = 10.0
     """From the end of the headers to the end of the body."""
     body_bytes: int = 2_621_440
-    """The longest body that is read. Of a body this long nothing is parsed: see `DATA_UPLOAD_MAX_MEMORY_SIZE`."""
+    """The longest body that is read. Only up to `DATA_UPLOAD_MAX_MEMORY_SIZE` is it parsed, too."""
     write_seconds: float = 30.0
     """How long a client may leave an answer unread before its connection is closed."""
     waiting_connections: int = 300
@@ -30,7 +30,7 @@ class Limits:
     in_threads: int = 4
     """Requests of one address that are in threads at once."""
     socket_bytes: int = 1_024
-    """The most that a client may send on a websocket within `socket_seconds`. It has to send only pongs."""
+    """How much a client may send on a websocket within `socket_seconds`. It only needs to send pongs."""
     socket_seconds: float = 10.0
     """How long those bytes are counted together."""
 
@@ -39,9 +39,7 @@ LIMITS = Limits()
 
 
 def widened(most: int) -> int | None:
-    """Return a limit of one address as `RATE_LIMITS` above 100 widens it; None for no limit.
-
-    It is not narrowed: a browser needs a few connections at once, however seldom it may ask.
-    """
+    """Return a limit of one address, scaled up if `RATE_LIMITS` is above 100; None for no limit."""
+    # Never scaled down: a browser needs a few connections at once.
     wide = scaled(most)
     return None if wide is None else max(most, wide)

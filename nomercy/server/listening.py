@@ -1,4 +1,4 @@
-"""Sockets that listen, and what their connections take: file descriptors and memory of the kernel."""
+"""Listening sockets, accepting connections, and file descriptors."""
 
 import asyncio
 import resource
@@ -15,14 +15,14 @@ from nomercy.storms import warn
 
 log = structlog.get_logger(__name__)
 Peer = Any
-"""The address of a client, as `socket.accept` tells it: a tuple whose form depends on the family."""
+"""The address of a client as `socket.accept` returns it: a tuple whose form depends on the address family."""
 
 BACKLOG: Final = 2048
-"""Connections that the kernel keeps until they are accepted."""
+"""How many connections the kernel keeps until they are accepted."""
 ACCEPTED_AT_ONCE: Final = 50
-"""Connections that are accepted in one go. Then those that are open have their turn."""
+"""How many connections are accepted at once, before the open ones have their turn."""
 WITHOUT_FILES: Final = 1.0
-"""Seconds until the next try after the file descriptors have run out."""
+"""How many seconds to wait after the file descriptors have run out."""
 SENTENCE: Final = b"Your address has too many connections open. Try again in ten seconds."
 REFUSED: Final = b"\r\n".join(
     (
@@ -36,30 +36,33 @@ REFUSED: Final = b"\r\n".join(
     )
 )
 AT_ONCE: Final = struct.pack("ii", 1, 0)
-"""The value of `SO_LINGER` with which closing a socket drops what is not sent yet."""
+"""The value of `SO_LINGER` with which closing a socket drops unsent data."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens there. Raises OSError."""
+    """Return a socket that listens there.
+
+    :raises OSError: the address cannot be used.
+    """
     bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    # Connections inherit it. asyncio sets it only where the socket names its protocol, which `create_server` does not.
+    # Connections inherit it. asyncio sets it only on sockets that name their protocol; those of `create_server` do not.
     # Without it the second part of an answer waits 40 ms for the client to acknowledge the first.
     bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return bound
 
 
 class Acceptor:
-    """Accepts connections in an event loop, for front doors that everybody can reach.
+    """Accepts connections in an event loop, for servers that everybody can reach.
 
-    asyncio's own server makes a transport and a task of each connection before anybody can see whose it is, accepts any
-    number in one go, and logs a traceback for each try when the file descriptors have run out. Here a connection of an
-    address without room takes a tenth of that time.
+    asyncio's own server creates a transport and a task for each connection before its address can be checked, accepts
+    any number at once, and logs a traceback for each try when file descriptors run out. Here a refusal takes a tenth
+    of that time.
     """
 
     def __init__(
         self, listening: socket.socket, serve: Callable[[], asyncio.BaseProtocol], admits: Callable[[Peer], bool]
     ) -> None:
-        """Serve the connections of clients that `admits` admits by the protocols that `serve` makes."""
+        """Serve each connection for which `admits(peer)` is True by a new protocol from `serve()`."""
         self.sockets = [listening]
         self._serve = serve
         self._admits = admits
@@ -70,7 +73,7 @@ class Acceptor:
         self._loop.add_reader(listening, self._accept)
 
     def close(self) -> None:
-        """Accept no more."""
+        """Stop accepting."""
         for listening in self.sockets:
             self._loop.remove_reader(listening)
             listening.close()
@@ -109,7 +112,7 @@ class Acceptor:
 
     def _refuse(self, connection: socket.socket) -> None:
         warn(log, "connection refused", reason="too many of one address")
-        with connection, suppress(OSError):  # a client that is gone misses nothing
+        with connection, suppress(OSError):  # the client may be gone
             connection.setblocking(False)
             connection.send(REFUSED)
 
@@ -120,9 +123,9 @@ class Acceptor:
 
 
 def raise_file_limit() -> None:
-    """Raise this process's limit of open files as far as it may, up to `ENOUGH_FILES`. Its children inherit it.
+    """Raise this process's limit of open files as far as allowed, up to `ENOUGH_FILES`. Its children inherit it.
 
-    The usual limit of 1,024 is soon used up by connections.
+    Connections soon use up the usual limit of 1,024.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_FILES)
@@ -132,10 +135,8 @@ def raise_file_limit() -> None:
 
 
 def cut_off(transport: asyncio.Transport | asyncio.WriteTransport) -> None:
-    """Close a connection whose client does not read.
-
-    Without this option the kernel would go on for minutes trying to send what it has taken.
-    """
-    with suppress(OSError):  # it is closed already
+    """Close a connection whose client does not read, and drop unsent data."""
+    # Otherwise the kernel would try to send it for minutes.
+    with suppress(OSError):  # already closed
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
     transport.abort()

@@ -1,4 +1,4 @@
-"""What the server itself answers: the error object of the API, or a page, made once and kept."""
+"""The refusals of the HTTP server: the error object of the API, or a page. Each is rendered once."""
 
 import io
 from functools import cache
@@ -28,19 +28,19 @@ DENIED: Final = {
     431: Denied("malformed", "The headers are too long. Delete this site's cookies and try again. Nothing was done."),
 }
 PAGES: Final = {408, 413, 429}
-"""The statuses with a page of their own. The others share that of 400."""
+"""The statuses with their own page. The others share that of 400."""
 CLOSE: Final = (b"connection", b"close")
 HEADERS: Final = (SecurityMiddleware, XFrameOptionsMiddleware, CSPMiddleware)
-"""The middleware that gives every answer of the site its headers."""
+"""The middleware that adds the headers of every response."""
 
 
 def refusal(status: int, *, path: str) -> Answer:
-    """Return the answer with this status for a request to this path. It ends the connection."""
+    """Return the refusal with this status for a request to this path. It tells the client to close the connection."""
     return _made(status, path.startswith(API))
 
 
 def as_bytes(answer: Answer) -> bytes:
-    """Return an answer as it is sent where there is no request that the server could answer."""
+    """Return the bytes of an answer, for use without a request that uvicorn could answer."""
     lines = [f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}".encode()]
     lines += [name + b": " + value for name, value in answer.headers]
     return b"\r\n".join([*lines, b"", answer.body])
@@ -52,9 +52,9 @@ def _made(status: int, api: bool) -> Answer:
     if api:
         response = error_object(denied)
     else:
-        said = {"limits": LIMITS, "most": settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "sentence": denied.message}
+        context = {"limits": LIMITS, "most": settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "sentence": denied.message}
         page = loader.get_template(f"{status if status in PAGES else 400}.html")
-        response = HttpResponse(page.render(said), status=status)
+        response = HttpResponse(page.render(context), status=status)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         response["Retry-After"] = str(RETRY_SECONDS)
     response["Cache-Control"] = "no-store"
@@ -64,7 +64,7 @@ def _made(status: int, api: bool) -> Answer:
 
 
 def _with_headers(response: HttpResponse) -> HttpResponse:
-    """Add the headers that every answer of the site has."""
+    """Add the headers of every response."""
     request = WSGIRequest(
         {"REQUEST_METHOD": "GET", "wsgi.input": io.BytesIO(), "wsgi.url_scheme": settings.SITE.scheme}
     )

@@ -1,8 +1,8 @@
 """uvicorn's websocket protocol, with limits on what a client can hold and send.
 
-The site's pages send nothing on a socket, and browsers only a pong for each ping of the server and a close frame. So a
-client may send very little. uvicorn has no limit of its own for this: it parses 256 KB of frames of 6 bytes in one go,
-during which nothing else moves, and it answers pings whether or not the client reads the pongs.
+Pages send nothing on a socket, and browsers only send a pong for each ping and a close frame. So a client may send very
+little. uvicorn has no such limit: it parses 256 KB of frames of 6 bytes in one go, which blocks the event loop, and it
+answers pings whether or not the client reads the pongs.
 """
 
 from asyncio import BaseTransport
@@ -23,11 +23,11 @@ log = get_logger(__name__)
 
 
 class Socket(WebSocketsSansIOProtocol):
-    """One websocket. It is a waiting connection until the app accepts the handshake, and checked until it is closed."""
+    """One websocket. It counts as waiting until the app accepts the handshake, and is checked until it is closed."""
 
     limits: Limits = LIMITS
     address: str = ""
-    """As for `Connection`."""
+    """As in `Connection`."""
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
@@ -44,7 +44,7 @@ class Socket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take the head of the handshake, which `Connection` has read whole, and later the client's frames."""
+        """Process the head of the handshake, which `Connection` has read completely, and later the client's frames."""
         if not self.handshake_initiated:
             super().data_received(data)
             if not self.handshake_initiated:
@@ -63,7 +63,7 @@ class Socket(WebSocketsSansIOProtocol):
             self._connections.waiting.remove(self.address, self)
 
     def handle_text(self, event: Frame) -> None:
-        """Pass on a whole message. The app says that it takes none."""
+        """Pass on a whole message, which the app refuses."""
         if event.fin:
             super().handle_text(event)
         else:
@@ -76,10 +76,10 @@ class Socket(WebSocketsSansIOProtocol):
             self._refuse("fragments are not accepted")
 
     def handle_cont(self, event: Frame) -> None:
-        """Ignore it: the fragment before it, in the same piece of data, was refused."""
+        """Ignore it: the fragment before it was refused."""
 
     def check(self, now: float) -> None:
-        """Close the connection if its client does not read, or the handshake has no answer."""
+        """Close the connection if its client does not read, or the app does not answer the handshake."""
         self._unread.check(now, self.limits.write_seconds)
         if not self.handshake_complete and now - self._opened_at > self.limits.head_seconds:
             warn(log, "handshake not answered")
@@ -90,7 +90,7 @@ class Socket(WebSocketsSansIOProtocol):
         cut_off(self.transport)
 
     def _is_too_much(self, size: int) -> bool:
-        """Count bytes of the client. Return True if they are more than it may send."""
+        """Count bytes from the client. Return True if it has sent too many."""
         now = self.loop.time()
         if now - self._counted_since > self.limits.socket_seconds:
             self._counted_since, self._received = now, 0
@@ -106,7 +106,7 @@ class Socket(WebSocketsSansIOProtocol):
         self.transport.close()
 
     def _refuse_handshake(self) -> None:
-        """Answer a head that `websockets` does not parse: uvicorn then neither answers nor closes."""
+        """Refuse a head that `websockets` cannot parse. uvicorn would neither answer nor close."""
         warn(log, "handshake refused", status=int(HTTPStatus.BAD_REQUEST))
         self.handshake_complete = self.close_sent = True
         self.transport.write(as_bytes(refusal(HTTPStatus.BAD_REQUEST, path="")))

@@ -1,7 +1,7 @@
-"""Counts connections that wait for their client, by address.
+"""Count connections that wait for their client, by address.
 
-Each address has room for so many. When there are too many in all, the oldest is closed and not the newest refused: an
-honest request arrives in milliseconds, so it comes through while others hold all connections that they can.
+Each address may have a number of them. If there are too many in all, the oldest one of the address with the most is
+closed. A new one is not refused, because an honest request arrives within milliseconds and so gets through.
 """
 
 import resource
@@ -9,13 +9,13 @@ from collections import defaultdict
 from typing import Final, Protocol
 
 ENOUGH_FILES: Final = 65_536
-"""More is of no use here, and slows down programs that look at every descriptor they could have."""
+"""More would not help, and slows down programs that loop over all possible descriptors."""
 RESERVED_FILES: Final = 400
 """File descriptors kept for everything else: requests, database connections, and one burst of new connections."""
 
 
 class Evictable(Protocol):
-    """A connection."""
+    """A connection that can be closed to make room."""
 
     def evict(self) -> None:
         """Close it now."""
@@ -25,7 +25,7 @@ class Waiting:
     """The waiting connections of one process, by address and oldest first."""
 
     def __init__(self, *, each: int | None, total: int | None = None) -> None:
-        """Leave room for `each` address, None for any number, and `total` in all: by default what open files allow."""
+        """Allow `each` connections per address (None: any) and `total` in all (default: `files_for_waiting`)."""
         self._each = each
         self._total = files_for_waiting() if total is None else total
         self._by_address: defaultdict[str, dict[Evictable, None]] = defaultdict(dict)
@@ -35,11 +35,11 @@ class Waiting:
         return self._count
 
     def has_room(self, address: str) -> bool:
-        """Return False if this address has as many as it may. A proxy of ours, which has no address, has no limit."""
+        """Return False if this address has all that it may. The address "" is our proxy, which has no limit."""
         return not address or self._each is None or len(self._by_address.get(address, ())) < self._each
 
     def add(self, address: str, connection: Evictable) -> None:
-        """Count a connection as waiting. `address` is empty where a proxy of ours is the client."""
+        """Count a connection as waiting. `address` is "" if our proxy is the client. Safe to repeat."""
         connections = self._by_address[address]
         if connection in connections:
             return
@@ -52,7 +52,7 @@ class Waiting:
             oldest.evict()
 
     def remove(self, address: str, connection: Evictable) -> None:
-        """Forget a connection that waits no more; safe to repeat."""
+        """Forget a connection that no longer waits. Safe to repeat."""
         connections = self._by_address.get(address, {})
         if connection in connections:
             del connections[connection]

@@ -139,16 +139,16 @@ def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout:
     with free_port() as port:
         refused = run(checkout, port, "-m", "nomercy.launcher.embedded")
     assert refused.returncode == 1
-    assert (
-        refused.stderr == f"Port {port} is taken by another program; choose another, like PORT={port + 1} script/run.\n"
-    )
+    assert refused.stderr == f"Another program uses port {port}. Choose another one, like PORT={port + 1} script/run.\n"
 
     first = launch(checkout, port)
     assert "  Mail       is shown here and kept in var/mail/\n" in welcome(first)
     assert health(port)["status"] == "ok"
     second = run(checkout, port, "-m", "nomercy.launcher.embedded")
     assert second.returncode == 1
-    assert second.stderr.startswith(f"No Mercy already runs from this folder, at http://127.0.0.1:{port} (process ")
+    assert second.stderr.startswith(
+        f"No Mercy is already running from this folder, at http://127.0.0.1:{port} (process "
+    )
     assert second.stderr.count("\n") == 1
     made = run(checkout, port, "manage.py", "create_token", "tess", "--create")
     assert (made.returncode, made.stderr) == (0, "")
@@ -256,7 +256,7 @@ def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
         pass
     process = launch(checkout, port, EMAIL_URL=f"smtp://127.0.0.1:{controller.port}")
     try:
-        assert "  Mail       goes out through 127.0.0.1\n" in welcome(process)
+        assert "  Mail       is sent through 127.0.0.1\n" in welcome(process)
         made = run(checkout, port, "manage.py", "shell", "--verbosity", "0", "--command", TELL)
         assert made.returncode == 0, made.stderr
         until = time.monotonic() + 60

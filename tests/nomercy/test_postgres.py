@@ -100,7 +100,7 @@ def test_it_is_started_again_when_it_is_killed_and_keeps_what_it_acknowledged(in
             connection.execute("DROP TABLE kept")
         assert postmaster_pid(initialised) != pid
 
-    assert said[1:] == ["PostgreSQL has ended; it is started again."]
+    assert said[1:] == ["PostgreSQL has ended. It is started again."]
     assert postmaster_pid(initialised) is None
 
 
@@ -295,7 +295,7 @@ def test_an_interrupted_first_start_is_begun_anew(place: Place) -> None:
 def test_a_socket_folder_that_others_may_enter_is_refused(initialised: Place) -> None:
     initialised.sockets.chmod(0o755)
     try:
-        with pytest.raises(EmbeddedError, match="alone: remove it and start again"):
+        with pytest.raises(EmbeddedError, match=r"is not a private folder of .*\. Remove it and start again"):
             Server(initialised).acquire()
     finally:
         initialised.sockets.chmod(0o700)
@@ -341,7 +341,7 @@ def test_the_lock_of_the_one_server_is_private(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(embedded, "CHECKOUT", tmp_path)
     with embedded._only_one("http://127.0.0.1:8000"):
         assert stat.S_IMODE((tmp_path / "var" / "server.lock").stat().st_mode) == 0o600
-        with pytest.raises(EmbeddedError, match=r"already runs from this folder, at http://127\.0\.0\.1:8000"):
+        with pytest.raises(EmbeddedError, match=r"is already running from this folder, at http://127\.0\.0\.1:8000"):
             embedded._only_one("http://127.0.0.1:8001")
 
 

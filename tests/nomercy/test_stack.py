@@ -80,7 +80,7 @@ def test_the_processes_serve_and_what_is_killed_comes_back(alice: User, bob: Use
         os.kill(master, signal.SIGKILL)
         until("the server gone", lambda: master not in running.pids(PAGES))
         until("the site back", lambda: status_of(f"{running.url}/healthz") == 200)
-        until("said", lambda: "stack: web ended with -9; it is started again.\n" in running.said)
+        until("said", lambda: "stack: web ended with -9. It is started again.\n" in running.said)
         everything = running.pids("")
     assert [pid for pid in everything if Path(f"/proc/{pid}").exists()] == []
 
@@ -115,7 +115,7 @@ def refusal(**environment: str) -> str:
 
 def test_it_refuses_with_one_sentence() -> None:
     assert "apt-get install redis-server" in refusal(PATH="/nowhere", REDIS_URL="")
-    assert "plain http" in refusal(SITE_URL="https://cards.example.org")
+    assert "serves only http" in refusal(SITE_URL="https://cards.example.org")
 
 
 def test_a_taken_port_is_said(db: None) -> None:
