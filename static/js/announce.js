@@ -1,11 +1,11 @@
-// Speaks through the two live regions of base.html, one sentence after the other.
-// Fed by the response header HX-Trigger: {"announce": {"polite": ["Bob draws 4 cards."], "assertive": ["Your turn."]}}
+// Announces sentences through the two live regions of base.html, one after the other.
+// They come in the response header HX-Trigger: {"announce": {"polite": ["Bob draws 4 cards."], "assertive": ["Your turn."]}}
 
 const queues = { polite: [], assertive: [] };
 const speaking = { polite: false, assertive: false };
 const fading = { polite: 0, assertive: 0 };
-const GAP = 80; // an emptied region needs a moment, or the same sentence is not read twice
-const STANDS = 10000; // who walks through the page must not find "Your turn" where it is somebody else's by now
+const GAP = 80; // ms a region stays empty, so that screen readers read the same sentence again
+const CLEAR_AFTER = 10000; // ms, so that nobody who explores the page finds an old "Your turn"
 
 function pause(milliseconds) {
   return new Promise((done) => setTimeout(done, milliseconds));
@@ -26,7 +26,7 @@ async function speak(kind) {
   speaking[kind] = false;
   fading[kind] = setTimeout(() => {
     region.textContent = "";
-  }, STANDS);
+  }, CLEAR_AFTER);
 }
 
 export function announce(sentences, kind = "polite") {
@@ -34,7 +34,7 @@ export function announce(sentences, kind = "polite") {
   speak(kind);
 }
 
-// What was urgent before the last news is not any more.
+// Drop urgent sentences that newer ones have overtaken.
 function hush(kind) {
   queues[kind].length = 0;
   document.getElementById(`live-${kind}`).textContent = "";
@@ -49,7 +49,7 @@ function trouble(text) {
   if (text) announce(text, "assertive");
 }
 
-let said = false; // something was said of what the last request brought
+let said = false; // the last response had announcements
 document.body.addEventListener("htmx:beforeRequest", () => {
   said = false;
 });
@@ -61,7 +61,7 @@ document.body.addEventListener("announce", (event) => {
   if (polite.length) announce(polite, "polite");
 });
 
-// What is no move (a pause, more time, a game called off) is told by the headline, which then reads otherwise.
+// Changes that are no moves (a pause, more time, a game called off) are announced by the new headline.
 const headline = () => document.getElementById("headline")?.textContent ?? "";
 let heading = headline();
 document.body.addEventListener("htmx:afterSwap", () => {
@@ -72,15 +72,15 @@ document.body.addEventListener("htmx:afterSwap", () => {
   announce(heading);
 });
 
-// A background fetch that fails is tried again by live.js; only what a person asked for is worth an alarm.
+// live.js retries background fetches that fail. Only a failed POST of the player is reported.
 const asked = (event) => event.detail.requestConfig?.verb === "post";
 for (const name of ["htmx:sendError", "htmx:timeout"]) {
   document.body.addEventListener(name, (event) => {
     if (asked(event)) trouble("The server didn’t answer. Try again: a move never counts twice.");
   });
 }
-// A refusal is a part of the page and is swapped in; a whole page, such as "This page is out of date", is not: only its
-// reason is told.
+// A refusal comes as a fragment and is swapped in. Of a whole error page, such as "This page is out of date", only the
+// reason is shown.
 const isWhole = (xhr) => /^\s*<!doctype/i.test(xhr.responseText);
 function reason(xhr) {
   const lead = isWhole(xhr) && new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .lead");

@@ -1,11 +1,11 @@
-// Keeps "14 h left" true between two updates: <time datetime="…" data-left="50400.0">, the seconds that were left when
-// the page came. They are counted from then on, for the computer's own clock may be minutes off. Says it as the server does.
+// Counts down "14 h left" in <time datetime="…" data-left="50400.0">, the seconds left when the page was sent. It counts
+// from then, because the computer's clock may be wrong. The words are the same as in games/render/words.py.
 
 const SLEPT = 2000;
-const ends = new WeakMap(); // element -> what it was told, and the moment of performance.now() at which time is up
+const ends = new WeakMap(); // element -> the values it came with, and the end on the scale of performance.now()
 const [navigation] = performance.getEntriesByType("navigation");
-let told = navigation?.responseStart ?? performance.now();
-let old = navigation?.type === "back_forward"; // the browser shows what it kept
+let receivedAt = navigation?.responseStart ?? performance.now();
+let old = navigation?.type === "back_forward"; // the browser shows the page from its cache
 let skew = Date.now() - performance.now();
 
 export function timeLeft(exactly) {
@@ -18,8 +18,8 @@ export function timeLeft(exactly) {
 }
 
 function endOf(time) {
-  const news = `${time.dateTime} ${time.dataset.left}`;
-  if (ends.get(time)?.news !== news) ends.set(time, { news, at: told + Number(time.dataset.left) * 1000 });
+  const values = `${time.dateTime} ${time.dataset.left}`;
+  if (ends.get(time)?.values !== values) ends.set(time, { values, at: receivedAt + Number(time.dataset.left) * 1000 });
   return ends.get(time).at;
 }
 
@@ -30,8 +30,8 @@ function tick() {
   }
 }
 
-// While a computer sleeps some browsers count no time: then live.js asks how things stand.
-function lookIfOld() {
+// In some browsers performance.now() stands still while the computer sleeps. Then live.js fetches the page.
+function detectSleep() {
   const now = Date.now() - performance.now();
   if (old || Math.abs(now - skew) > SLEPT) document.dispatchEvent(new Event("woke"));
   old = false;
@@ -40,10 +40,10 @@ function lookIfOld() {
 
 tick();
 setInterval(() => {
-  lookIfOld();
+  detectSleep();
   tick();
 }, 1000);
 document.body.addEventListener("htmx:afterSwap", () => {
-  told = performance.now();
+  receivedAt = performance.now();
   tick();
 });

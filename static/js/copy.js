@@ -1,7 +1,7 @@
-// <button data-copy="id-of-a-field" hidden>: copies the field's text. Hidden where scripts cannot do it.
+// <button data-copy="id-of-a-field" hidden> copies the field's text. It stays hidden if the browser cannot copy.
 import { announce } from "./announce.js";
 
-const copied = new Set(); // ids of buttons that have done it: an update of the page does not take that back
+const copied = new Set(); // ids of buttons that say "Copied", also after an update of the page
 
 function show() {
   for (const button of document.querySelectorAll("[data-copy]")) {

@@ -1,11 +1,11 @@
-// The hand: arrow keys, the list rendering, and where the focus stands after a move.
+// The hand: arrow keys, the rendering as a list, and the focus after a move.
 import { recall, remember } from "./store.js";
 
 const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const hand = () => document.getElementById("hand-cards");
 const cards = () => [...(hand()?.querySelectorAll(".card") ?? [])];
 const asList = () => recall("hand", "buttons") === "list";
-let slot = 0; // the card the keyboard is at
+let slot = 0; // index of the card that the keyboard is on
 
 function point(to, { focus = false } = {}) {
   const all = cards();
@@ -25,8 +25,8 @@ function point(to, { focus = false } = {}) {
   }
 }
 
-// Runs after every swap: the server sends the plain rendering, which works without any of this.
-function dress() {
+// Runs after every swap, because the server sends the rendering that works without scripts.
+function enhance() {
   for (const skip of document.querySelectorAll(".skips a")) skip.hidden = !document.querySelector(skip.hash);
   const toggle = document.getElementById("hand-list");
   if (toggle) {
@@ -50,7 +50,7 @@ function dress() {
   point(slot);
 }
 
-// Chooser (or the card just drawn), same card slot, draw button, headline.
+// Focus the first of these: a chooser or the drawn card, the same slot of the hand, the draw button, the headline.
 function focusAfterMove(fromHand) {
   const asked = document.querySelector("#main [data-focus]");
   if (asked && !asked.classList.contains("card")) return asked.focus();
@@ -85,7 +85,7 @@ document.addEventListener("click", (event) => {
   if (card && hand()?.contains(card)) point(cards().indexOf(card));
   if (event.target.closest("#hand-list")) {
     remember("hand", asList() ? "buttons" : "list");
-    dress();
+    enhance();
   }
 });
 
@@ -101,12 +101,12 @@ document.body.addEventListener("htmx:beforeSwap", () => {
   before = document.activeElement;
   fromHand = Boolean(before.closest(".card, #hand-cards, #chooser"));
 });
-// At once, not after htmx has settled: in between the focus would be nowhere.
+// On afterSwap, not afterSettle: in between nothing would have the focus.
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "main") return;
-  dress();
+  enhance();
   const mine = event.detail.requestConfig.verb === "post";
   const lost = before !== document.body && document.activeElement === document.body;
   if (mine || lost) focusAfterMove(fromHand);
 });
-dress();
+enhance();

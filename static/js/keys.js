@@ -1,5 +1,5 @@
-// One-letter keys. The map is in the page: a control that has a key says so in data-key, and the key presses the first
-// such control that is there (so G is green while a colour is being chosen, and the stack otherwise).
+// One-letter shortcuts. A control names its key in data-key, and the key clicks the first such control on the page. So G
+// is green while a colour is chosen, and announces the stack otherwise.
 import { announce } from "./announce.js";
 import { recall, remember } from "./store.js";
 

@@ -1,30 +1,30 @@
-// The page's ear: a socket that says "there is a newer version", never what it is. The page then fetches itself.
-// While the socket is down a slow poll does the same.
+// Keeps the page up to date. A socket says that there is a new version, and the page fetches it. While the socket is down,
+// the page polls.
 
 const POLL = 10000;
-const LOOK_ANYWAY = 6; // polls
+const POLL_ANYWAY = 6; // with an open socket, only every sixth poll
 const LONGEST_WAIT = 30000;
 const NOT_FOR_YOU = 4404;
 const SHUT_OUT = 4403;
 const main = () => document.getElementById("main");
 const shown = () => Number(main().dataset.version);
-// Versions count moves. While nobody has to move, what comes next is no move (a seat taken, the deal of the next round,
-// a rematch), and each message about the version shown may be news. Otherwise the first one about a version tells of its
-// move, and any further one of something else: a pause, more time, a seat that has changed hands.
+// Versions count moves. While no move is due, the page can change without one (a seat taken, the next deal, a rematch), so
+// each message about the shown version may be a change. Otherwise the first message with a version means its move, and any
+// further one another change: a pause, more time, a seat with another player.
 const unversioned = () => "unversioned" in main().dataset;
 let socket = null;
 let attempts = 0;
 let newest = 0;
-let heard = -1;
-let news = false; // something that is no move was told, or the computer has slept, since the last request left
-let told = false; // something was said since the last request left
+let lastHeard = -1;
+let otherChange = false; // since the last request, a change that is no move was announced, or the computer slept
+let messaged = false; // a message came since the last request
 let busy = false;
 let ticks = 0;
 
-const behind = () => newest > shown() || (told && unversioned()) || news;
+const behind = () => newest > shown() || (messaged && unversioned()) || otherChange;
 
 function refetch() {
-  if (busy) return; // what was asked for meanwhile is looked at when the answer is here
+  if (busy) return; // the end of the running request checks `behind` again
   htmx.trigger(main(), "poke");
 }
 
@@ -33,41 +33,41 @@ function connect() {
   socket = new WebSocket(`${scheme}://${location.host}/ws/games/${main().dataset.game}/`);
   socket.addEventListener("message", (event) => {
     attempts = 0;
-    const { version } = JSON.parse(event.data); // the first message tells what was missed
+    const { version } = JSON.parse(event.data);
     newest = Math.max(newest, version);
-    told ||= version >= shown();
-    news ||= version === heard;
-    heard = version;
+    messaged ||= version >= shown();
+    otherChange ||= version === lastHeard;
+    lastHeard = version;
     if (behind()) refetch();
   });
   socket.addEventListener("close", (event) => {
     if (event.code === NOT_FOR_YOU) return;
     if (event.code === SHUT_OUT) {
-      location.reload(); // leads to the page that says why
+      location.reload(); // the new page says why
       return;
     }
     const wait = Math.min(1000 * 2 ** attempts, LONGEST_WAIT);
     attempts += 1;
-    setTimeout(connect, wait * (0.5 + Math.random())); // jitter: a restarted server is not met by everyone at once
+    setTimeout(connect, wait * (0.5 + Math.random())); // jitter, so that not all pages reconnect at once
   });
 }
 
-// Who has the page in the background is not looking, and may be sent a notice.
+// The server may send a notice to a player whose page is in the background.
 document.body.addEventListener("htmx:configRequest", (event) => {
   if (document.hidden) event.detail.headers["X-In-Background"] = "1";
 });
 
 document.body.addEventListener("htmx:beforeRequest", () => {
   busy = true;
-  told = news = false; // the answer may be older than what is said from here on: that is looked at when it is here
+  messaged = otherChange = false; // messages from here on may be newer than the response
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
   busy = false;
   const asked = event.detail.requestConfig.verb === "post";
-  if (behind() && (asked || event.detail.successful)) refetch(); // after a failed fetch the poll tries again
+  if (behind() && (asked || event.detail.successful)) refetch(); // after a failed fetch the poll retries
 });
 
-// An answer that was overtaken by a newer one must not turn the page back.
+// Ignore a response that is older than the page.
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   const found = event.detail.xhr.responseText.match(/data-version="(\d+)" data-round="(\d+)"/);
   if (!found) return;
@@ -76,17 +76,17 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
   if (older) event.detail.shouldSwap = false;
 });
 
-// An open socket can still miss a message, when whatever carries them restarts: now and then the page looks anyway.
+// Poll now and then with an open socket too, because the channel layer can lose messages.
 setInterval(() => {
   ticks += 1;
-  const due = socket.readyState !== WebSocket.OPEN || behind() || ticks % LOOK_ANYWAY === 0;
+  const due = socket.readyState !== WebSocket.OPEN || behind() || ticks % POLL_ANYWAY === 0;
   if (!document.hidden && due) refetch();
 }, POLL);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) refetch();
 });
 document.addEventListener("woke", () => {
-  news = true; // an answer that is under way may be as old as the sleep
+  otherChange = true; // a response under way may date from before the sleep
   refetch();
 });
 connect();

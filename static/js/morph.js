@@ -1,4 +1,4 @@
-// What a morph must leave alone: the state that belongs to the browser and that the server's markup does not know of.
+// Attributes that a morph keeps, because scripts or the browser set them and the server's markup lacks them.
 
 const KEPT = {
   DETAILS: ["open"],

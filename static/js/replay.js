@@ -1,4 +1,4 @@
-// The arrow keys step through a replay: each presses the link that says so.
+// The arrow keys step through a replay by clicking its links.
 const STEPS = { Home: "first", ArrowLeft: "back", ArrowRight: "on", End: "last" };
 
 document.addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-// What a browser remembers of its user's wishes. A browser that forbids storage just forgets them.
+// Preferences in the browser's storage. They are not kept if the browser forbids storage.
 
 export function remember(name, value) {
   try {

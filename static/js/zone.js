@@ -1,5 +1,5 @@
-// Offers the browser's own time zone first in a list of zones: <select data-zone="offer">; with "choose" it is chosen as
-// long as nobody has. A browser may know its zone by an old name, which stands in data-also.
+// Puts the browser's time zone first in a list of zones: <select data-zone="offer">. With "choose" it is also selected
+// while the value is UTC. Options name older names of their zone in data-also.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const isOwn = (option) => option.value === zone || (option.dataset.also ?? "").split(" ").includes(zone);
 
