@@ -32,7 +32,7 @@ class Evaluator:
         self._held = {color: colors.count(color) for color in COLORS}
         seat = view.turn if view.you is None else view.you
         self._next = view.next_seat(seat)
-        self._before = view.seat_before(seat)
+        self._previous = view.previous_seat(seat)
         self._two_left = len(view.counts) - len(view.out) == 2
         self._limit = view.options.mercy_limit or 10**9
 
@@ -107,7 +107,7 @@ class Evaluator:
         """Return the value of a Reverse: another turn with two players, or the turn going to the other neighbour."""
         if self._two_left:
             return TURN
-        return self._value_if_draws(self._next, 1) - self._value_if_draws(self._before, 1)
+        return self._value_if_draws(self._next, 1) - self._value_if_draws(self._previous, 1)
 
     def next_owes(self, face: Face) -> float:
         """Return the value of the next player having to draw the stack or to stack on it."""
@@ -119,7 +119,7 @@ class Evaluator:
         With two players left the viewer has to stack a draw card of four or more on it, or to draw it (WR4-2).
         """
         if not self._two_left:
-            return self._value_if_draws(self._before, self._owed() + face.value) + TURN / 2
+            return self._value_if_draws(self._previous, self._owed() + face.value) + TURN / 2
         total = self._owed() + face.value
         fitting = answers(Pending(total, face.value), self._view.options)
         held = [

@@ -47,6 +47,7 @@ def _play_priority(face: Face) -> float:
 
 _PLAY_PRIORITY: Final = {card: _play_priority(face) for card, face in _FACES.items()}
 
+# What the simple player adds to the value of a move. `_LOSE` also rules out every colour except the one most held.
 _DRAW: Final = -1.0
 _TAKE: Final = -3.0
 _LOSE: Final = -50.0
@@ -94,7 +95,7 @@ class _MoveValues:
         if move.target is not None:
             return value + _SWAP * (len(self.hand) - 1 - len(self.position.hands[move.target]))
         if card in _PASSES and self.zero_seven:
-            arriving = self.position.hands[self.position.seat_before(self.position.turn)]
+            arriving = self.position.hands[self.position.previous_seat(self.position.turn)]
             return value + _SWAP * (len(self.hand) - 1 - len(arriving))
         return value + self._threat(_ROULETTE_CARDS) if card in _ROULETTES else value
 

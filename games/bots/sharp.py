@@ -79,7 +79,7 @@ def _play_world(
     spent = WORLD_COST
     for move in candidates:
         position, _ = push(world, seat, move, view.options, shuffle)
-        end, made = play_out(position, view.options, HORIZON, rng)
+        end, moves_made = play_out(position, view.options, HORIZON, rng)
         scores[move] += win_chance(end, seat, view.options)
-        spent += 1 + made
+        spent += 1 + moves_made
     return spent

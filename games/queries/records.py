@@ -34,7 +34,7 @@ def record_of(table: Table) -> rules.Record:
         preset=game.preset,
         options=table.options,
         players=tuple(table.names),
-        date=_text(started),
+        date=_utc_text(started),
         commitments=tuple(round_.commitment for round_ in rounds),
         seeds=tuple(bytes(round_.secret).hex() for round_ in rounds),
         result=game.winner,
@@ -87,8 +87,8 @@ class _AscendingTimes:
 
     def at(self, moment: datetime) -> str:
         self._last = max(self._last, moment)
-        return _text(self._last)
+        return _utc_text(self._last)
 
 
-def _text(moment: datetime) -> str:
+def _utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -30,9 +30,9 @@ class Move(NamedTuple):
         kind = KINDS[self.kind]
         words = ["clock"] if self.clock else []
         words.append(kind.name)
-        if kind.needs:
-            words.append(str(getattr(self, kind.needs)))
-        for word, field in kind.may:
+        if kind.required:
+            words.append(str(getattr(self, kind.required)))
+        for word, field in kind.optional:
             value = getattr(self, field)
             if value is not None:
                 words += [word, str(value)]
@@ -44,8 +44,8 @@ class Move(NamedTuple):
 class Kind(NamedTuple):
     """A kind of move, and its notation.
 
-    ``name`` is the first word of the notation. ``needs`` is the field of the move that follows it. ``may`` are pairs of
-    a word and a field, of which one may come next. With ``uno`` the notation may end with a call.
+    ``name`` is the first word of the notation. ``required`` is the field of the move that follows it. ``optional`` are
+    pairs of a word and a field, of which one may come next. With ``uno`` the notation may end with a call.
 
     With ``of_turn`` only the player on turn makes such a move. The other kinds (calls, catches, leaving) may come at
     any time.
@@ -53,21 +53,21 @@ class Kind(NamedTuple):
 
     name: str
     of_turn: bool
-    needs: str = ""
-    may: tuple[tuple[str, str], ...] = ()
+    required: str = ""
+    optional: tuple[tuple[str, str], ...] = ()
     uno: bool = False
 
 
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind
     for kind in (
-        Kind("play", of_turn=True, needs="card", may=(("color", "color"), ("swap", "target")), uno=True),
+        Kind("play", of_turn=True, required="card", optional=(("color", "color"), ("swap", "target")), uno=True),
         Kind("draw", of_turn=True),
         Kind("take", of_turn=True),
-        Kind("color", of_turn=True, needs="color"),
+        Kind("color", of_turn=True, required="color"),
         Kind("pass", of_turn=True),
         Kind("uno", of_turn=False),
-        Kind("catch", of_turn=False, needs="target"),
+        Kind("catch", of_turn=False, required="target"),
         Kind("leave", of_turn=False),
     )
 }

@@ -23,10 +23,10 @@ def _group(kind: Kind, field: str) -> str:
 
 def _pattern(kind: Kind) -> str:
     pattern = f"(?P<{kind.name}>{kind.name})"
-    if kind.needs:
-        pattern += f" {_group(kind, kind.needs)}"
-    if kind.may:
-        pattern += f"(?:{'|'.join(f' {word} {_group(kind, field)}' for word, field in kind.may)})?"
+    if kind.required:
+        pattern += f" {_group(kind, kind.required)}"
+    if kind.optional:
+        pattern += f"(?:{'|'.join(f' {word} {_group(kind, field)}' for word, field in kind.optional)})?"
     return pattern + (f"(?P<{kind.name}_uno> uno)?" if kind.uno else "")
 
 

@@ -95,11 +95,11 @@ def _play_refusal(position: Position, seat: int, move: Move, options: Options) -
     if card not in position.hands[seat]:
         return Refused("not_in_hand", f"{card_name(card)} is not in your hand.")
     if card not in _playable(position, side):
-        return _no_match(position, card, side)
+        return _not_playable(position, card, side)
     return _choice_refusal(position, seat, move, side.plays_from(position.hands[seat]).asks[card])
 
 
-def _no_match(position: Position, card: Card, side: SideRules) -> Refused:
+def _not_playable(position: Position, card: Card, side: SideRules) -> Refused:
     name, pending = card_name(card), position.pending
     if pending is not None:
         return Refused("too_low", f"{name} is too low: play a draw card of {pending.value} or more on this stack.")
@@ -128,8 +128,8 @@ def _choice_refusal(position: Position, seat: int, move: Move, asked: str) -> Re
 
 def _drawn_phase_moves(position: Position, seat: int, options: Options) -> list[Move]:
     plays = options.rules.side.plays_from(position.hands[seat])
-    ways = plays.moves[position.drawn or ""]
-    result = [move for move in ways if move.target is None or _may_swap(position, seat, move.target)]
+    plays_of_card = plays.moves[position.drawn or ""]
+    result = [move for move in plays_of_card if move.target is None or _may_swap(position, seat, move.target)]
     return result if options.drawn_must_play else [*result, moves.PASS]
 
 
@@ -153,11 +153,11 @@ def _any_color(position: Position, seat: int, move: Move, options: Options) -> R
     return None
 
 
-_TO_PLAY: Final = frozenset({"play", "draw", "take", "pass"})
+_PLAY_KINDS: Final = frozenset({"play", "draw", "take", "pass"})
 
 PHASES: Final[dict[str, Phase]] = {
-    PLAY: Phase(_TO_PLAY, "no_roulette", _play_phase_moves, _play_phase_refusal, take_or_draw),
-    DRAWN: Phase(_TO_PLAY, "no_roulette", _drawn_phase_moves, _drawn_phase_refusal, play_or_keep),
+    PLAY: Phase(_PLAY_KINDS, "no_roulette", _play_phase_moves, _play_phase_refusal, take_or_draw),
+    DRAWN: Phase(_PLAY_KINDS, "no_roulette", _drawn_phase_moves, _drawn_phase_refusal, play_or_keep),
     CHOOSE_COLOR: Phase(frozenset({"color"}), "choose_color_first", _colors_to_name, _any_color, name_color),
 }
 """The row of every phase except ``over``."""

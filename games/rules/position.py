@@ -22,7 +22,7 @@ class Pending(NamedTuple):
     value: int
 
 
-def seat_beside(seat: int, direction: int, players: int, out: tuple[int, ...]) -> int:
+def nearest_seat(seat: int, direction: int, players: int, out: tuple[int, ...]) -> int:
     """Return the nearest seat after ``seat`` that is not in ``out``.
 
     ``direction`` is 1 (clockwise) or -1, ``players`` the number of seats. The answer is ``seat`` itself if all others
@@ -165,16 +165,16 @@ class Position:
 
     def next_seat(self, seat: int) -> int:
         """Return the next seat still in after ``seat``, in the direction of play (TERM-1)."""
-        # A copy of `seat_beside`: every move needs this, and the call would double its cost.
+        # A copy of `nearest_seat`: every move needs this, and the call would double its cost.
         players, direction, out = len(self.hands), self.direction, self.out
         seat = (seat + direction) % players
         while seat in out:
             seat = (seat + direction) % players
         return seat
 
-    def seat_before(self, seat: int) -> int:
+    def previous_seat(self, seat: int) -> int:
         """Return the seat still in whose next player is ``seat``."""
-        return seat_beside(seat, -self.direction, len(self.hands), self.out)
+        return nearest_seat(seat, -self.direction, len(self.hands), self.out)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):

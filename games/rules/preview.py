@@ -23,7 +23,7 @@ def cards_after(view: View, move: Move) -> int:
     if "swap_hands" in effects and move.target is not None:
         return view.counts[move.target]
     if "pass_hands" in effects:
-        return view.counts[view.seat_before(view.you)]
+        return view.counts[view.previous_seat(view.you)]
     return left
 
 

@@ -111,22 +111,22 @@ def _print_round(round_: RoundRecord) -> str:
 def parse_record(text: str) -> Record:
     """Return the record that a text holds. Its moves and results are checked by ``replay_record`` only.
 
-    :raises BadInput: if the text has not the form of a record.
+    :raises BadInput: if the text does not have the form of a record.
     """
     if not text.endswith("\n") or "\r" in text:
         raise BadInput("A record is lines of text, each ended by a line feed.")
     head, *blocks = text[:-1].split("\n\n")
-    fields = _header(head.split("\n"))
-    options = _options(fields["preset"], fields["options"])
-    players = _players(fields["players"])
+    fields = _parse_header(head.split("\n"))
+    options = _parse_options(fields["preset"], fields["options"])
+    players = _parse_players(fields["players"])
     return Record(
         preset=fields["preset"],
         options=options,
         players=players,
-        date=_time(fields["date"]),
-        commitments=_hexes(fields["commitment"], "commitment"),
-        seeds=_hexes(fields["seed"], "seed"),
-        result=None if fields["result"] == VOID else _seat(fields["result"], len(players)),
+        date=_parse_time(fields["date"]),
+        commitments=_parse_hexes(fields["commitment"], "commitment"),
+        seeds=_parse_hexes(fields["seed"], "seed"),
+        result=None if fields["result"] == VOID else _parse_seat(fields["result"], len(players)),
         rounds=tuple(_parse_round(block.split("\n"), options, len(players)) for block in blocks),
     )
 
@@ -134,31 +134,31 @@ def parse_record(text: str) -> Record:
 _HEADER: Final = ("record", "preset", "options", "players", "date", "commitment", "seed", "result")
 
 
-def _header(lines: Sequence[str]) -> Mapping[str, str]:
+def _parse_header(lines: Sequence[str]) -> Mapping[str, str]:
     if len(lines) != len(_HEADER):
         raise BadInput(f"A record starts with the lines {', '.join(_HEADER)}.")
-    fields = {name: _field(line, name) for name, line in zip(_HEADER, lines, strict=True)}
+    fields = {name: _value_of_line(line, name) for name, line in zip(_HEADER, lines, strict=True)}
     if fields["record"] != "1":
         raise BadInput("Only version 1 of records is known.")
     return fields
 
 
-def _field(line: str, name: str) -> str:
+def _value_of_line(line: str, name: str) -> str:
     found, _, value = line.partition(": ")
     if found != name and line != f"{name}:":
         raise BadInput(f"The record lacks the line {name!r} in its place.")
     return value
 
 
-def _json(text: str, name: str) -> object:
+def _parse_json(text: str, name: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise BadInput(f"The record's {name} are not JSON.") from None
 
 
-def _options(preset: str, text: str) -> Options:
-    overrides = _json(text, "options")
+def _parse_options(preset: str, text: str) -> Options:
+    overrides = _parse_json(text, "options")
     if not isinstance(overrides, dict):
         raise BadInput("The record's options must be an object.")
     options = options_from_stored(preset, overrides)
@@ -167,8 +167,8 @@ def _options(preset: str, text: str) -> Options:
     return options
 
 
-def _players(text: str) -> tuple[str, ...]:
-    players = _json(text, "players")
+def _parse_players(text: str) -> tuple[str, ...]:
+    players = _parse_json(text, "players")
     if not isinstance(players, list) or not all(isinstance(name, str) for name in players):
         raise BadInput("The record's players must be a list of names.")
     if not MIN_PLAYERS <= len(players) <= MAX_PLAYERS:
@@ -180,7 +180,7 @@ def _players(text: str) -> tuple[str, ...]:
     return tuple(players)
 
 
-def _time(text: str) -> str:
+def _parse_time(text: str) -> str:
     sentence = f"{text!r} is not a time such as 2026-11-21T00:13:00Z."
     if not _TIME.fullmatch(text):
         raise BadInput(sentence)
@@ -191,14 +191,14 @@ def _time(text: str) -> str:
     return text
 
 
-def _hexes(text: str, name: str) -> tuple[str, ...]:
+def _parse_hexes(text: str, name: str) -> tuple[str, ...]:
     values = tuple(text.split(",")) if text else ()
     if not all(_HEX.fullmatch(value) for value in values):
         raise BadInput(f"The record's {name} must be 64 hex digits a round.")
     return values
 
 
-def _seat(text: str, players: int) -> int:
+def _parse_seat(text: str, players: int) -> int:
     if text not in [str(seat) for seat in range(players)]:
         raise BadInput(f"{text!r} is not a seat of this record.")
     return int(text)
@@ -207,37 +207,37 @@ def _seat(text: str, players: int) -> int:
 def _parse_round(lines: Sequence[str], options: Options, players: int) -> RoundRecord:
     if len(lines) < len(("round", "dealer", "deal")):
         raise BadInput("A round starts with the lines round, dealer, deal.")
-    number = _field(lines[0], "round")
+    number = _value_of_line(lines[0], "round")
     if not re.fullmatch("[1-9][0-9]{0,5}", number):
         raise BadInput(f"{number!r} is not the number of a round.")
     body, end = list(lines[3:]), None
     if body and body[-1].startswith("end: "):
-        end = _end(body.pop(), players)
+        end = _parse_end(body.pop(), players)
     return RoundRecord(
         number=int(number),
-        dealer=_seat(_field(lines[1], "dealer"), players),
-        deal=_cards(_field(lines[2], "deal"), options),
-        lines=tuple(_line(line, options) for line in body),
+        dealer=_parse_seat(_value_of_line(lines[1], "dealer"), players),
+        deal=_parse_cards(_value_of_line(lines[2], "deal"), options),
+        lines=tuple(_parse_record_line(line, options) for line in body),
         end=end,
     )
 
 
-def _cards(text: str, options: Options) -> tuple[Card, ...]:
+def _parse_cards(text: str, options: Options) -> tuple[Card, ...]:
     cards = tuple(text.split(" "))
     if not all(card in options.rules.deck.faces for card in cards):
         raise BadInput("The record names a card that is not in its deck.")
     return cards
 
 
-def _line(line: str, options: Options) -> Line:
+def _parse_record_line(line: str, options: Options) -> Line:
     if line.startswith("shuffle: "):
         cards = line.removeprefix("shuffle: ")
-        return Line("", " ".join(_cards(cards, options)))
+        return Line("", " ".join(_parse_cards(cards, options)))
     at, _, text = line.partition(" ")
-    return Line(_time(at), text)
+    return Line(_parse_time(at), text)
 
 
-def _end(line: str, players: int) -> Outcome:
+def _parse_end(line: str, players: int) -> Outcome:
     winner, _, points = line.removeprefix("end: ").partition(" ")
     numbers = points.split(",")
     if not _POINTS.fullmatch(points) or any(number != str(int(number[:9])) for number in numbers):
@@ -245,7 +245,7 @@ def _end(line: str, players: int) -> Outcome:
     if len(numbers) not in (1, players):
         raise BadInput("A round ends with the winner's points, or with one number a seat.")
     values = tuple(int(number) for number in numbers)
-    return Outcome(_seat(winner, players), values[0] if len(values) == 1 else values)
+    return Outcome(_parse_seat(winner, players), values[0] if len(values) == 1 else values)
 
 
 def replay_record(record: Record) -> Iterator[ReplayedRound]:
@@ -359,7 +359,7 @@ class _RecordedCards:
     def __init__(self, round_: RoundRecord, shuffler: Shuffler | None) -> None:
         self._round = round_
         self._shuffler = shuffler
-        self._waiting: list[tuple[Card, ...]] = []
+        self._unused: list[tuple[Card, ...]] = []
 
     def deal(self, options: Options) -> list[Card]:
         """Return the cards of the deal.
@@ -370,23 +370,23 @@ class _RecordedCards:
 
     def add(self, text: str) -> None:
         """Keep the cards of a shuffle line for the next move."""
-        self._waiting.append(tuple(text.split(" ")))
+        self._unused.append(tuple(text.split(" ")))
 
     def shuffle(self, cards: Sequence[Card], stream: str) -> list[Card]:
         """Return the cards of the next shuffle line. The rules call this where a move needs a reshuffle.
 
         :raises BadInput: if there is no line, or its cards are wrong.
         """
-        if not self._waiting:
+        if not self._unused:
             raise BadInput(f"Round {self._round.number} lacks the line of shuffle {stream}.")
-        return self._checked(self._waiting.pop(0), cards, stream)
+        return self._checked(self._unused.pop(0), cards, stream)
 
     def check_all_used(self) -> None:
         """Check after a move that it has used every shuffle line before it.
 
         :raises BadInput: if one is left.
         """
-        if self._waiting:
+        if self._unused:
             raise BadInput(f"Round {self._round.number} has a shuffle that no draw needed.")
 
     def _checked(self, recorded: tuple[Card, ...], cards: Sequence[Card], stream: str) -> list[Card]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from games.rules.cards import Card
 from games.rules.options import Options
-from games.rules.position import OVER, Pending, Points, Position, seat_beside
+from games.rules.position import OVER, Pending, Points, Position, nearest_seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class View:
 
     def next_seat(self, seat: int) -> int:
         """Return the next seat still in after ``seat``, in the direction of play (TERM-1)."""
-        return seat_beside(seat, self.direction, len(self.counts), self.out)
+        return nearest_seat(seat, self.direction, len(self.counts), self.out)
 
-    def seat_before(self, seat: int) -> int:
+    def previous_seat(self, seat: int) -> int:
         """Return the seat still in whose next player is ``seat``."""
-        return seat_beside(seat, -self.direction, len(self.counts), self.out)
+        return nearest_seat(seat, -self.direction, len(self.counts), self.out)
 
     def with_hidden(
         self, hands: Sequence[Sequence[Card]], *, draw_pile: Sequence[Card], set_aside: Sequence[Card]

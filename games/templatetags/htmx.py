@@ -27,10 +27,10 @@ CONFIG: Final[dict[str, object]] = {
         {"code": "...", "swap": False},
     ],
 }
-DUMPED: Final = json.dumps(CONFIG, separators=(",", ":"))
+CONFIG_JSON: Final = json.dumps(CONFIG, separators=(",", ":"))
 
 
 @register.simple_tag
 def htmx_config() -> SafeString:
     """``{% htmx_config %}``: the content of the `htmx-config` meta tag, to be put in single quotes."""
-    return mark_safe(DUMPED)  # noqa: S308 (constant markup)
+    return mark_safe(CONFIG_JSON)  # noqa: S308 (constant markup)

@@ -242,7 +242,7 @@ REQUEST_FIELDS = ["options", "seed", "moves", "position", "players", "extra"]
 OPTION_FIELDS = [*sorted(set(Options.__dataclass_fields__) - {"classic"}), "preset", "extra"]
 
 
-def random_suspect(rng: random.Random) -> object:
+def random_changed_request(rng: random.Random) -> object:
     """Return a good request with one or two changes, which make most of them bad."""
     request = random_request(rng, 2)
     if rng.random() < 0.5:

@@ -109,8 +109,8 @@ def test_a_view_and_its_position_agree_on_the_next_and_previous_player() -> None
         view = view_for(position, None, NO_MERCY)
         for seat in position.still_in():
             assert view.next_seat(seat) == position.next_seat(seat)
-            assert view.seat_before(seat) == position.seat_before(seat)
-            assert position.next_seat(position.seat_before(seat)) == seat
+            assert view.previous_seat(seat) == position.previous_seat(seat)
+            assert position.next_seat(position.previous_seat(seat)) == seat
 
 
 def test_hands_are_sorted_by_number_then_action_then_wild() -> None:

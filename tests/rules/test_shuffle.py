@@ -12,7 +12,7 @@ import pytest
 from games.rules import DEAL, DECKS, Shuffler, commitment, key_from_seed
 
 
-def by_the_book(key: bytes, cards: list[str], stream: str) -> list[str]:
+def shuffled_by_notation(key: bytes, cards: list[str], stream: str) -> list[str]:
     """Shuffle as NOTATION describes it, with the hmac module."""
     octets = b"".join(hmac.new(key, f"{stream}:{i}".encode(), hashlib.sha256).digest() for i in range(60))
     words = [int.from_bytes(octets[at : at + 4], "big") for at in range(0, len(octets), 4)]
@@ -29,13 +29,13 @@ def by_the_book(key: bytes, cards: list[str], stream: str) -> list[str]:
 @pytest.mark.parametrize("seed", ["", "no mercy", "☂"])
 def test_the_shuffle_is_the_one_of_the_notation(seed: str, stream: str) -> None:
     key, cards = key_from_seed(seed), list(DECKS["nomercy168"].cards)
-    assert Shuffler(key).shuffle(cards, stream) == by_the_book(key, cards, stream)
+    assert Shuffler(key).shuffle(cards, stream) == shuffled_by_notation(key, cards, stream)
 
 
 @pytest.mark.parametrize("length", [0, 63, 64, 65, 200])
 def test_a_key_may_have_any_length(length: int) -> None:
     key, cards = b"k" * length, list(DECKS["nomercy168"].cards)
-    assert Shuffler(key).shuffle(cards, DEAL) == by_the_book(key, cards, DEAL)
+    assert Shuffler(key).shuffle(cards, DEAL) == shuffled_by_notation(key, cards, DEAL)
 
 
 def test_shuffling_does_not_change_its_input() -> None:

@@ -63,9 +63,11 @@ OWED: Json = {"turn": 0, "discard_pile": "r+4", "pending": (4, 4)}
         {"hands": "b1 b1 b2 g+4 g4 y3 / g2 g3", "turn": 1},
         **OWED,
     ),
-    case("STACK-3", "no other card", "r5 b1 / g2 g3", "0 play r5", refused="cards_owed", **OWED),
-    case("STACK-3", "not even a wild that draws nothing", "WC b1 / g2 g3", "0 play WC", refused="cards_owed", **OWED),
-    case("STACK-3", "no draw", "r5 b1 / g2 g3", "0 draw", refused="cards_owed", **OWED),
+    case(
+        "STACK-3", "no other card may be played on a stack", "r5 b1 / g2 g3", "0 play r5", refused="cards_owed", **OWED
+    ),
+    case("STACK-3", "no wild that is not a draw card", "WC b1 / g2 g3", "0 play WC", refused="cards_owed", **OWED),
+    case("STACK-3", "no draw while cards are owed", "r5 b1 / g2 g3", "0 draw", refused="cards_owed", **OWED),
     case(
         "STACK-3 UNO-2",
         "calls and catches are always possible",

@@ -30,23 +30,24 @@ def copy_table(table: Table, count: int, *, deadline: Callable[[int], datetime],
 
 def _copy(table: Table, deadlines: list[datetime], turn: timedelta) -> list[int]:
     round_, hands = table.started.round, table.started.hands
-    games = [_fresh(table.game, code=new_code(), invite_key=new_invite_key(), round=None) for _ in deadlines]
+    games = [_unsaved_copy(table.game, code=new_code(), invite_key=new_invite_key(), round=None) for _ in deadlines]
     for game, deadline in zip(games, deadlines, strict=True):
         game.deadline, game.turn_since, game.remind_at = deadline, deadline - turn, None
     Game.objects.bulk_create(games)
-    rounds = Round.objects.bulk_create(_fresh(round_, game=game) for game in games)
+    rounds = Round.objects.bulk_create(_unsaved_copy(round_, game=game) for game in games)
     for game, own in zip(games, rounds, strict=True):
         game.round = own
     Game.objects.bulk_update(games, ["round"])
-    seats = Seat.objects.bulk_create(_fresh(seat, game=game) for game in games for seat in table.seats)
+    seats = Seat.objects.bulk_create(_unsaved_copy(seat, game=game) for game in games for seat in table.seats)
     owners = [own for own in rounds for _ in hands]
     Hand.objects.bulk_create(
-        _fresh(hand, round=own, seat=seat) for own, seat, hand in zip(owners, seats, hands * len(games), strict=True)
+        _unsaved_copy(hand, round=own, seat=seat)
+        for own, seat, hand in zip(owners, seats, hands * len(games), strict=True)
     )
     return [game.pk for game in games]
 
 
-def _fresh(row: M, **changes: object) -> M:
+def _unsaved_copy(row: M, **changes: object) -> M:
     values = {
         field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if not field.primary_key
     }

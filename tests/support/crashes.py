@@ -1,4 +1,4 @@
-"""`kill -9` for the processes of a stack and for its PostgreSQL, at random instants."""
+"""`kill -9` for the processes of a stack and for its PostgreSQL, at random times."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Supervised:
     def __init__(self, place: Place) -> None:
         self.place = place
         self._said = ""
-        self._things = ExitStack()
+        self._exit_stack = ExitStack()
 
     def __enter__(self) -> Self:
-        self._things.enter_context(kept_up(self.place, self._remember))
+        self._exit_stack.enter_context(kept_up(self.place, self._remember))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._things.close()
+        self._exit_stack.close()
 
     def _remember(self, _: str) -> None:
         self._said = self.said  # each start overwrites the log
@@ -79,13 +79,13 @@ class Crashes:
         """Kill one process of `victim` with SIGKILL: usually the oldest, the master, otherwise any of its processes."""
         pid = 0
 
-        def hit() -> bool:
+        def kill_one() -> bool:
             nonlocal pid
             pids = self._pids(victim)
             pid = self.rng.choice((pids[0], self.rng.choice(pids))) if pids else 0
             return bool(pid) and _kill(pid)
 
-        until(f"a process of {victim} to kill", hit)
+        until(f"a process of {victim} to kill", kill_one)
         self.killed[victim] += 1
 
     def _pids(self, victim: str) -> list[int]:

@@ -10,12 +10,12 @@ EVERY: Final = 0.02
 """Seconds between two checks."""
 
 
-def until(true: str, check: Callable[[], object], *, patience: float = 60.0) -> None:
-    """Wait until `check` returns something true. `true` describes it in the error.
+def until(what: str, check: Callable[[], object], *, patience: float = 60.0) -> None:
+    """Wait until `check` returns something true. `what` describes it in the error.
 
     :raises AssertionError: after `patience` seconds.
     """
     end = time.monotonic() + patience
     while not check():
-        assert time.monotonic() < end, f"not {true} within {patience} s"
+        assert time.monotonic() < end, f"not {what} within {patience} s"
         time.sleep(EVERY)

@@ -30,26 +30,26 @@ class Command(BaseCommand):
         try:
             stopped = restore.freeze_if_restored(now=now) if options["if_restored"] else restore.freeze(now=now)
         except Error as fault:
-            raise CommandError(cut_short(fault, "stopped", "freeze")) from fault
+            raise CommandError(database_failed(fault, "stopped", "freeze")) from fault
         if stopped is None:
             return
         games = counted(stopped.count, "game is", "games are")
         self.stdout.write(f"{games} stopped and mail is held, until: manage.py release")
         if not stopped.failed:
             return
-        told = left_over(stopped, "stopped", "freeze")
+        message = unreadable_games(stopped, "stopped", "freeze")
         if not options["if_restored"]:
-            raise CommandError(told)
-        self.stderr.write(told)  # this runs at every start, and one broken game must not keep the site down
+            raise CommandError(message)
+        self.stderr.write(message)  # this runs at every start, and one broken game must not keep the site down
 
 
-def cut_short(fault: Error, done: str, command: str) -> str:
+def database_failed(fault: Error, done: str, command: str) -> str:
     """Return what to do if the database failed before all games were `done`, which is "stopped" or "released"."""
     cause = str(fault).partition("\n")[0]
     return f"The database failed before every game was {done}: {cause}. Run manage.py {command} again."
 
 
-def left_over(games: BatchResult, done: str, command: str) -> str:
+def unreadable_games(games: BatchResult, done: str, command: str) -> str:
     """Return what to do about the games that could not be `done`, which is "stopped" or "released"."""
     shown, more = ", ".join(f"game {number}" for number in games.failed[:SHOWN]), len(games.failed) - SHOWN
     return (

@@ -9,7 +9,7 @@ from django.db import Error
 from django.utils import timezone
 
 from games.actions import restore
-from games.management.commands.freeze import cut_short, left_over
+from games.management.commands.freeze import database_failed, unreadable_games
 from games.render.words import counted
 
 
@@ -20,8 +20,8 @@ class Command(BaseCommand):
         try:
             released = restore.release(now=timezone.now())
         except Error as fault:
-            raise CommandError(cut_short(fault, "released", "release")) from fault
+            raise CommandError(database_failed(fault, "released", "release")) from fault
         games = counted(released.games.count, "game runs", "games run")
         self.stdout.write(f"{games} on; mail {'goes out again' if released.mail else 'was not held'}")
         if released.games.failed:
-            raise CommandError(left_over(released.games, "released", "release"))
+            raise CommandError(unreadable_games(released.games, "released", "release"))
