@@ -34,7 +34,7 @@ def violations(page: Page, *, preload: bool = True) -> list[str]:
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
-def test_axe_finds_nothing(new_page: Callable[..., Page], cast: Cast, place: Place) -> None:
+def test_axe_finds_no_violations(new_page: Callable[..., Page], cast: Cast, place: Place) -> None:
     page = new_page(cast.person(place), reduced_motion="reduce")
     place.open(page, cast)
     for scheme, width in VIEWS:
@@ -43,7 +43,7 @@ def test_axe_finds_nothing(new_page: Callable[..., Page], cast: Cast, place: Pla
         assert violations(page) == [], f"{place.name}, {scheme}, at {width} px"
 
 
-def test_axe_finds_what_it_should(new_page: Callable[..., Page], site: str) -> None:
+def test_axe_finds_seeded_violations(new_page: Callable[..., Page], site: str) -> None:
     page = new_page()
     page.goto("/about/")
     page.evaluate(FAULT)

@@ -51,7 +51,7 @@ def with_news(cast: Cast) -> Game:
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 @pytest.mark.parametrize("what", ["news", "plain"])
-def test_the_actions_and_the_hand_need_no_scrolling(
+def test_actions_and_hand_are_visible_without_scrolling(
     new_page: Callable[..., Page], cast: Cast, what: str, width: int, height: int
 ) -> None:
     page = new_page(cast.alice, viewport={"width": width, "height": height})
@@ -68,7 +68,7 @@ def test_the_actions_and_the_hand_need_no_scrolling(
 
 
 @pytest.mark.parametrize("position", [MANY, STACK])
-def test_a_long_hand_that_takes_the_focus_leaves_the_headline_clear_of_the_header(
+def test_focusing_a_long_hand_does_not_hide_the_headline(
     new_page: Callable[..., Page], cast: Cast, position: Mapping[str, Any]
 ) -> None:
     long = [*position["hands"][0], "r0", "r5", "y7", "b4", "g0", "gS", "bS", "W6"]
@@ -86,7 +86,7 @@ def test_a_long_hand_that_takes_the_focus_leaves_the_headline_clear_of_the_heade
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_while_choosing_the_chooser_is_what_stands_there(
+def test_an_open_chooser_is_visible_without_scrolling(
     new_page: Callable[..., Page], cast: Cast, width: int, height: int
 ) -> None:
     page = new_page(cast.alice, viewport={"width": width, "height": height})
@@ -95,7 +95,7 @@ def test_while_choosing_the_chooser_is_what_stands_there(
     assert page.locator("#draw").count() == 0
 
 
-def test_the_hand_stays_in_view_below_an_open_chooser(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_the_hand_stays_visible_below_an_open_chooser(new_page: Callable[..., Page], cast: Cast) -> None:
     page = new_page(cast.alice, viewport={"width": 1280, "height": 800})
     code = cast.table(MANY).game.code
     for card in ("W6", "r7"):

@@ -51,7 +51,7 @@ def take_pictures(page: Page, name: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 860, 1280])
-def test_the_table_is_as_high_under_the_longest_name_as_under_the_shortest(
+def test_the_height_of_the_table_does_not_depend_on_the_top_cards_name(
     new_page: Callable[..., Page], cast: Cast, width: int
 ) -> None:
     """Else the hand moves between two turns."""

@@ -52,7 +52,7 @@ def test_a_waiting_page_turns_into_the_game(new_page: Callable[..., Page], alice
     assert host.locator("#headline").inner_text() != friend.locator("#headline").inner_text()
 
 
-def test_the_invitation_link_is_copied_by_one_click(new_page: Callable[..., Page], alice: User, site: str) -> None:
+def test_one_click_copies_the_invitation_link(new_page: Callable[..., Page], alice: User, site: str) -> None:
     game: Game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game
     page = new_page(alice, permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"/games/{game.code}/")
@@ -71,7 +71,9 @@ def test_a_double_click_makes_one_table(new_page: Callable[..., Page], site: str
     assert Game.objects.count() == 1
 
 
-def test_an_end_is_seen_once_its_page_was_open(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+def test_opening_the_page_marks_the_end_of_a_game_as_seen(
+    new_page: Callable[..., Page], alice: User, bob: User
+) -> None:
     game = table_after([alice, bob], 10_000, seed=3).game
     page = new_page(alice)
     page.goto("/")
@@ -82,7 +84,9 @@ def test_an_end_is_seen_once_its_page_was_open(new_page: Callable[..., Page], al
     expect(page.locator("#group-over")).to_have_count(0)
 
 
-def test_without_scripts_an_end_is_seen_by_going_on(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+def test_without_scripts_leaving_the_page_by_its_button_marks_the_end_as_seen(
+    new_page: Callable[..., Page], alice: User, bob: User
+) -> None:
     game = table_after([alice, bob], 10_000, seed=3).game
     page = new_page(alice, java_script_enabled=False)
     page.goto(game.get_absolute_url())

@@ -11,9 +11,7 @@ from games.web.log import LINES
 from tests.support.tables import table_after
 
 
-def test_an_address_of_a_move_from_before_there_were_pages_finds_it(
-    site: str, new_page: Callable[..., Page], alice: User, bob: User
-) -> None:
+def test_old_links_to_a_move_find_its_page(site: str, new_page: Callable[..., Page], alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], 10_000, seed=3, earlier=4)
     assert table.game.version > LINES
     page, log = new_page(alice), f"/games/{table.game.code}/log/"

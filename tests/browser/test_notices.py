@@ -25,7 +25,7 @@ def news(cast: Cast, text: str) -> str:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_the_bell_leads_to_what_happened(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
+def test_the_bell_leads_to_notices_and_their_games(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
     cache.clear()
     code = news(cast, "Bob catches you not calling UNO.")
     news(cast, "Charlie catches you not calling UNO.")
@@ -41,7 +41,7 @@ def test_the_bell_leads_to_what_happened(new_page: Callable[..., Page], cast: Ca
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_choices_are_kept(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
+def test_notice_settings_are_saved(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
     page = new_page(cast.alice, java_script_enabled=scripts)
     page.goto("/accounts/me/")
     page.get_by_role("link", name="Notice settings").click()
@@ -57,7 +57,9 @@ def test_choices_are_kept(new_page: Callable[..., Page], cast: Cast, scripts: bo
 
 
 @pytest.mark.in_process
-def test_an_open_page_hears_the_bell_and_says_that_its_reader_looks(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_an_open_page_updates_the_bell_and_marks_its_reader_as_viewing(
+    new_page: Callable[..., Page], cast: Cast
+) -> None:
     cache.clear()
     table = cast.table({**MANY, "turn": 1})
     page = new_page(cast.alice)
@@ -69,7 +71,7 @@ def test_an_open_page_hears_the_bell_and_says_that_its_reader_looks(new_page: Ca
     expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible()
 
 
-def test_a_page_in_the_background_does_not_count_as_looking(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_a_background_page_does_not_count_as_viewing(new_page: Callable[..., Page], cast: Cast) -> None:
     table = cast.table({**MANY, "turn": 1})
     page = new_page(cast.alice)
     page.goto(f"/games/{table.game.code}/")

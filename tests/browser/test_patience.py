@@ -47,7 +47,7 @@ def page(browser: Browser, site: str, alice: User) -> Iterator[Page]:
     assert [complaint for complaint in visitors.complaints if "status of 503" not in complaint] == []
 
 
-def test_it_comes_back_by_itself_and_stands_still_until_then(page: Page, away: Away) -> None:
+def test_the_page_reloads_once_the_site_is_back(page: Page, away: Away) -> None:
     well = [False]
     page.route("**/healthz", lambda route: route.continue_() if well[0] else route.fulfill(status=503))
     away.goes()
@@ -76,7 +76,7 @@ window.setTimeout = (what, wait, ...rest) => {
 """
 
 
-def test_a_page_that_stays_busy_on_a_healthy_site_is_asked_for_ever_more_rarely(page: Page, away: Away) -> None:
+def test_a_page_that_stays_busy_retries_less_and_less_often(page: Page, away: Away) -> None:
     page.route("**/healthz", lambda route: route.fulfill(status=200))
     page.add_init_script(WAITS)
     waits: list[int] = []
@@ -89,7 +89,7 @@ def test_a_page_that_stays_busy_on_a_healthy_site_is_asked_for_ever_more_rarely(
     expect(page.get_by_role("heading", level=1)).not_to_have_text("One moment")
 
 
-def test_what_was_sent_is_not_sent_again(page: Page, away: Away) -> None:
+def test_a_sent_form_is_never_sent_again(page: Page, away: Away) -> None:
     page.goto("/tables/new/")
     away.goes()
     asked: list[tuple[str, str]] = []

@@ -40,7 +40,7 @@ def pages(new_page: Callable[..., Page], alice: User, bob: User) -> tuple[Game, 
     return game, one, other
 
 
-def test_while_people_play(pages: tuple[Game, Page, Page]) -> None:
+def test_heading_title_and_announcements_agree_during_play(pages: tuple[Game, Page, Page]) -> None:
     _, one, other = pages
     agrees(one, "Your turn: play a card or draw")
     agrees(other, "alice’s turn: play or draw")
@@ -55,7 +55,9 @@ def test_while_people_play(pages: tuple[Game, Page, Page]) -> None:
     agrees(one, "Your turn: you owe 6 cards", urgent="you owe 6 cards")
 
 
-def test_in_a_pause_and_after_it(pages: tuple[Game, Page, Page], alice: User, bob: User) -> None:
+def test_heading_title_and_announcements_agree_in_a_pause(
+    pages: tuple[Game, Page, Page], alice: User, bob: User
+) -> None:
     game, one, other = pages
     one.get_by_role("button", name="Red 5").click()
     agrees(other, "Your turn", urgent="Your turn")
@@ -69,7 +71,9 @@ def test_in_a_pause_and_after_it(pages: tuple[Game, Page, Page], alice: User, bo
     expect(other.locator("#live-polite")).to_contain_text("Your turn")
 
 
-def test_when_the_game_is_called_off(pages: tuple[Game, Page, Page], ann: User) -> None:
+def test_heading_title_and_announcements_agree_when_a_game_is_called_off(
+    pages: tuple[Game, Page, Page], ann: User
+) -> None:
     game, one, other = pages
     tables.void_game(game_id=game.pk, by=ann, reason="To see what happens", now=timezone.now())
     for page in (one, other):
@@ -77,7 +81,7 @@ def test_when_the_game_is_called_off(pages: tuple[Game, Page, Page], ann: User) 
         expect(page.locator("#live-polite")).to_contain_text("This game was called off.")
 
 
-def test_when_somebody_has_won(pages: tuple[Game, Page, Page]) -> None:
+def test_heading_title_and_announcements_agree_after_a_win(pages: tuple[Game, Page, Page]) -> None:
     game, one, other = pages
     one.get_by_role("button", name="Red 5").click()
     agrees(other, "Your turn", urgent="Your turn")
@@ -89,7 +93,7 @@ def test_when_somebody_has_won(pages: tuple[Game, Page, Page]) -> None:
     assert (ended.status, ended.winner) == (Game.Status.OVER, 1)
 
 
-def test_what_was_urgent_does_not_stand_for_ever(pages: tuple[Game, Page, Page]) -> None:
+def test_urgent_announcements_are_cleared_after_a_while(pages: tuple[Game, Page, Page]) -> None:
     _, one, other = pages
     other.clock.install()
     one.get_by_role("button", name="Red 5").click()

@@ -194,7 +194,7 @@ def shows(page: Page, wanted: int) -> None:
 
 
 @pytest.mark.smoke
-def test_two_people_see_each_other_s_moves_within_a_second(new_page: NewPage, alice: User, bob: User) -> None:
+def test_players_see_each_others_moves_within_a_second(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     pages = [new_page(alice), new_page(bob)]
     for page in pages:
@@ -211,7 +211,7 @@ def test_two_people_see_each_other_s_moves_within_a_second(new_page: NewPage, al
     assert version(pages[0]) == version(pages[1]) >= 4
 
 
-def test_another_s_move_steals_no_focus_and_closes_nothing(new_page: NewPage, alice: User, bob: User) -> None:
+def test_another_players_move_keeps_focus_and_open_details(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     page, other = new_page(alice), new_page(bob)
     for each in (page, other):
@@ -246,7 +246,7 @@ def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(new_page: NewPage,
 
 
 @pytest.mark.smoke
-def test_a_card_that_does_not_fit_says_why_and_names_its_rule(new_page: NewPage, alice: User, bob: User) -> None:
+def test_an_unplayable_card_gives_the_reason_and_its_rule(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     page = new_page(alice)
     open_game(page, table.game)
@@ -259,7 +259,7 @@ def test_a_card_that_does_not_fit_says_why_and_names_its_rule(new_page: NewPage,
 
 
 @pytest.mark.smoke
-def test_every_letter_key_does_what_the_help_says(new_page: NewPage, alice: User, bob: User) -> None:
+def test_every_shortcut_does_what_the_help_says(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob, hands=[["r5", "b1"], ["r4"]], exposed=[1])
     page = new_page(alice)
     open_game(page, table.game)
@@ -294,7 +294,7 @@ def test_every_letter_key_does_what_the_help_says(new_page: NewPage, alice: User
     expect(page.locator("#log")).to_be_focused()
 
 
-def test_letter_keys_can_be_switched_off(new_page: NewPage, alice: User, bob: User) -> None:
+def test_shortcuts_can_be_turned_off(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     page = new_page(alice)
     open_game(page, table.game)
@@ -308,7 +308,7 @@ def test_letter_keys_can_be_switched_off(new_page: NewPage, alice: User, bob: Us
     expect(page.locator("#live-polite")).not_to_contain_text("Red 3.")
 
 
-def test_a_page_that_lost_its_socket_finds_the_move_by_itself(new_page: NewPage, alice: User, bob: User) -> None:
+def test_a_page_without_a_socket_finds_moves_by_polling(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     page, deaf = new_page(alice), new_page(bob)
     deaf.add_init_script("window.WebSocket = class extends EventTarget { static OPEN = 1; readyState = 3; };")
@@ -322,7 +322,7 @@ def test_a_page_that_lost_its_socket_finds_the_move_by_itself(new_page: NewPage,
 
 
 @pytest.mark.in_process
-def test_an_open_page_shows_the_next_deal_and_then_another_s_rematch(
+def test_an_open_page_shows_the_next_deal_and_a_rematch_request(
     new_page: NewPage, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The process that saved the last move died before it dealt: somebody else deals a moment later.
@@ -351,7 +351,7 @@ def test_an_open_page_shows_the_next_deal_and_then_another_s_rematch(
         assert version(page) == 1
 
 
-def test_a_finished_game_s_page_shows_another_s_rematch(new_page: NewPage, alice: User, bob: User) -> None:
+def test_a_finished_games_page_shows_a_rematch_request(new_page: NewPage, alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob])
     page, other = new_page(alice), new_page(bob)
     open_game(page, table.game)
@@ -368,9 +368,7 @@ def test_a_finished_game_s_page_shows_another_s_rematch(new_page: NewPage, alice
     page.locator("#hand").wait_for()
 
 
-def test_refusals_with_400_and_403_are_shown_but_never_a_page_within_the_page(
-    new_page: NewPage, alice: User, bob: User
-) -> None:
+def test_refusals_are_shown_without_a_page_inside_the_page(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     page = new_page(alice)
     open_game(page, table.game)

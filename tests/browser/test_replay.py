@@ -17,7 +17,7 @@ def table(site: str, alice: User, bob: User) -> Table:
     return table_after([alice, bob, "careful"], 10_000, seed=3)
 
 
-def test_the_arrow_keys_step_and_the_focus_stays(new_page: Callable[..., Page], alice: User, table: Table) -> None:
+def test_arrow_keys_step_and_keep_the_focus(new_page: Callable[..., Page], alice: User, table: Table) -> None:
     page = new_page(alice)
     page.goto(f"/games/{table.game.code}/")
     page.locator("#replay").click()

@@ -54,23 +54,23 @@ def b(bob: User) -> Program:
     return Program(bob)
 
 
-def test_it_says_who_i_am(a: Program, alice: User) -> None:
+def test_me_returns_the_callers_account(a: Program, alice: User) -> None:
     me = a.get("me").json()
     assert (me["username"], me["guest"], me["waiting"]) == (alice.username, False, 0)
 
 
 @pytest.mark.parametrize("path", ["me", "games", "games/abc", "games/abc/moves", "games/abc/record"])
-def test_who_is_unknown_is_told_so_first(path: str) -> None:
+def test_authentication_is_checked_first(path: str) -> None:
     response = Client().get(f"/api/v1/{path}")
     assert (response.status_code, response.json()["error"]) == (401, "unauthorized")
 
 
 @pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer ", "Basic YTpi", "nonsense"])
-def test_a_wrong_token_is_no_token(header: str) -> None:
+def test_a_wrong_token_is_unauthorized(header: str) -> None:
     assert Client(headers={"authorization": header}).get("/api/v1/me").status_code == 401
 
 
-def test_a_new_table_answers_201_and_the_whole_view(a: Program) -> None:
+def test_creating_a_table_returns_201_and_the_whole_view(a: Program) -> None:
     response = a.post("games", {"players": 4, "bots": 3, "bot_pause": 0.0})
     assert response.status_code == 201
     view = response.json()
@@ -104,7 +104,7 @@ def test_an_open_table_has_no_cards_yet(a: Program) -> None:
         {"bots": 10**30},
     ],
 )
-def test_a_malformed_table_is_400(a: Program, body: Any) -> None:
+def test_malformed_table_options_are_400(a: Program, body: Any) -> None:
     response = a.post("games", body)
     assert (response.status_code, response.json()["error"]) == (400, "malformed")
     assert not Game.objects.exists()
@@ -120,20 +120,20 @@ def test_a_call_without_a_body_takes_none(a: Program, alice: User, bob: User, ca
 
 
 @pytest.mark.parametrize("body", ["", "{}", "null"])
-def test_nothing_may_be_said_as_one_likes(a: Program, body: str) -> None:
+def test_a_call_without_a_body_accepts_null_or_an_empty_object(a: Program, body: str) -> None:
     code = a.post("games", {"players": 3}).json()["id"]
     assert a.post(f"games/{code}/leave", body).status_code == 200
 
 
 @pytest.mark.parametrize("call", ["moves", "join", "leave", "start"])
-def test_that_the_game_is_over_has_one_rule(a: Program, alice: User, bob: User, call: str) -> None:
+def test_a_finished_game_is_refused_with_end_1(a: Program, alice: User, bob: User, call: str) -> None:
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     assert a.post(f"games/{code}/moves", {"move": "leave"}).json()["status"] == "over"
     answer = a.post(f"games/{code}/{call}", {"move": "draw", "version": 0} if call == "moves" else {})
     assert (answer.status_code, answer.json()["error"], answer.json()["rule"]) == (409, "over", "END-1")
 
 
-def test_a_move_answers_with_the_new_view(a: Program, alice: User, bob: User) -> None:
+def test_a_move_returns_the_new_view(a: Program, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     response = a.post(f"games/{table.game.code}/moves", {"move": "play r5", "version": 0, "token": "t"})
     assert response.status_code == 200
@@ -160,7 +160,7 @@ def test_a_move_answers_with_the_new_view(a: Program, alice: User, bob: User) ->
         ({"move": "take", "version": 0}, 422, "nothing_to_take", "STACK-3"),
     ],
 )
-def test_a_refused_move_says_why(
+def test_a_refused_move_gives_the_reason(
     a: Program, alice: User, bob: User, body: dict[str, Any], status: int, error: str, rule: str | None
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
@@ -172,7 +172,7 @@ def test_a_refused_move_says_why(
     assert set(answer) == {"error", "message", "rule", "version"}
 
 
-def test_a_spectator_sees_no_hand_and_moves_nothing(alice: User, bob: User, charlie: User) -> None:
+def test_a_spectator_sees_no_hand_and_cannot_move(alice: User, bob: User, charlie: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     c = Program(charlie)
     view = c.get(f"games/{table.game.code}").json()
@@ -181,7 +181,7 @@ def test_a_spectator_sees_no_hand_and_moves_nothing(alice: User, bob: User, char
     assert (response.status_code, response.json()["error"]) == (403, "not_seated")
 
 
-def test_a_private_table_is_not_there_for_others(alice: User, bob: User, charlie: User) -> None:
+def test_a_private_table_is_not_found_by_others(alice: User, bob: User, charlie: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     c = Program(charlie)
     for response in (
@@ -193,7 +193,7 @@ def test_a_private_table_is_not_there_for_others(alice: User, bob: User, charlie
         assert (response.status_code, response.json()["error"]) == (404, "not_found")
 
 
-def test_it_lists_public_tables_up_to_a_bound(
+def test_the_list_of_public_tables_is_bounded(
     a: Program, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lists, "PUBLIC_LISTED", 4)
@@ -208,7 +208,7 @@ def test_it_lists_public_tables_up_to_a_bound(
     assert a.get("games").json()["count"] == 4
 
 
-def test_it_lists_my_games_most_urgent_first(a: Program, alice: User, bob: User) -> None:
+def test_my_games_are_listed_most_urgent_first(a: Program, alice: User, bob: User) -> None:
     waiting_for_bob = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
     waiting_for_me = table_at(TWO_HANDS, [alice, bob])
     mine = a.get("games", mine=1).json()
@@ -221,11 +221,11 @@ def test_it_lists_my_games_most_urgent_first(a: Program, alice: User, bob: User)
 
 
 @pytest.mark.parametrize("query", [{"limit": 101}, {"limit": 0}, {"offset": -1}, {"mine": "perhaps"}])
-def test_a_malformed_list_is_400(a: Program, query: dict[str, Any]) -> None:
+def test_malformed_list_parameters_are_400(a: Program, query: dict[str, Any]) -> None:
     assert a.get("games", **query).status_code == 400
 
 
-def test_the_log_is_told_as_each_may_know_it(a: Program, b: Program, alice: User, bob: User) -> None:
+def test_each_viewer_gets_their_own_log(a: Program, b: Program, alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1", "y1"], ["r4", "g3"]], "draw_pile": ["y8", "r9", "g1"]}
     table = table_at(position, [alice, bob])
     a.post(f"games/{table.game.code}/moves", {"move": "draw", "version": 0})
@@ -239,7 +239,7 @@ def test_the_log_is_told_as_each_may_know_it(a: Program, b: Program, alice: User
     assert a.get(f"games/{table.game.code}/moves", after=1).json()["moves"] == []
 
 
-def test_the_record_is_there_once_the_game_is_over(a: Program, b: Program) -> None:
+def test_the_record_is_available_once_the_game_is_over(a: Program, b: Program) -> None:
     code = a.post("games", {"players": 2, "bot_pause": 0.0}).json()["id"]
     b.post(f"games/{code}/join")
     assert a.get(f"games/{code}/record").status_code == 404
@@ -300,7 +300,7 @@ def test_a_move_request_needs_at_most_ten_statements(
 @pytest.mark.parametrize(
     "path", ["games/%00", "games/%00/moves", "games/%00/record", "games/x%00y", "games/" + "9" * 400]
 )
-def test_what_is_no_code_is_no_table(a: Program, path: str) -> None:
+def test_an_impossible_code_is_not_found(a: Program, path: str) -> None:
     response = a.client.get(f"/api/v1/{path}")
     assert (response.status_code, response.json()["error"]) == (404, "not_found")
 
@@ -319,7 +319,7 @@ def test_a_table_locked_for_too_long_is_busy(
     assert response.headers["Retry-After"] == "2"
 
 
-def test_a_person_is_shown_under_the_name_of_now(a: Program, alice: User, bob: User) -> None:
+def test_seats_show_current_names(a: Program, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     User.objects.filter(pk=bob.pk).update(display_name="Bobby")
     waiting = a.post("games", {"players": 3}).json()["id"]
@@ -329,6 +329,6 @@ def test_a_person_is_shown_under_the_name_of_now(a: Program, alice: User, bob: U
     assert [item["seats"][0]["name"] for item in a.get("games", mine=1).json()["items"]] == ["Al", "Al"]
 
 
-def test_a_new_table_takes_what_a_table_is_made_of() -> None:
+def test_the_api_accepts_every_table_option() -> None:
     made_of = {one.name: getattr(lobby.TableOptions(), one.name) for one in fields(lobby.TableOptions)}
     assert NewGame().model_dump() == made_of

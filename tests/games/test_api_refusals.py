@@ -54,7 +54,7 @@ def refused(response: Any, status: int, error: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", ["nonsense", "", "me/", "games/", "games/abc/nonsense", "games/abc/moves/", "me/%00"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
-def test_an_unknown_address_is_404_for_everybody(program: Client, path: str, method: str) -> None:
+def test_an_unknown_address_is_404_for_everyone(program: Client, path: str, method: str) -> None:
     for client in (program, Client(enforce_csrf_checks=True)):
         response = client.generic(method, f"/api/v1/{path}")
         assert response.status_code == 404
@@ -69,7 +69,7 @@ def test_an_address_outside_version_1_is_404(address: str) -> None:
 
 @pytest.mark.parametrize("path", sorted({path for _, path in CALLS}))
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
-def test_a_method_that_a_call_does_not_take_is_405(program: Client, table: Table, path: str, method: str) -> None:
+def test_an_unsupported_method_is_405(program: Client, table: Table, path: str, method: str) -> None:
     taken = {known for known, where in CALLS if where == path}
     taken |= {"HEAD"} if "GET" in taken else set()
     if method in taken:
@@ -83,7 +83,7 @@ def test_a_method_that_a_call_does_not_take_is_405(program: Client, table: Table
 
 
 @pytest.mark.parametrize("path", ["openapi.json", "docs"])
-def test_the_documents_are_only_read(path: str) -> None:
+def test_the_openapi_documents_are_read_only(path: str) -> None:
     assert Client().head(f"/api/v1/{path}").status_code == 200
     response = Client().post(f"/api/v1/{path}")
     refused(response, 405, "method_not_allowed")
@@ -100,7 +100,7 @@ def test_head_works_where_get_works(program: Client, table: Table, path: str) ->
 
 
 @pytest.mark.parametrize(("method", "path"), CALLS)
-def test_a_query_field_that_a_call_does_not_have_is_400(program: Client, table: Table, method: str, path: str) -> None:
+def test_an_unknown_query_field_is_400(program: Client, table: Table, method: str, path: str) -> None:
     address = f"/api/v1/{path.format(code=table.game.code)}?nonsense=1&code={table.game.code}"
     body = MOVE if path.endswith("moves") else b"{}"
     answer = refused(program.generic(method, address, body, JSON), 400, "malformed")
@@ -115,12 +115,12 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_a_query_field_of_another_form_is_400(program: Client, query: str) -> None:
+def test_a_query_field_of_the_wrong_type_is_400(program: Client, query: str) -> None:
     refused(program.get(f"/api/v1/games?{query}"), 400, "malformed")
 
 
 @pytest.mark.parametrize("after", ["-1", "abc", "%00", str(2**31), "9" * 5000, "1.5", ""])
-def test_a_log_after_no_version_is_400(program: Client, table: Table, after: str) -> None:
+def test_an_invalid_after_is_400(program: Client, table: Table, after: str) -> None:
     refused(program.get(f"/api/v1/games/{table.game.code}/moves?after={after}"), 400, "malformed")
 
 
@@ -160,14 +160,14 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_a_body_that_is_no_move_is_400(program: Client, table: Table, body: str) -> None:
+def test_an_invalid_move_body_is_400(program: Client, table: Table, body: str) -> None:
     response = program.generic("POST", f"/api/v1/games/{table.game.code}/moves", BODIES[body], JSON)
     answer = refused(response, 400, "malformed")
     assert len(answer["message"]) < 300
 
 
 @pytest.mark.parametrize("version", [-1, 10**30, 2**31, 2**63])
-def test_a_version_that_cannot_be_is_stale(program: Client, table: Table, version: int) -> None:
+def test_an_impossible_version_is_stale(program: Client, table: Table, version: int) -> None:
     body = json.dumps({"move": "play r5", "version": version})
     response = program.post(f"/api/v1/games/{table.game.code}/moves", body, content_type=JSON)
     assert refused(response, 409, "stale")["version"] == 0
@@ -189,14 +189,14 @@ TABLES = {
 
 
 @pytest.mark.parametrize("body", TABLES)
-def test_a_body_that_is_no_table_is_400(program: Client, body: str) -> None:
+def test_an_invalid_table_body_is_400(program: Client, body: str) -> None:
     refused(program.generic("POST", "/api/v1/games", TABLES[body], JSON), 400, "malformed")
     assert not Game.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["text/plain", "multipart/form-data; boundary=x", "application/xml", "nonsense"])
 @pytest.mark.parametrize("by", ["token", "session"])
-def test_a_body_that_calls_itself_something_else_is_400(alice: User, program: Client, name: str, by: str) -> None:
+def test_a_body_with_another_content_type_is_400(alice: User, program: Client, name: str, by: str) -> None:
     client = program if by == "token" else logged_in(alice)
     answer = refused(client.generic("POST", "/api/v1/games", b"{}", name), 400, "malformed")
     assert "JSON" in answer["message"]
@@ -212,7 +212,7 @@ def test_a_body_that_calls_itself_something_else_is_400(alice: User, program: Cl
         "application/x-www-form-urlencoded",
     ],
 )
-def test_json_by_its_name_or_by_none_is_read(program: Client, table: Table, name: str) -> None:
+def test_json_is_read_with_the_right_content_type_or_none(program: Client, table: Table, name: str) -> None:
     response = program.generic("POST", f"/api/v1/games/{table.game.code}/moves", MOVE, name)
     assert (response.status_code, response.json()["version"]) == (200, 1)
 
@@ -228,13 +228,13 @@ def test_a_broken_or_huge_body_is_refused(alice: User, program: Client, name: st
         refused(response, response.status_code, response.json()["error"])
 
 
-def test_401_comes_before_everything_but_the_address() -> None:
+def test_authentication_comes_before_all_checks_except_the_address() -> None:
     response = Client().generic("POST", "/api/v1/games/abc/moves?nonsense=1", b"\xff", "text/plain")
     refused(response, 401, "unauthorized")
     assert response.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_the_order_of_refusals(alice: User, bob: User, charlie: User) -> None:
+def test_refusals_have_a_fixed_order(alice: User, bob: User, charlie: User) -> None:
     """Each request has every fault of those after it, too."""
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     over = table_at(TWO_HANDS, [alice, bob])
@@ -259,7 +259,7 @@ def test_the_order_of_refusals(alice: User, bob: User, charlie: User) -> None:
 @pytest.mark.parametrize(
     "header", ["Bearer \xff", "Bearer nomercy_\x00", "Bearer " + "x" * 5000, "Bearer a b", "bearer", "Basic \xff"]
 )
-def test_a_header_that_is_no_token_is_401(header: str) -> None:
+def test_a_malformed_authorization_header_is_401(header: str) -> None:
     refused(Client(headers={"authorization": header}).get("/api/v1/me"), 401, "unauthorized")
 
 
@@ -267,7 +267,7 @@ def test_a_request_for_another_host_is_400() -> None:
     refused(Client(headers={"host": "elsewhere.example.org"}).get("/api/v1/me"), 400, "malformed")
 
 
-def test_what_breaks_is_told_without_details(program: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_error_reveals_no_details(program: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> int:
         raise RuntimeError("a secret")
 

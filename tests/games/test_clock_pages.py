@@ -132,7 +132,7 @@ def test_a_stack_that_the_clock_took_is_marked_in_the_log(alice: User, bob: User
     assert "draws 2 cards and loses the turn (time ran out)." in page(as_bob, here)
 
 
-def test_misses_and_vacations_are_shown_to_all(table: Table, alice: User, as_bob: Client) -> None:
+def test_misses_and_vacations_are_shown_to_everyone(table: Table, alice: User, as_bob: Client) -> None:
     User.objects.filter(pk=alice.pk).update(vacation_until=timezone.now() + 3 * DAY)
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
     shown = page(as_bob, table)

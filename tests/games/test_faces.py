@@ -28,7 +28,7 @@ def test_a_face_shows_its_colour_as_class_letter_and_shape(card: str) -> None:
     assert badge[0][0].tag == SHAPES[color]
 
 
-def test_there_is_a_glyph_for_every_symbol_and_no_other() -> None:
+def test_every_symbol_has_a_glyph_and_there_are_no_others() -> None:
     assert set(GLYPHS) == {face_of(card).symbol for card in CARDS}
 
 
@@ -36,7 +36,7 @@ def test_two_cards_never_share_a_face() -> None:
     assert len({face(card) for card in CARDS}) == len(CARDS)
 
 
-def test_a_text_that_is_no_card_has_no_face() -> None:
+def test_text_that_is_not_a_card_raises_key_error() -> None:
     with pytest.raises(KeyError):
         face("r99")
 
@@ -44,13 +44,13 @@ def test_a_text_that_is_no_card_has_no_face() -> None:
 @pytest.mark.parametrize(
     "markup", [face("rD"), face("WC"), shape("y"), BACK, MARK], ids=["D", "WC", "y", "back", "mark"]
 )
-def test_nothing_drawn_breaks_the_content_security_policy(markup: str) -> None:
+def test_faces_obey_the_content_security_policy(markup: str) -> None:
     for forbidden in ("style=", "<script", "href=", " on"):
         assert forbidden not in markup
 
 
 @pytest.mark.parametrize("card", CARDS)
-def test_only_a_0_and_a_7_have_words_that_show_where_numbers_move_hands(card: str) -> None:
+def test_only_0_and_7_have_captions_about_hands(card: str) -> None:
     words = {"0": ["PASS HANDS"], "7": ["SWAP HANDS"]}.get(face_of(card).symbol, [])
     svg = ET.fromstring(face(card))  # noqa: S314  # our own markup
     assert [text.text for text in svg.iter("text") if "swap" in (text.get("class") or "").split()] == words

@@ -89,7 +89,9 @@ def test_the_title_counts_the_games_that_wait(table: Table, alice: User, bob: Us
 
 
 @pytest.mark.parametrize("htmx", [False, True])
-def test_the_next_game_is_another_one(table: Table, alice: User, bob: User, as_alice: Client, htmx: bool) -> None:
+def test_the_link_to_the_next_game_skips_the_current_one(
+    table: Table, alice: User, bob: User, as_alice: Client, htmx: bool
+) -> None:
     headers = {"HX-Request": "true"} if htmx else {}
     url = table.game.get_absolute_url()
     assert '<b id="next-count">0</b>' in as_alice.get(url, headers=headers).content.decode()
@@ -100,7 +102,7 @@ def test_the_next_game_is_another_one(table: Table, alice: User, bob: User, as_a
     assert f'href="/next/?after={table.game.code}"' in html
 
 
-def test_without_scripts_a_page_that_waits_looks_again(table: Table, as_alice: Client, as_bob: Client) -> None:
+def test_without_scripts_a_waiting_page_reloads(table: Table, as_alice: Client, as_bob: Client) -> None:
     url = table.game.get_absolute_url()
     refresh = f'<noscript><meta http-equiv="refresh" content="10; url={url}"></noscript>'
     assert refresh in as_bob.get(url).content.decode()
@@ -109,7 +111,7 @@ def test_without_scripts_a_page_that_waits_looks_again(table: Table, as_alice: C
     assert ("http-equiv" in stopped, f'<a href="{url}">Reload it' in stopped) == (False, True)
 
 
-def test_htmx_gets_the_fragment_and_caches_know(table: Table, as_alice: Client) -> None:
+def test_htmx_gets_a_fragment_that_varies_by_header(table: Table, as_alice: Client) -> None:
     page, part = as_alice.get(address(table)), fragment(as_alice, table)
     assert b"<!doctype html>" in page.content
     assert b"<!doctype html>" not in part.content
@@ -124,11 +126,11 @@ def test_an_open_table_shows_its_lobby(alice: User, as_alice: Client) -> None:
     assert "1 seat is free" in text_of(as_alice.get(address(table)))
 
 
-def test_a_lobby_whose_game_has_begun_is_told_to_load_the_page(table: Table, as_alice: Client) -> None:
+def test_an_open_lobby_reloads_when_the_game_starts(table: Table, as_alice: Client) -> None:
     assert fragment(as_alice, table, "?lobby=1").headers["HX-Refresh"] == "true"
 
 
-def test_a_table_that_is_not_there_or_not_for_me_is_not_found(alice: User, bob: User, charlie: User) -> None:
+def test_missing_and_private_tables_are_not_found(alice: User, bob: User, charlie: User) -> None:
     private = table_at(TWO_HANDS, [alice, bob], is_public=False)
     browser = logged_in(charlie)
     for path in ("/games/nosuchgame/", address(private), address(private, "log/"), address(private, "record/")):
@@ -136,7 +138,7 @@ def test_a_table_that_is_not_there_or_not_for_me_is_not_found(alice: User, bob: 
     assert post(browser, private, "draw").status_code == 404
 
 
-def test_who_came_by_the_link_sees_a_private_table(alice: User, bob: User, charlie: User) -> None:
+def test_a_visitor_with_the_link_sees_a_private_table(alice: User, bob: User, charlie: User) -> None:
     private = table_at(TWO_HANDS, [alice, bob], is_public=False)
     browser = logged_in(charlie)
     session = browser.session
@@ -147,13 +149,13 @@ def test_who_came_by_the_link_sees_a_private_table(alice: User, bob: User, charl
     assert b'name="move"' not in page.content
 
 
-def test_a_move_without_scripts_is_answered_by_a_redirect(table: Table, as_alice: Client) -> None:
+def test_a_move_without_scripts_redirects(table: Table, as_alice: Client) -> None:
     response = post(as_alice, table, "play r5")
     assert (response.status_code, response.headers["Location"]) == (303, f"{address(table)}#headline")
     assert log_of(table) == ["0 play r5"]
 
 
-def test_a_move_by_htmx_is_answered_by_the_page_as_it_is_then(table: Table, as_alice: Client) -> None:
+def test_a_move_by_htmx_returns_the_new_page(table: Table, as_alice: Client) -> None:
     response = post(as_alice, table, "play r5", htmx=True)
     assert response.status_code == 200
     assert b'data-version="1"' in response.content
@@ -169,7 +171,7 @@ def test_the_uno_toggle_calls_with_the_play(alice: User, bob: User, as_alice: Cl
     assert position.declared == (0,)
 
 
-def test_the_toggle_is_not_there_when_no_play_leaves_one_card(table: Table, as_alice: Client) -> None:
+def test_the_uno_toggle_is_hidden_when_no_play_leaves_one_card(table: Table, as_alice: Client) -> None:
     assert b'id="uno"' not in as_alice.get(address(table)).content
 
 
@@ -195,21 +197,21 @@ def test_without_scripts_the_chooser_has_an_address(wilds: Table, as_alice: Clie
     assert "2 cards" in text_of(page)
 
 
-def test_an_open_chooser_outlives_the_poke_of_another_s_call(wilds: Table, as_alice: Client) -> None:
+def test_an_open_chooser_survives_an_update(wilds: Table, as_alice: Client) -> None:
     page = as_alice.get(address(wilds, "?choose=W6")).content.decode()
     again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="poke"', page)
     assert again is not None
     assert b'id="chooser"' in fragment(as_alice, wilds, again[1].replace("&amp;", "&")).content
 
 
-def test_asking_for_a_chooser_of_a_card_one_does_not_hold_shows_none(wilds: Table, as_alice: Client) -> None:
+def test_there_is_no_chooser_for_a_card_that_the_reader_does_not_hold(wilds: Table, as_alice: Client) -> None:
     for card in ("W10", "zz", "b1", "r7 swap 1", "<b>"):
         page = as_alice.get(address(wilds), {"choose": card})
         assert page.status_code == 200
         assert b'id="chooser"' not in page.content
 
 
-def test_a_roulette_aimed_at_me_asks_for_its_colour_at_once(alice: User, bob: User, as_alice: Client) -> None:
+def test_the_target_of_a_roulette_is_asked_for_its_colour(alice: User, bob: User, as_alice: Client) -> None:
     table = table_at({**TWO_HANDS, "discard_pile": ["r3", "WC"], "color": None, "phase": "choose_color"}, [alice, bob])
     page = as_alice.get(address(table))
     assert re.findall(r'value="(color .)"', page.content.decode()) == ["color r", "color y", "color g", "color b"]
@@ -231,7 +233,7 @@ def test_a_roulette_aimed_at_me_asks_for_its_colour_at_once(alice: User, bob: Us
     ],
 )
 @pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
-def test_a_refusal_shows_the_reason_its_rule_and_the_game_as_it_is(
+def test_a_refusal_shows_the_reason_the_rule_and_the_current_game(
     table: Table,
     as_alice: Client,
     move: str,
@@ -259,7 +261,7 @@ def test_an_outsider_s_move_is_refused_with_the_page(table: Table, charlie: User
     assert (b"<!doctype html>" in response.content) is not htmx
 
 
-def test_a_page_whose_table_is_gone_for_its_reader_loads_itself_again(table: Table, charlie: User) -> None:
+def test_a_page_reloads_when_its_reader_loses_access(table: Table, charlie: User) -> None:
     Game.objects.filter(pk=table.game.pk).update(is_public=False)
     browser = logged_in(charlie)
     for response in (fragment(browser, table), post(browser, table, "draw", htmx=True)):
@@ -279,7 +281,7 @@ def test_the_browser_shows_every_refusal_that_is_a_fragment(table: Table, as_ali
     assert [status for status in statuses if swapped(status)] == [400, 403, 409, 422, 429]
 
 
-def test_a_visitor_s_move_leads_to_the_login(table: Table) -> None:
+def test_a_visitors_move_leads_to_the_login(table: Table) -> None:
     response = post(Client(), table, "draw")
     assert (response.status_code, response.headers["Location"]) == (302, f"/accounts/login/?next={address(table)}")
     assert post(Client(), table, "draw", htmx=True).headers["HX-Redirect"] == f"/accounts/login/?next={address(table)}"
@@ -292,16 +294,16 @@ def test_a_second_click_plays_once(table: Table, as_alice: Client) -> None:
     assert log_of(table) == ["0 play r5"]
 
 
-def test_every_page_has_a_token_of_its_own(table: Table, as_alice: Client) -> None:
+def test_every_page_has_its_own_token(table: Table, as_alice: Client) -> None:
     assert field(fragment(as_alice, table), "token") != field(fragment(as_alice, table), "token")
 
 
-def test_the_address_of_moves_sends_a_reader_to_the_game(table: Table, as_alice: Client) -> None:
+def test_a_get_of_the_move_address_redirects_to_the_game(table: Table, as_alice: Client) -> None:
     response = as_alice.get(address(table, "move/"))
     assert (response.status_code, response.headers["Location"]) == (302, address(table))
 
 
-def test_a_poke_tells_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
+def test_an_update_announces_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
     post(as_alice, table, "play r5")
     response = fragment(as_bob, table, "?since=0")
     assert told(response)["polite"] == ["alice plays Red 5."]
@@ -310,7 +312,7 @@ def test_a_poke_tells_what_happened_since(table: Table, as_alice: Client, as_bob
     assert told(fragment(as_bob, table, "?since=nonsense")) == {"polite": [], "assertive": []}
 
 
-def test_the_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client) -> None:
+def test_the_sort_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client) -> None:
     def shown() -> list[str]:
         return re.findall(r'value="play (\w+)"', as_alice.get(address(wilds)).content.decode())
 
@@ -323,7 +325,7 @@ def test_the_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client) -> 
     assert shown() == ["r7", "W6", "b1", "b2", "g2"]
 
 
-def test_one_can_leave_the_game_from_its_page(table: Table, as_alice: Client) -> None:
+def test_a_player_can_resign_from_the_game_page(table: Table, as_alice: Client) -> None:
     assert f'href="{address(table, "resign/")}"' in as_alice.get(address(table)).content.decode()
     asked = as_alice.get(address(table, "resign/"))
     assert "bob wins the game. You can’t come back." in text_of(asked)
@@ -342,7 +344,7 @@ def finished(alice: User, bob: User, as_alice: Client) -> Table:
     return now_of(table)
 
 
-def test_a_finished_game_shows_winner_hands_and_what_next(finished: Table, as_bob: Client) -> None:
+def test_a_finished_game_shows_winner_hands_and_next_steps(finished: Table, as_bob: Client) -> None:
     page = as_bob.get(address(finished))
     text = text_of(page)
     assert "alice wins the game with 57 points." in text
@@ -351,7 +353,7 @@ def test_a_finished_game_shows_winner_hands_and_what_next(finished: Table, as_bo
     assert b'name="move"' not in page.content
 
 
-def test_looking_at_the_end_of_a_game_is_noted_once(finished: Table, as_bob: Client) -> None:
+def test_seeing_the_end_of_a_game_is_stored_once(finished: Table, as_bob: Client) -> None:
     def seen() -> int:
         return Seat.objects.get(game=finished.game, index=1).seen
 
@@ -364,19 +366,19 @@ def test_looking_at_the_end_of_a_game_is_noted_once(finished: Table, as_bob: Cli
     assert as_bob.post(address(finished, "seen/"), headers={"HX-Request": "true"}).status_code == 204
 
 
-def test_who_makes_the_last_move_has_seen_the_end(alice: User, bob: User, as_alice: Client) -> None:
+def test_the_player_of_the_last_move_has_seen_the_end(alice: User, bob: User, as_alice: Client) -> None:
     last = table_at({**TWO_HANDS, "hands": [["r5"], ["r4"]]}, [alice, bob])
     as_alice.post(address(last, "move/"), {"move": "play r5", "version": "0"})
     assert list(Seat.objects.filter(game=last.game).order_by("index").values_list("seen", flat=True)) == [1, 0]
 
 
-def test_the_end_of_a_game_is_not_seen_by_who_cannot_see_it(finished: Table, charlie: User, as_bob: Client) -> None:
+def test_a_person_without_access_cannot_mark_the_end_as_seen(finished: Table, charlie: User, as_bob: Client) -> None:
     Game.objects.filter(pk=finished.game.pk).update(is_public=False)
     assert logged_in(charlie).post(address(finished, "seen/")).status_code == 404
     assert as_bob.get(address(finished, "seen/")).status_code == 405
 
 
-def test_after_a_round_of_a_match_its_result_stays_until_one_moves(
+def test_the_result_of_a_round_stays_until_the_reader_moves(
     alice: User, bob: User, as_alice: Client, as_bob: Client
 ) -> None:
     position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}
@@ -390,9 +392,7 @@ def test_after_a_round_of_a_match_its_result_stays_until_one_moves(
     assert "Round 1: " in text_of(as_alice.get(address(table)))
 
 
-def test_a_page_that_shows_the_end_of_a_round_asks_for_and_is_told_of_the_next_deal(
-    alice: User, bob: User, as_bob: Client
-) -> None:
+def test_a_page_with_the_end_of_a_round_announces_the_next_deal(alice: User, bob: User, as_bob: Client) -> None:
     ended = {"hands": [[], ["r4", "g3", "W6"]], "phase": "over", "winner": 0, "points": 57}
     table = table_at({**TWO_HANDS, **ended}, [alice, bob], target=1000)
     Round.objects.filter(game=table.game).update(ended_at=NOON)
@@ -412,7 +412,7 @@ def test_a_page_that_shows_the_end_of_a_round_asks_for_and_is_told_of_the_next_d
     assert told(dealt)["assertive"][0].startswith("Your turn:")
 
 
-def test_a_finished_game_s_page_listens_and_shows_another_s_rematch(
+def test_a_finished_games_page_updates_with_a_rematch_request(
     finished: Table, alice: User, as_alice: Client, as_bob: Client
 ) -> None:
     page = as_bob.get(address(finished)).content.decode()
@@ -436,7 +436,7 @@ def test_the_log_has_an_address_for_every_line(alice: User, bob: User, as_alice:
     assert re.findall(r'id="m(\d+)"', page) == [str(n) for n in range(table.game.version, 0, -1)]
 
 
-def test_the_record_is_text_and_only_of_a_finished_game(alice: User, bob: User, as_alice: Client, table: Table) -> None:
+def test_only_a_finished_game_has_a_record_as_text(alice: User, bob: User, as_alice: Client, table: Table) -> None:
     assert as_alice.get(address(table, "record/")).status_code == 404
     over = table_after([alice, bob], 10_000, seed=3)
     response = as_alice.get(address(over, "record/"))
@@ -468,7 +468,7 @@ def test_a_move_costs_at_most_12_statements(
     assert Game.objects.get(pk=table.game.pk).version == 1
 
 
-def test_a_guest_is_asked_to_sign_up_where_the_game_has_ended(alice: User, as_alice: Client) -> None:
+def test_a_guest_is_asked_to_sign_up_when_the_game_has_ended(alice: User, as_alice: Client) -> None:
     guest = create_guest()
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, guest])
     assert "Sign up" not in text_of(logged_in(guest).get(address(table)))
@@ -477,7 +477,7 @@ def test_a_guest_is_asked_to_sign_up_where_the_game_has_ended(alice: User, as_al
     assert "Sign up" not in text_of(as_alice.get(address(table)))
 
 
-def test_who_was_out_when_the_round_before_ended_is_told_apart(alice: User, bob: User) -> None:
+def test_the_end_of_a_round_says_who_was_out(alice: User, bob: User) -> None:
     hands = [["r5"], ["r4"], [], []]
     table = table_at({**TWO_HANDS, "hands": hands, "out": [2, 3]}, [alice, bob, "careful", "careful"], target=1000)
     round_ = table.started.round
@@ -488,7 +488,7 @@ def test_who_was_out_when_the_round_before_ended_is_told_apart(alice: User, bob:
 
 
 @pytest.mark.parametrize(("preset", "moves_hands"), [("no-mercy", True), ("classic", False)])
-def test_cards_say_swap_and_pass_only_where_they_do(alice: User, preset: str, moves_hands: bool) -> None:
+def test_cards_say_swap_and_pass_only_if_they_do(alice: User, preset: str, moves_hands: bool) -> None:
     table = table_after([alice, "careful"], 0, seed=1, preset=preset)
     browser = logged_in(alice)
     assert ('class="game swaps"' in browser.get(address(table)).content.decode()) is moves_hands

@@ -36,7 +36,7 @@ def send(
     return (browser or Client()).post(path, data or {}, REMOTE_ADDR=address)
 
 
-def test_no_form_makes_more_guests_than_an_address_may_have(alice: User) -> None:
+def test_no_form_exceeds_the_limit_on_guests_of_an_address(alice: User) -> None:
     public = lobby.create_table(user=alice, options=lobby.TableOptions(players=6), now=NOON)
     join = f"/games/{public.game.code}/join/"
     assert send("/play-now/").status_code == 303
@@ -52,7 +52,7 @@ def test_no_form_makes_more_guests_than_an_address_may_have(alice: User) -> None
     assert send("/play-now/", address="192.0.2.9").status_code == 303
 
 
-def test_accounts_and_guests_who_play_on_are_not_counted(alice: User) -> None:
+def test_accounts_and_existing_guests_are_not_counted(alice: User) -> None:
     browser = Client()
     for _ in range(2):
         assert send("/play-now/", browser=browser).status_code == 303
@@ -69,7 +69,7 @@ def test_a_visitor_who_gets_no_seat_is_not_counted(alice: User) -> None:
     assert send("/play-now/").status_code == 303
 
 
-def test_all_networks_of_a_48_together_make_eight_times_as_many_guests(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_48_can_create_eight_times_as_many_guests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guests, "GUESTS", replace(GUESTS, most=1))
     for network in range(TIMES_FOR_48):
         assert send("/play-now/", address=f"2001:db8:7:{network:x}::1").status_code == 303
@@ -94,7 +94,7 @@ def test_a_double_click_counts_one_guest(path: str, data: dict[str, Any]) -> Non
     assert CountedTry.objects.count() == 1
 
 
-def test_a_double_click_for_the_last_guest_leads_to_the_table_that_the_first_click_made() -> None:
+def test_a_double_click_at_the_limit_leads_to_the_table_of_the_first_click() -> None:
     send("/play-now/")
     clicks = [send("/play-now/", {"form": "one"}, browser=browser_with_a_form()) for _ in range(2)]
     assert [click.status_code for click in clicks] == [303, 303]

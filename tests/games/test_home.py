@@ -56,7 +56,7 @@ def test_play_now_keeps_the_logged_in_person(as_alice: Client, alice: User) -> N
     assert not User.objects.filter(is_guest=True).exists()
 
 
-def test_a_guest_s_third_table_against_bots_is_refused_on_the_front_page(client: Client, settings: Settings) -> None:
+def test_a_guests_third_table_against_bots_is_refused_on_the_front_page(client: Client, settings: Settings) -> None:
     settings.RATE_LIMITS = 100
     games = [client.post("/play-now/").headers["Location"] for _ in range(2)]
     refused = client.post("/play-now/")
@@ -82,7 +82,7 @@ def test_a_guest_s_third_table_against_bots_is_refused_on_the_front_page(client:
         ("TABLES", "You have 2 unfinished tables, the maximum"),
     ],
 )
-def test_an_account_at_a_limit_is_refused_a_quick_game_on_the_front_page(
+def test_a_limit_on_tables_is_explained_on_the_front_page(
     as_alice: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, limit: str, sentence: str
 ) -> None:
     settings.RATE_LIMITS = 100
@@ -308,7 +308,7 @@ def test_a_guest_who_says_no_leaves_the_games_behind(guest: User, alice: User, b
     assert browser.get("/move-seats/").headers["Location"] == "/"
 
 
-def test_the_front_page_asks_again_until_there_is_an_answer(guest: User, alice: User, bob: User) -> None:
+def test_the_front_page_asks_until_the_user_answers(guest: User, alice: User, bob: User) -> None:
     table_at(TWO_HANDS, [guest, bob])
     browser = logged_in(guest)
     log_in(browser, "alice")

@@ -41,7 +41,7 @@ T = TypeVar("T")
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_an_open_page_is_told_of_every_move(alice: User, bob: User) -> None:
+def test_a_socket_announces_every_move(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     browser = logged_in(bob)
 
@@ -56,7 +56,7 @@ def test_an_open_page_is_told_of_every_move(alice: User, bob: User) -> None:
     run(scenario())
 
 
-def test_a_suspension_closes_the_sockets_that_are_open_and_opens_no_more(mo: User, alice: User, bob: User) -> None:
+def test_a_suspension_closes_sockets_and_refuses_new_ones(mo: User, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     browser = logged_in(alice)
     why, now = "Rude words at two tables", timezone.now()
@@ -75,7 +75,7 @@ def test_a_suspension_closes_the_sockets_that_are_open_and_opens_no_more(mo: Use
 
 
 @pytest.mark.parametrize("act", [partial(people.mute, days=3), partial(rename, username="alicia", display_name="")])
-def test_a_name_that_staff_take_goes_from_open_pages(
+def test_a_name_taken_by_staff_disappears_from_open_pages(
     act: Callable[..., object], ann: User, alice: User, bob: User, charlie: User
 ) -> None:
     table, elsewhere = table_at(TWO_HANDS, [alice, bob]), table_at(TWO_HANDS, [bob, charlie])
@@ -102,14 +102,14 @@ async def code_of_close(socket: Socket) -> int:
     return await socket.closed()
 
 
-def test_a_private_table_s_socket_closes_for_others(alice: User, bob: User, charlie: User) -> None:
+def test_a_private_tables_socket_closes_for_others(alice: User, bob: User, charlie: User) -> None:
     code = table_at(TWO_HANDS, [alice, bob], is_public=False).game.code
     assert run(code_of_close(Socket(code, logged_in(charlie)))) == 4404
     assert run(code_of_close(Socket(code))) == 4404
     assert run(code_of_close(Socket("nowhere"))) == 4404
 
 
-def test_who_has_opened_the_link_hears_it_too(alice: User, bob: User) -> None:
+def test_a_visitor_with_the_link_gets_updates(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     visitor = Client()
     session = visitor.session
@@ -126,7 +126,7 @@ def test_who_has_opened_the_link_hears_it_too(alice: User, bob: User) -> None:
     run(scenario())
 
 
-def test_the_socket_takes_no_message(alice: User, bob: User) -> None:
+def test_the_socket_accepts_no_messages(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
 
     async def scenario() -> None:
@@ -139,7 +139,7 @@ def test_the_socket_takes_no_message(alice: User, bob: User) -> None:
     run(scenario())
 
 
-def test_another_site_s_page_gets_no_socket(alice: User, bob: User) -> None:
+def test_a_page_of_another_site_gets_no_socket(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     browser = logged_in(bob)
     assert not run(Socket(table.game.code, browser, origin="https://evil.example").accepted())
@@ -160,7 +160,7 @@ def test_a_channel_layer_that_is_down_never_fails_a_move(
     assert "channel layer" in announce._paused_until
 
 
-def test_a_target_that_failed_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_target_is_skipped_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(announce, "_paused_until", {})
     calls: list[int] = []
 
@@ -179,7 +179,7 @@ somewhat_like_ours = st.fixed_dictionaries(
 frames = st.text() | st.binary() | somewhat_like_ours.map(json.dumps) | st.sampled_from(["é" * 40_000, "[" * 5000])
 
 
-def test_a_socket_that_is_spoken_to_is_closed_whatever_is_said(alice: User, bob: User) -> None:
+def test_any_message_closes_the_socket(alice: User, bob: User) -> None:
     table, browser = table_at(TWO_HANDS, [alice, bob]), logged_in(alice)
 
     @given(frames)
@@ -205,7 +205,7 @@ async def open_socket(code: str, browser: Client | None) -> Socket:
     return socket
 
 
-def test_the_watch_tells_what_the_channel_layer_lost(alice: User, bob: User) -> None:
+def test_polling_sends_what_the_channel_layer_lost(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     browser = logged_in(bob)
 
@@ -227,7 +227,7 @@ def test_the_watch_tells_what_the_channel_layer_lost(alice: User, bob: User) -> 
     run(scenario())
 
 
-def test_a_socket_opens_while_the_channel_layer_is_away_and_joins_later(
+def test_a_socket_opens_while_the_channel_layer_is_down_and_joins_later(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
@@ -281,7 +281,7 @@ ENDINGS = [log_out, log_out_elsewhere, change_password, ban]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_socket_ends_with_its_session_and_tells_nothing_more(
+def test_a_socket_ends_with_its_session_and_sends_nothing_more(
     alice: User, bob: User, ending: Callable[[Client, User], None]
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
@@ -304,7 +304,7 @@ def test_a_socket_ends_with_its_session_and_tells_nothing_more(
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_the_watch_ends_what_the_channel_layer_did_not_hear_of(
+def test_polling_closes_sockets_whose_session_ended_unannounced(
     alice: User, bob: User, ending: Callable[[Client, User], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
@@ -327,7 +327,7 @@ def test_the_watch_ends_what_the_channel_layer_did_not_hear_of(
     run(scenario())
 
 
-def test_what_else_ends_a_session_ends_its_socket_too(alice: User, bob: User) -> None:
+def test_every_end_of_a_session_closes_its_socket(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     browser = logged_in(bob)
 
@@ -357,7 +357,7 @@ UNHEARD: dict[str, Callable[..., object]] = {
 
 
 @pytest.mark.parametrize("act", UNHEARD)
-def test_the_watch_finds_what_staff_did_when_nobody_said_so(
+def test_polling_finds_what_staff_did_unannounced(
     ann: User, alice: User, bob: User, charlie: User, act: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No act but one that changes the log changes the version."""
@@ -382,9 +382,7 @@ def test_the_watch_finds_what_staff_did_when_nobody_said_so(
     run(scenario())
 
 
-def test_who_looks_after_sockets_looks_whether_the_clocks_act(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_polling_checks_whether_the_clocks_act(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     for seconds in ("POLL_SECONDS", "SESSION_CHECK_SECONDS"):
         monkeypatch.setattr(polling, seconds, 0.01)
@@ -408,7 +406,7 @@ def test_who_looks_after_sockets_looks_whether_the_clocks_act(
     run(scenario())
 
 
-def test_a_socket_that_comes_as_the_last_one_leaves_is_looked_after(
+def test_a_socket_that_opens_as_the_last_one_closes_is_polled(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
@@ -427,7 +425,7 @@ def test_a_socket_that_comes_as_the_last_one_leaves_is_looked_after(
     run(scenario())
 
 
-def test_many_sockets_are_looked_after_by_few_queries(
+def test_few_queries_poll_many_sockets(
     alice: User, bob: User, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
     codes = {table_at(TWO_HANDS, [alice, bob]).game.code for _ in range(3)}

@@ -25,9 +25,7 @@ from tests.support.tables import NOON, TWO_HANDS, table_at
 pytestmark = pytest.mark.django_db
 
 
-def test_the_lobby_shows_who_sits_and_what_one_can_do(
-    as_alice: Client, alice: User, as_bob: Client, client: Client
-) -> None:
+def test_the_lobby_shows_players_and_actions(as_alice: Client, alice: User, as_bob: Client, client: Client) -> None:
     game = open_table(alice, players=4, bots=1)
     url = f"/games/{game.code}/"
     mine, theirs, nobodys = (text_of(browser.get(url)) for browser in (as_alice, as_bob, client))
@@ -38,14 +36,14 @@ def test_the_lobby_shows_who_sits_and_what_one_can_do(
         assert ("Sit down" in text, "Start with" in text, "Leave the table" in text) == (True, False, False)
 
 
-def test_only_who_sits_at_a_table_is_shown_its_link(as_alice: Client, alice: User, as_bob: Client) -> None:
+def test_only_seated_players_see_the_invitation_link(as_alice: Client, alice: User, as_bob: Client) -> None:
     game = open_table(alice)
     url = f"/games/{game.code}/"
     assert f"{settings.SITE_URL}/join/{game.invite_key}/" in as_alice.get(url).content.decode()
     assert game.invite_key not in as_bob.get(url).content.decode()
 
 
-def test_the_link_of_a_table_repeats_nothing_that_the_request_says(as_alice: Client, alice: User) -> None:
+def test_the_invitation_link_does_not_depend_on_the_request(as_alice: Client, alice: User) -> None:
     game = open_table(alice)
     page = as_alice.get(f"/games/{game.code}/", headers={"Host": "localhost:6666", "X-Forwarded-Host": "evil.example"})
     assert page.status_code == 200
@@ -53,7 +51,7 @@ def test_the_link_of_a_table_repeats_nothing_that_the_request_says(as_alice: Cli
     assert f"{settings.SITE_URL}/join/{game.invite_key}/" in page.content.decode()
 
 
-def test_without_scripts_an_open_table_looks_again(as_alice: Client, alice: User) -> None:
+def test_without_scripts_an_open_table_reloads(as_alice: Client, alice: User) -> None:
     url = open_table(alice).get_absolute_url()
     assert f'content="10; url={url}"' in as_alice.get(url).content.decode()
     assert "http-equiv" not in as_alice.get(f"{url}?refresh=off").content.decode()
@@ -73,7 +71,7 @@ def test_a_visitor_who_sits_down_becomes_a_guest(client: Client, alice: User) ->
     assert Seat.objects.get(game=game, index=1).user == User.objects.get(is_guest=True)
 
 
-def test_no_guest_is_made_for_a_table_that_is_not_there(client: Client, alice: User) -> None:
+def test_no_guest_is_created_for_a_missing_table(client: Client, alice: User) -> None:
     private = open_table(alice, public=False)
     for code in ("nothere", private.code):
         assert client.post(f"/games/{code}/join/").status_code == 404
@@ -89,7 +87,7 @@ def test_no_guest_is_made_for_a_table_that_is_not_there(client: Client, alice: U
         ("over", "The game is over."),
     ],
 )
-def test_no_guest_is_made_for_a_table_without_a_seat(
+def test_no_guest_is_created_for_a_full_table(
     client: Client, alice: User, bob: User, state: str, why: str, by_link: bool
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game if state != "closed" else open_table(alice)
@@ -113,7 +111,7 @@ def test_the_host_adds_bots_and_starts(as_alice: Client, alice: User) -> None:
     assert (game.status, game.players) == ("playing", 2)
 
 
-def test_leaving_leads_home(as_bob: Client, bob: User, alice: User) -> None:
+def test_leaving_a_table_leads_home(as_bob: Client, bob: User, alice: User) -> None:
     game = open_table(alice)
     as_bob.post(f"/games/{game.code}/join/")
     answer = as_bob.post(f"/games/{game.code}/leave/", follow=True)
@@ -135,7 +133,7 @@ def test_leaving_leads_home(as_bob: Client, bob: User, alice: User) -> None:
         ("alice", "rematch", {}, 403, "when the game is over"),
     ],
 )
-def test_a_refusal_shows_the_table_as_it_is_and_why(
+def test_a_refusal_shows_the_current_table_and_the_reason(
     alice: User, bob: User, who: str, act: str, fields: dict[str, str], status: int, sentence: str
 ) -> None:
     game = open_table(alice)
@@ -147,7 +145,7 @@ def test_a_refusal_shows_the_table_as_it_is_and_why(
 
 
 @pytest.mark.parametrize("act", ["join", "leave", "start", "add-bot"])
-def test_a_started_game_refuses_what_a_lobby_does(alice: User, bob: User, charlie: User, act: str) -> None:
+def test_a_started_game_refuses_lobby_actions(alice: User, bob: User, charlie: User, act: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     browser = logged_in(charlie if act == "join" else alice)
     answer = browser.post(f"/games/{game.code}/{act}/", {"bot": "careful"})
@@ -164,7 +162,7 @@ def test_a_visitor_is_asked_to_log_in_first(client: Client, alice: User, act: st
 
 
 @pytest.mark.parametrize("act", ["join", "leave", "start", "add-bot", "rematch"])
-def test_a_get_of_an_act_changes_nothing(as_alice: Client, alice: User, act: str) -> None:
+def test_a_get_of_an_action_changes_nothing(as_alice: Client, alice: User, act: str) -> None:
     game = open_table(alice)
     assert as_alice.get(f"/games/{game.code}/{act}/").status_code == 405
 
@@ -178,9 +176,7 @@ def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, alice:
     assert "<html" not in part.content.decode()
 
 
-def test_a_closed_table_says_so_and_that_everybody_left_only_if_they_did(
-    as_alice: Client, alice: User, bob: User, ann: User
-) -> None:
+def test_a_closed_table_says_why_it_closed(as_alice: Client, alice: User, bob: User, ann: User) -> None:
     everybody_left = "Everyone who sat here has left."
 
     def said(game: Game) -> str:
@@ -217,7 +213,7 @@ def test_an_invitation_shows_a_private_table_and_changes_nothing(client: Client,
     assert rows() == before
 
 
-def test_who_sits_down_by_an_invitation_sees_the_table_from_then_on(client: Client, alice: User) -> None:
+def test_sitting_down_by_an_invitation_gives_access_to_the_table(client: Client, alice: User) -> None:
     game = open_table(alice, public=False)
     url = f"/games/{game.code}/"
     page = client.get(f"/join/{game.invite_key}/").content.decode()
@@ -230,7 +226,7 @@ def test_who_sits_down_by_an_invitation_sees_the_table_from_then_on(client: Clie
     assert client.get(url).status_code == 200
 
 
-def test_an_open_invitation_is_kept_up_to_date_at_its_own_address(client: Client, alice: User, bob: User) -> None:
+def test_an_invitation_page_updates_at_its_own_address(client: Client, alice: User, bob: User) -> None:
     game = open_table(alice, public=False, players=3)
     here = f"/join/{game.invite_key}/"
     htmx = {"HX-Request": "true"}
@@ -244,7 +240,7 @@ def test_an_open_invitation_is_kept_up_to_date_at_its_own_address(client: Client
     assert client.get(here, headers=htmx).headers["HX-Refresh"] == "true"
 
 
-def test_an_invitation_to_a_started_game_lets_one_watch(client: Client, alice: User, bob: User) -> None:
+def test_an_invitation_to_a_started_game_offers_watching(client: Client, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
     before = rows()
     page = client.get(f"/join/{game.invite_key}/")
@@ -257,14 +253,14 @@ def test_an_invitation_to_a_started_game_lets_one_watch(client: Client, alice: U
     assert not User.objects.filter(is_guest=True).exists()
 
 
-def test_a_table_that_the_last_one_leaves_while_it_is_read_is_shown_all_the_same(client: Client, alice: User) -> None:
+def test_a_table_that_closes_while_it_is_read_is_still_shown(client: Client, alice: User) -> None:
     game = open_table(alice)
     Seat.objects.filter(game=game).delete()
     for path in ("/", game.get_absolute_url()):
         assert "A closed table" in text_of(client.get(path))
 
 
-def test_an_invitation_shows_the_game_and_its_hands_of_one_moment(client: Client, alice: User, bob: User) -> None:
+def test_an_invitation_shows_game_and_hands_of_one_moment(client: Client, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
     with CaptureQueriesContext(connection) as asked:
         assert client.get(f"/join/{game.invite_key}/").status_code == 200
@@ -272,7 +268,7 @@ def test_an_invitation_shows_the_game_and_its_hands_of_one_moment(client: Client
     assert len(reads) == 1
 
 
-def test_an_invitation_to_a_game_that_filled_up_meanwhile_says_so(client: Client, alice: User, bob: User) -> None:
+def test_an_invitation_to_a_full_game_says_so(client: Client, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
     answer = client.post(f"/join/{game.invite_key}/")
     assert (answer.status_code, "Every seat at this table is taken." in text_of(answer)) == (409, True)
@@ -286,7 +282,7 @@ def test_an_invitation_to_a_closed_table_says_so(client: Client, alice: User) ->
     assert "Watch" not in text_of(page)
 
 
-def test_who_logs_in_first_comes_back_to_the_invitation(client: Client, alice: User, bob: User) -> None:
+def test_logging_in_returns_to_the_invitation(client: Client, alice: User, bob: User) -> None:
     game = open_table(alice, public=False)
     here = f"/join/{game.invite_key}/"
     assert f'href="/accounts/login/?next={here}"' in client.get(here).content.decode()
@@ -304,11 +300,13 @@ def test_a_browser_keeps_the_newest_links_only(client: Client, alice: User, bob:
     assert seen == [404, 200, 200]
 
 
-def test_a_link_that_is_none_is_not_found(client: Client) -> None:
+def test_an_unknown_invitation_is_not_found(client: Client) -> None:
     assert client.get("/join/guess/").status_code == 404
 
 
-def test_a_rematch_is_one_click_and_finds_the_others(as_alice: Client, alice: User, as_bob: Client, bob: User) -> None:
+def test_a_rematch_takes_one_click_and_invites_the_others(
+    as_alice: Client, alice: User, as_bob: Client, bob: User
+) -> None:
     game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
     Game.objects.filter(pk=game.pk).update(status="over", winner=0)
     answer = as_alice.post(f"/games/{game.code}/rematch/")
@@ -320,7 +318,7 @@ def test_a_rematch_is_one_click_and_finds_the_others(as_alice: Client, alice: Us
     assert again.status == "playing"
 
 
-def test_a_denied_table_is_not_told_from_one_that_is_not_there(client: Client, alice: User) -> None:
+def test_private_and_missing_tables_look_the_same(client: Client, alice: User) -> None:
     game = open_table(alice, public=False)
     with pytest.raises(Denied) as denied:
         queries.load_for(game.code, Viewer(None))

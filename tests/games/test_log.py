@@ -46,7 +46,7 @@ def page(browser: Client, address: str) -> tuple[list[int], dict[str, str]]:
     return [int(n) for n in re.findall(r'<li id="m(\d+)"', body)], {rel: url for url, rel in links.items()}
 
 
-def test_the_pages_of_a_log_have_all_its_moves(as_alice: Client, table: Table) -> None:
+def test_the_pages_of_a_log_have_all_moves(as_alice: Client, table: Table) -> None:
     address, found = f"/games/{table.game.code}/log/", list[int]()
     here = address
     while True:

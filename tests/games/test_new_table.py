@@ -26,7 +26,7 @@ def test_the_form_offers_every_option_of_the_rules(client: Client) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 6])
-def test_a_form_left_alone_seats_bots_everywhere_and_starts(as_alice: Client, players: int) -> None:
+def test_an_unchanged_form_seats_bots_everywhere_and_starts(as_alice: Client, players: int) -> None:
     html = as_alice.get("/tables/new/").content.decode()
     chosen = dict(re.findall(r'name="(\w+)" value="([^"]*)"[^>]*checked', html))
     assert chosen["bots"] == "others"
@@ -35,7 +35,7 @@ def test_a_form_left_alone_seats_bots_everywhere_and_starts(as_alice: Client, pl
     assert (game.status, Seat.objects.filter(game=game).exclude(bot="").count()) == ("playing", players - 1)
 
 
-def test_a_new_table_is_as_its_form_says(as_alice: Client, alice: User) -> None:
+def test_a_new_table_has_the_options_of_the_form(as_alice: Client, alice: User) -> None:
     choices = CHOICES | {
         "players": "5",
         "bots": "2",
@@ -57,7 +57,7 @@ def test_a_new_table_is_as_its_form_says(as_alice: Client, alice: User) -> None:
     assert game.host == alice
 
 
-def test_options_left_alone_are_as_the_chosen_rules_have_them(as_alice: Client) -> None:
+def test_unchanged_options_have_the_presets_values(as_alice: Client) -> None:
     as_alice.post("/tables/new/", CHOICES | {"preset": "classic"})
     game = Game.objects.get()
     assert queries.options_of(game).deck == "classic108"
@@ -78,21 +78,21 @@ def test_options_left_alone_are_as_the_chosen_rules_have_them(as_alice: Client) 
         ({"option_scoring": "golf"}, "not one of the available choices"),
     ],
 )
-def test_a_wrong_choice_is_answered_on_the_form(as_alice: Client, change: dict[str, str], sentence: str) -> None:
+def test_an_invalid_choice_is_explained_on_the_form(as_alice: Client, change: dict[str, str], sentence: str) -> None:
     answer = as_alice.post("/tables/new/", CHOICES | change)
     assert answer.status_code == 422
     assert sentence in text_of(answer)
     assert not Game.objects.exists()
 
 
-def test_a_visitor_who_makes_a_table_becomes_a_guest_only_if_the_form_is_right(client: Client) -> None:
+def test_a_visitor_becomes_a_guest_only_with_a_valid_form(client: Client) -> None:
     client.post("/tables/new/", CHOICES | {"players": "9"})
     assert not User.objects.exists()
     client.post("/tables/new/", CHOICES)
     assert Game.objects.get().host == User.objects.get(is_guest=True)
 
 
-def test_a_table_of_one_and_bots_starts_at_once(as_alice: Client) -> None:
+def test_a_table_of_one_person_and_bots_starts_at_once(as_alice: Client) -> None:
     as_alice.post("/tables/new/", CHOICES | {"players": "3", "bots": "2"})
     assert Game.objects.get().status == "playing"
 

@@ -168,7 +168,7 @@ def told_of(alice: User, bob: User, mo: User, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 7])
-def test_the_page_costs_the_same_with_many_notices(
+def test_the_number_of_notices_does_not_change_the_cost(
     alice: User, bob: User, mo: User, as_alice: Client, count: int, django_assert_num_queries: Any
 ) -> None:
     told_of(alice, bob, mo, count)

@@ -42,7 +42,7 @@ def send(client: Client, url: str, form: str = "one") -> Any:
 
 @pytest.mark.django_db
 @forms
-def test_a_visitor_s_form_sent_twice_makes_one_table_and_one_guest(url: str) -> None:
+def test_a_visitors_form_sent_twice_creates_one_table_and_one_guest(url: str) -> None:
     first, second = browser(), browser()
     answers = [send(first, url), send(second, url)]
     assert [answer.status_code for answer in answers] == [303, 303]
@@ -53,7 +53,7 @@ def test_a_visitor_s_form_sent_twice_makes_one_table_and_one_guest(url: str) -> 
 
 @pytest.mark.django_db
 @forms
-def test_a_person_s_form_sent_twice_makes_one_table(url: str, alice: User) -> None:
+def test_a_users_form_sent_twice_creates_one_table(url: str, alice: User) -> None:
     client = logged_in(alice)
     client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
     assert send(client, url).headers["Location"] == send(client, url).headers["Location"]
@@ -74,7 +74,7 @@ def test_two_clicks_at_one_instant_make_one_table(url: str) -> None:
 
 @pytest.mark.django_db
 @forms
-def test_another_form_and_another_browser_make_another_table(url: str) -> None:
+def test_another_form_or_browser_creates_another_table(url: str) -> None:
     send(browser(), url)
     send(browser(), url, form="two")
     send(browser("b" * 32), url)
@@ -188,7 +188,7 @@ def test_a_logged_in_person_s_form_logs_nobody_in(alice: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_forms_at_one_instant_with_a_change_of_host_none_logs_in_as_the_victim(alice: User) -> None:
+def test_simultaneous_forms_never_log_in_as_the_new_host(alice: User) -> None:
     send(browser(), "/tables/new/")
     game = Game.objects.get()
     clients = [browser() for _ in range(4)]

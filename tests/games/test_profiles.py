@@ -89,7 +89,7 @@ def test_a_profile_of_nobody_is_not_found(client: Client, name: str) -> None:
     assert client.get(f"/people/{name}/").status_code == 404
 
 
-def test_a_report_from_a_profile_is_about_a_game_that_both_sit_in(as_alice: Client, alice: User, bob: User) -> None:
+def test_a_report_from_a_profile_names_a_shared_game(as_alice: Client, alice: User, bob: User) -> None:
     older, newer = finished([alice, bob], winner=1), table_at(TWO_HANDS, [bob, alice]).game
     page = as_alice.get("/people/bob/report/").content.decode()
     assert page.index(newer.code) < page.index(older.code)

@@ -101,14 +101,14 @@ def test_the_headline_says_by_when(left: timedelta, sentence: str) -> None:
     assert words.headline(seen(PLAIN, deadline=NOW + left), NOW) == sentence
 
 
-def test_times_are_the_reader_s_own() -> None:
+def test_times_are_in_the_readers_zone() -> None:
     with timezone.override("Asia/Tokyo"):
         assert words.moment(NOW, NOW) == "21:00"
         assert words.moment(NOW + timedelta(hours=4), NOW) == "Sun 01:00"
 
 
 @pytest.mark.parametrize(("seconds", "text"), TIMES_LEFT)
-def test_the_time_left_is_said_in_the_unit_that_matters(seconds: float, text: str) -> None:
+def test_the_time_left_has_one_suitable_unit(seconds: float, text: str) -> None:
     assert words.time_left(NOW + timedelta(seconds=seconds), NOW) == text
 
 
@@ -121,11 +121,11 @@ def test_the_time_left_is_said_in_the_unit_that_matters(seconds: float, text: st
         (OWED, "Stack a draw card of +2 or higher, or take them all."),
     ],
 )
-def test_the_detail_says_what_fits(position: Mapping[str, Any], detail: str) -> None:
+def test_the_detail_says_what_is_playable(position: Mapping[str, Any], detail: str) -> None:
     assert page(seen(position)).detail == detail
 
 
-def test_the_detail_says_why_one_only_watches() -> None:
+def test_the_detail_says_why_the_reader_only_watches() -> None:
     assert page(seen(PLAIN, None)).detail == "You are watching."
     knocked_out = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
     assert page(seen(knocked_out, 1)).detail == "You are out of this round."
@@ -157,7 +157,7 @@ ASIDE = "Your cards are set aside, and you are out for the rest of"
         ({**BOB_WENT_OUT, "turn": 2}, 0, f"{ASIDE} the round. Bob and Chen play on. {NO_WAY_BACK}"),
     ],
 )  # fmt: skip
-def test_who_resigns_reads_what_the_rules_then_do(position: Mapping[str, Any], target: int, says: str) -> None:
+def test_resigning_warns_of_what_the_rules_then_do(position: Mapping[str, Any], target: int, says: str) -> None:
     view = seen(position, target=target)
     assert words.what_leaving_does(view) == says
 
@@ -171,14 +171,14 @@ def test_who_resigns_reads_what_the_rules_then_do(position: Mapping[str, Any], t
 OVER = {**PLAIN, "hands": [[], ["r4", "g3"], ["y1", "y2"]], "phase": "over", "winner": 0, "points": 10}
 
 
-def test_an_ended_game_names_its_winner_to_each() -> None:
+def test_a_finished_game_names_its_winner_to_every_reader() -> None:
     assert words.headline(seen(OVER, 0, status="over", winner=0), NOW) == "You win the game."
     assert words.headline(seen(OVER, 1, status="over", winner=0, target=500), NOW) == "Ann wins the match."
     assert words.headline(seen(OVER, 1, target=500), NOW) == "Ann wins round 1."
     assert words.headline(seen(PLAIN, 1, status="void"), NOW) == "This game was called off."
 
 
-def test_an_ended_round_shows_its_result_and_everybody_s_cards() -> None:
+def test_a_finished_round_shows_its_result_and_all_hands() -> None:
     ended = there(page(seen(OVER, 1, status="over", winner=0, target=5)).ended)
     assert ended.result == "Round 1: Ann wins the round and scores 10 points."
     assert [(hand.name, [card.text for card in hand.cards]) for hand in ended.hands] == [
@@ -186,7 +186,7 @@ def test_an_ended_round_shows_its_result_and_everybody_s_cards() -> None:
     ]  # fmt: skip
 
 
-def test_the_round_before_is_shown_while_asked_for() -> None:
+def test_the_previous_round_is_shown_if_given() -> None:
     view = seen(PLAIN, target=500)
     assert page(view).ended is None
     hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
@@ -199,19 +199,19 @@ def test_the_round_before_is_shown_while_asked_for() -> None:
     ]  # fmt: skip
 
 
-def test_a_hand_marks_what_may_be_played() -> None:
+def test_a_hand_marks_playable_cards() -> None:
     hand = there(page(seen(PLAIN)).hand)
     assert [(card.text, card.playable) for card in hand.cards] == [("r5", True), ("b1", False), ("W6", True)]
     assert hand.note == "3 cards, 2 playable"
 
 
-def test_a_hand_out_of_turn_says_only_its_number() -> None:
+def test_out_of_turn_a_hand_gives_only_its_size() -> None:
     hand = there(page(seen(PLAIN, 1)).hand)
     assert hand.note == "2 cards"
     assert not any(card.playable for card in hand.cards)
 
 
-def test_the_drawn_card_alone_is_pointed_at() -> None:
+def test_only_the_drawn_card_gets_the_focus() -> None:
     hand = there(page(seen({**DRAWN, "hands": [["r5", "b1", "r5"], ["r4", "g3"], ["y1", "y2"]]})).hand)
     assert [card.focus for card in hand.cards] == [True, False, False]
 
@@ -225,7 +225,7 @@ def buttons(view: GameView, **asked: Any) -> list[tuple[str, str, str]]:
     return [(b.id, b.label, b.move) for b in there(page(view, **asked).move).buttons]
 
 
-def test_the_buttons_are_what_the_rules_allow() -> None:
+def test_buttons_are_the_legal_moves() -> None:
     assert buttons(seen(PLAIN)) == [("draw", "Draw", "draw")]
     assert buttons(seen(OWED)) == [("draw", "Take 6", "take")]
     assert buttons(seen(DRAWN)) == [("play-drawn", "Play Red 5", "play r5")]
@@ -239,7 +239,7 @@ def test_a_catch_and_a_late_call_are_offered_out_of_turn() -> None:
     assert there(page(seen(exposed, 2)).move).hint == "Bob has one card and didn’t call UNO."
 
 
-def test_a_classic_player_may_keep_the_card_drawn() -> None:
+def test_a_classic_player_can_keep_the_drawn_card() -> None:
     view = seen({**DRAWN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}, preset="classic")
     assert buttons(view) == [("play-drawn", "Play Red 5", "play r5"), ("draw", "Keep it and pass", "pass")]
     assert words.headline(view, NOW) == "Your turn: play the Red 5 you drew, or keep it."
@@ -249,7 +249,7 @@ def chooser(view: GameView, **asked: Any) -> Chooser:
     return there(there(page(view, **asked).move).chooser)
 
 
-def test_choosing_a_colour_shows_how_many_of_each_one_holds() -> None:
+def test_choosing_a_colour_shows_how_many_cards_of_each_the_reader_holds() -> None:
     view = seen({**PLAIN, "hands": [["W6", "b1", "b2", "y1"], ["r4", "g3"], ["y1", "y2"]]})
     asked = chooser(view, choose="W6")
     assert [(c.name, c.note) for c in asked.choices] == [
@@ -258,7 +258,7 @@ def test_choosing_a_colour_shows_how_many_of_each_one_holds() -> None:
     assert asked.cancel_url == "/games/k7m2/"
 
 
-def test_choosing_whom_to_swap_with_shows_each_count() -> None:
+def test_choosing_a_player_to_swap_with_shows_their_card_counts() -> None:
     view = seen({**PLAIN, "hands": [["r7", "b1"], ["r4", "g3", "y9"], ["y1", "y2"]]})
     assert [(c.name, c.note, c.move) for c in chooser(view, choose="r7").choices] == [
         ("Bob", "3 cards", "play r7 swap 1"), ("Chen", "2 cards", "play r7 swap 2"),
@@ -272,13 +272,13 @@ def test_while_choosing_there_is_no_draw_button(position: Mapping[str, Any]) -> 
     assert (bool(chosen.chooser), chosen.buttons) == (True, [])
 
 
-def test_a_drawn_wild_asks_its_colour_at_once_and_cannot_be_put_back() -> None:
+def test_a_drawn_wild_asks_for_its_colour_without_a_way_back() -> None:
     asked = chooser(seen({**PLAIN, "phase": "drawn", "drawn": "W6"}))
     assert [c.move for c in asked.choices] == [f"play W6 color {c}" for c in "rygb"]
     assert asked.cancel_url == ""
 
 
-def test_a_roulette_asks_the_colour_of_its_victim() -> None:
+def test_a_roulette_asks_its_target_for_a_colour() -> None:
     assert [c.move for c in chooser(seen(ROULETTE)).choices] == ["color r", "color y", "color g", "color b"]
 
 
@@ -294,7 +294,7 @@ def test_a_roulette_asks_the_colour_of_its_victim() -> None:
     ],
     ids=["two cards", "three", "discard all", "a swap for one card", "a pass of one card", "the last card"],
 )
-def test_the_uno_toggle_is_there_when_a_play_can_leave_one_card(
+def test_the_uno_toggle_appears_when_a_play_can_leave_one_card(
     hand: list[str], others: list[str], offered: bool
 ) -> None:
     single = [n for n, cards in enumerate([hand, ["g8", "g9"], others]) if len(cards) == 1]
@@ -328,19 +328,19 @@ def test_without_a_mercy_limit_there_is_no_meter() -> None:
     assert all(not player.limit and not player.hot for player in page(view).players)
 
 
-def test_the_score_sheet_has_a_row_a_round_and_the_total() -> None:
+def test_the_score_sheet_has_a_row_for_each_round_and_the_total() -> None:
     assert page(seen(PLAIN)).scores == ()
     rows = page(seen(OVER, 1, status="over", winner=0)).scores
     assert [(row.label, row.points) for row in rows] == [("1", (0, 0, 10)), ("Total", (0, 0, 0))]
 
 
-def test_the_score_sheet_writes_points_as_sentences_do() -> None:
+def test_the_score_sheet_writes_thousands_with_commas() -> None:
     rows = (ScoreRow("1", (0, 1250)), ScoreRow("Total", (999, 1_000_000)))
     html = loader.render_to_string("games/_scores.html", {"names": ("Ann", "Bob"), "scores": rows})
     assert re.findall(r"<td>(.*?)</td>", html) == ["0", "1,250", "999", "1,000,000"]
 
 
-def test_since_your_move_tells_what_others_did_in_order() -> None:
+def test_since_your_move_lists_what_others_did_in_order() -> None:
     lines = [
         line(1, 1, Event("played", 1, "r1")),
         line(2, 0, Event("played", 0, "r2")),
@@ -353,7 +353,7 @@ def test_since_your_move_tells_what_others_did_in_order() -> None:
     assert page(seen(PLAIN, 1), lines).news == []
 
 
-def test_the_log_is_newest_first_with_a_heading_a_round() -> None:
+def test_the_log_is_newest_first_with_a_heading_for_each_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
     shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW)
     assert [(row.n, row.heading) for row in shown] == [(3, ""), (2, "Round 1"), (1, "")]
@@ -361,7 +361,7 @@ def test_the_log_is_newest_first_with_a_heading_a_round() -> None:
     assert [(row.n, row.heading) for row in shown] == [(2, "Round 1"), (1, "")]
 
 
-def test_what_staff_did_stands_in_its_round() -> None:
+def test_staff_acts_are_shown_in_their_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
     done = [(2, "Staff paused"), (2, "Staff voided"), (2, "Staff extended"), (3, "Staff paused")]
     notes = [render.LogNote(version, NOW, text, ends_round=text == "Staff voided") for version, text in done]
@@ -371,7 +371,7 @@ def test_what_staff_did_stands_in_its_round() -> None:
     ]  # fmt: skip
 
 
-def test_what_a_bot_did_for_the_owner_of_a_seat_is_told_as_the_bot_s() -> None:
+def test_moves_of_a_substitute_bot_name_the_bot() -> None:
     played = Event("played", 0, "r5")
     lines = [line(1, 0, Event("played", 0, "r1")), LogLine(2, 1, 0, "", NOW, (played,), by_bot=True)]
     for you, sentence in (
@@ -386,7 +386,7 @@ def test_what_a_bot_did_for_the_owner_of_a_seat_is_told_as_the_bot_s() -> None:
     assert page(seen(PLAIN), lines).news == ["Your bot plays Red 5."]
 
 
-def test_only_what_concerns_the_listener_interrupts() -> None:
+def test_only_events_that_affect_the_reader_are_assertive() -> None:
     lines = [
         line(4, 2, Event("played", 2, "r+2"), Event("owes", 0, amount=2)),
         line(5, 1, Event("caught", 1, target=2, amount=2)),
@@ -400,25 +400,25 @@ def test_only_what_concerns_the_listener_interrupts() -> None:
     assert caught == {"polite": [], "assertive": ["Bob catches you not calling UNO."]}
 
 
-def test_a_listener_who_has_heard_it_hears_only_the_refusal() -> None:
+def test_an_up_to_date_page_announces_only_the_refusal() -> None:
     lines = [line(5, 2, Event("played", 2, "r3"))]
     told = render.announcements(seen(PLAIN), lines, since=5, refusal=Denied("stale", "It moved on."), now=NOW)
     assert told == {"polite": [], "assertive": ["It moved on."]}
 
 
-def test_the_options_are_prose_made_from_the_table_of_options() -> None:
+def test_options_are_described_in_sentences() -> None:
     text = words.options_prose(seen(PLAIN, target=500, options={"mercy_limit": 30, "stacking": False}))
     assert text.startswith("No Mercy rules, 168 cards, a match to 500 points. Standard pace: ")
     assert text.endswith("Changed: Stacking: off; Mercy limit: 30.")
 
 
 @pytest.mark.parametrize("preset", rules.PRESETS)
-def test_every_preset_has_its_words(preset: str) -> None:
+def test_every_preset_has_a_description(preset: str) -> None:
     numbers = {**PLAIN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}
     assert " rules, " in words.options_prose(seen(numbers, preset=preset))
 
 
-def test_each_key_says_its_part_of_the_page() -> None:
+def test_each_key_announces_its_part_of_the_page() -> None:
     says = {item.key: item.text for item in page(seen(OWED)).says}
     assert says["c"] == "Red Draw Two."
     assert says["g"] == "6 owed: stack +2 or higher, or take 6."
@@ -427,7 +427,7 @@ def test_each_key_says_its_part_of_the_page() -> None:
     assert {item.key for item in page(seen(PLAIN, None)).says} == set("cvgedts")
 
 
-def test_the_end_of_a_game_is_said_to_whoever_made_the_last_move() -> None:
+def test_the_end_of_a_game_is_announced_to_the_player_of_the_last_move() -> None:
     view = seen(OVER, 0, status="over", winner=0)
     lines = [line(5, 0, Event("played", 0, card="r5"))]
     said = render.announcements(view, lines, since=4, refusal=None, now=NOW)

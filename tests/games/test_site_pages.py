@@ -20,7 +20,7 @@ def test_the_rules_page_has_every_rule_under_its_number(client: Client) -> None:
     assert [spec.name for spec in rules.OPTIONS if f'id="option-{spec.name}"' not in html] == []
 
 
-def test_the_rules_page_begins_with_how_to_play_and_links_to_the_rules(client: Client) -> None:
+def test_the_rules_page_starts_with_how_to_play(client: Client) -> None:
     html = client.get("/rules/").content.decode()
     start = html[html.index('id="how-to-play"') : html.index('id="TERM-1"')]
     linked = re.findall(r'href="#([A-Z0-9]+-[0-9]+)"', start)
@@ -28,7 +28,7 @@ def test_the_rules_page_begins_with_how_to_play_and_links_to_the_rules(client: C
     assert [rule for rule in linked if f'id="{rule}"' not in html] == []
 
 
-def test_the_rules_page_speaks_to_players_not_to_its_makers(client: Client) -> None:
+def test_the_rules_page_is_written_for_players(client: Client) -> None:
     text = text_of(client.get("/rules/"))
     made_for_makers = r"Source:|console|G's|S and G|\bcolors?\b"
     assert re.findall(made_for_makers, text) == []
@@ -38,7 +38,7 @@ def test_an_option_named_by_a_rule_is_a_link_to_it(client: Client) -> None:
     assert '<a href="#option-roulette_color"><code>' in client.get("/rules/").content.decode()
 
 
-def test_every_rule_that_a_refusal_names_is_an_anchor(client: Client) -> None:
+def test_every_rule_named_by_a_refusal_has_an_anchor(client: Client) -> None:
     html = client.get("/rules/").content.decode()
     assert [rule for rule in rules.REFUSALS.values() if rule and f'id="{rule}"' not in html] == []
 
@@ -48,8 +48,6 @@ def test_the_about_page_says_that_this_is_independent(client: Client) -> None:
 
 
 @pytest.mark.parametrize("url", ["/rules/", "/about/"])
-def test_a_page_for_everybody_asks_the_database_nothing_for_a_visitor(
-    client: Client, url: str, django_assert_num_queries: Any
-) -> None:
+def test_static_pages_run_no_query_for_a_visitor(client: Client, url: str, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
         assert client.get(url).status_code == 200

@@ -79,9 +79,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("path", WRONG)
-def test_an_address_that_no_table_has_is_refused_before_anything_is_asked(
-    code: str, monkeypatch: pytest.MonkeyPatch, path: str
-) -> None:
+def test_an_unknown_address_is_refused_without_a_query(code: str, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     asked: list[str] = []
     monkeypatch.setattr(consumer, "_access", lambda *args: asked.append("database"))
     monkeypatch.setattr(ServerLoopLayer, "group_add", lambda *args: asked.append("layer"))
@@ -111,7 +109,7 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize("origin", ELSEWHERE)
-def test_a_page_of_elsewhere_is_refused(code: str, origin: str) -> None:
+def test_a_page_of_another_origin_is_refused(code: str, origin: str) -> None:
     async def scenario() -> None:
         assert await Socket(code, origin=origin).status() == 403
         assert nothing_is_left()
@@ -147,7 +145,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("way", "status"), [(way, 101) for way in OWN] + [(way, 403) for way in FOREIGN], ids=str)
-def test_the_origin_of_a_socket_is_that_of_the_page_or_of_the_site(
+def test_the_origin_must_be_the_site_or_an_allowed_host(
     code: str, settings: Settings, way: tuple[str, int, str, str, str], status: int
 ) -> None:
     settings.SITE_URL, proxies, host, scheme, origin = way
@@ -166,7 +164,7 @@ def test_the_origin_of_a_socket_is_that_of_the_page_or_of_the_site(
 
 
 @pytest.mark.parametrize("fault", [TypeError("a name"), ValueError("a bug")])
-def test_a_fault_of_one_socket_is_no_absence_of_the_layer(
+def test_an_error_of_one_socket_does_not_count_as_a_failed_layer(
     code: str, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     other = table_at(TWO_HANDS, [alice, bob]).game.code
@@ -192,7 +190,7 @@ def test_a_fault_of_one_socket_is_no_absence_of_the_layer(
     run(scenario())
 
 
-def test_a_socket_that_cannot_join_later_is_dropped_alone(
+def test_a_socket_that_cannot_join_is_closed_without_affecting_others(
     code: str, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = table_at(TWO_HANDS, [alice, bob]).game.code
@@ -257,7 +255,7 @@ async def serve(
 
 @pytest.mark.parametrize("error", [ConnectionResetError, RuntimeError])
 @pytest.mark.parametrize("frames", [-1, 0])
-def test_a_socket_that_is_gone_right_after_the_handshake_leaves_nothing_behind(
+def test_a_socket_lost_after_the_handshake_leaves_nothing_behind(
     code: str, error: type[Exception], frames: int
 ) -> None:
     async def scenario() -> None:
@@ -268,7 +266,7 @@ def test_a_socket_that_is_gone_right_after_the_handshake_leaves_nothing_behind(
     run(scenario())
 
 
-def test_a_socket_that_fails_later_stops_nobody_elses_updates(code: str) -> None:
+def test_a_failing_socket_does_not_stop_updates_of_others(code: str) -> None:
     """The watch has all sockets of a table in one round."""
 
     async def scenario() -> None:
@@ -294,7 +292,7 @@ def test_a_socket_that_fails_later_stops_nobody_elses_updates(code: str) -> None
     run(scenario())
 
 
-def test_the_watch_goes_on_after_a_look_that_failed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_polling_goes_on_after_a_failure(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(polling, "POLL_SECONDS", 0.01)
     monkeypatch.setattr(polling, "SESSION_CHECK_SECONDS", 0.01)
 
@@ -313,7 +311,7 @@ def test_the_watch_goes_on_after_a_look_that_failed(code: str, monkeypatch: pyte
     run(scenario())
 
 
-def test_nobody_waits_for_a_socket_that_does_not_read(code: str, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_that_does_not_read_delays_nobody(code: str, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumer, "SEND_TIMEOUT", 1.0)
 
     async def scenario() -> None:
@@ -341,7 +339,7 @@ def test_nobody_waits_for_a_socket_that_does_not_read(code: str, alice: User, mo
     run(scenario())
 
 
-def test_much_news_at_once_is_few_messages(code: str) -> None:
+def test_many_updates_at_once_are_few_messages(code: str) -> None:
     async def scenario() -> None:
         socket = await opened(code)
         (watched,) = poller().sockets
@@ -355,7 +353,7 @@ def test_much_news_at_once_is_few_messages(code: str) -> None:
     run(scenario())
 
 
-def test_a_socket_comes_in_by_few_statements(code: str, alice: User, as_alice: Client) -> None:
+def test_a_socket_connects_with_few_statements(code: str, alice: User, as_alice: Client) -> None:
     key = as_alice.session.session_key
     with CaptureQueriesContext(connection) as asked:
         entrance = _access(code, key)
@@ -367,7 +365,7 @@ def test_a_socket_comes_in_by_few_statements(code: str, alice: User, as_alice: C
     assert len(asked) == 1
 
 
-def test_a_flood_from_one_address_is_no_queue_before_another(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flood_from_one_address_does_not_delay_others(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that asks the database for sockets shares one thread, so each address has one place in its queue."""
     came: list[str] = []
     enter = consumer._access
@@ -395,7 +393,7 @@ def test_a_flood_from_one_address_is_no_queue_before_another(code: str, monkeypa
     run(scenario())
 
 
-def test_an_address_has_only_so_many_sockets_open(code: str, settings: Settings) -> None:
+def test_open_sockets_of_an_address_are_limited(code: str, settings: Settings) -> None:
     settings.RATE_LIMITS = 3
 
     async def scenario() -> None:
@@ -423,7 +421,7 @@ def test_an_address_has_only_so_many_sockets_open(code: str, settings: Settings)
         (1, {"X_Forwarded_For": "198.51.100.{}", "X-Forwarded-For": "203.0.113.7"}, 429),
     ],
 )
-def test_the_address_is_the_one_that_our_own_proxies_vouch_for(
+def test_the_address_comes_from_trusted_proxies(
     code: str, settings: Settings, proxies: int, headers: dict[str, str], status: int
 ) -> None:
     settings.RATE_LIMITS, settings.TRUSTED_PROXIES = 1, proxies
@@ -474,7 +472,7 @@ def connects(crowd: SocketLimits, address: str, times: int) -> int:
     return let_in
 
 
-def test_sockets_that_open_and_close_all_the_time_are_refused(at: Clock) -> None:
+def test_opening_sockets_too_fast_is_refused(at: Clock) -> None:
     here = SocketLimits(at)
     assert connects(here, "203.0.113.1", 1000) == BURST
     assert connects(here, "203.0.113.2", 50) == 50
@@ -488,7 +486,7 @@ def test_sockets_that_open_and_close_all_the_time_are_refused(at: Clock) -> None
     assert connects(here, "203.0.113.1", 1000) == BURST
 
 
-def test_the_addresses_of_a_48_open_eight_times_the_sockets_of_one(at: Clock) -> None:
+def test_a_48_can_open_eight_times_the_sockets_of_an_address(at: Clock) -> None:
     here = SocketLimits(at)
     flood = [f"2001:db8:7:{number:x}::/64" for number in range(20)]
     assert [connects(here, address, 200) for address in flood] == [BURST] * TIMES_FOR_48 + [0] * 12
@@ -502,7 +500,7 @@ def test_the_addresses_of_a_48_open_eight_times_the_sockets_of_one(at: Clock) ->
     assert connects(here, flood[0], 1000) == BURST
 
 
-def test_legal_play_never_meets_the_limits(at: Clock) -> None:
+def test_normal_play_never_reaches_the_limits(at: Clock) -> None:
     """Forty people behind one address, each of whom opens another page every ten seconds."""
     here = SocketLimits(at)
     for _ in range(600):
@@ -510,7 +508,7 @@ def test_legal_play_never_meets_the_limits(at: Clock) -> None:
         assert connects(here, "203.0.113.1", 4) == 4
 
 
-def test_addresses_that_are_gone_are_forgotten(at: Clock) -> None:
+def test_idle_addresses_are_removed(at: Clock) -> None:
     here = SocketLimits(at)
     with here.count_socket("stays"):
         for n in range(MAX_NETWORKS + 10):
@@ -529,7 +527,7 @@ def test_addresses_that_are_gone_are_forgotten(at: Clock) -> None:
 
 
 @pytest.mark.parametrize("fault", ["away", "bug"])
-def test_a_socket_that_the_database_fails_is_refused(
+def test_a_socket_is_refused_while_the_database_is_down(
     code: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: str
 ) -> None:
     def fail(*_: object) -> None:
@@ -551,9 +549,7 @@ def test_a_socket_that_the_database_fails_is_refused(
     assert not any(record.exc_info for record in caplog.records)
 
 
-def test_a_message_to_a_socket_does_not_visit_the_thread_of_the_database(
-    code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_message_to_a_socket_does_not_use_the_database_thread(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that hangs would else keep every socket from hearing of moves."""
     visits: list[str] = []
 
