@@ -62,7 +62,7 @@ class Held(admin.SimpleListFilter):
 
 @admin.register(Case)
 class CaseAdmin(ReadOnlyAdmin):
-    list_display = ("whom", "kind", "weight", "said", "age", "holder", "outcome")
+    list_display = ("about", "kind", "weight", "said", "age", "holder", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = ("person__username", "person__display_name", "=reports__game__code")
     search_help_text = "The username or name of the person it is about, or a complete game code."
@@ -76,7 +76,7 @@ class CaseAdmin(ReadOnlyAdmin):
         )
 
     @admin.display(description="about", ordering="person")
-    def whom(self, case: Case) -> str:
+    def about(self, case: Case) -> str:
         return case.about
 
     @admin.display(description="weight", ordering="-weight")

@@ -42,7 +42,7 @@ SEARCHED_LINES: Final = "(m.text = 'leave' OR m.text LIKE 'clock %%')"
 # say from whom, and at which version. `since` is the version at which that person got the seat.
 #
 # A line counts only if another person at the table, who had not left, waited. It does not count if its owner was
-# suspended then or their account was closed, because they could not play. People who still are so are left out.
+# suspended then or their account was closed, because they could not play. Leaves out people who still cannot play.
 _OWNED: Final = f"""
 WITH changes AS (
     SELECT id, game_id, seat, version,
@@ -88,7 +88,7 @@ GROUP BY l.user_id HAVING count(*) >= %(many)s
 _RESIGNATIONS: Final = f"""{_OWNED}
   AND l.text = 'leave'
   AND (SELECT count(*) FROM games_move o
-       WHERE o.game_id = l.game_id AND o.seat = l.seat AND o.n < l.n AND o.n > l.since) <= %(at_once)s
+       WHERE o.game_id = l.game_id AND o.seat = l.seat AND o.n < l.n AND o.n > l.since) <= %(most_moves)s
   AND NOT EXISTS (SELECT 1 FROM games_move o
                   WHERE o.game_id = l.game_id AND o.seat = l.seat AND o.n > l.since AND o.text LIKE 'clock %%')
   AND NOT EXISTS (SELECT 1 FROM games_auditentry a
@@ -143,7 +143,7 @@ def _timeouts(now: datetime) -> Iterator[bool]:
 
 
 def _resignations(now: datetime) -> Iterator[bool]:
-    found = _found(_RESIGNATIONS, now, Case.Kind.ABANDON, many=MANY_RESIGNATIONS, at_once=MOVES_BEFORE_RESIGNING)
+    found = _found(_RESIGNATIONS, now, Case.Kind.ABANDON, many=MANY_RESIGNATIONS, most_moves=MOVES_BEFORE_RESIGNING)
     for user_id, count, _, game_id in found:
         text = f"This person resigned {count} games after {MOVES_BEFORE_RESIGNING} moves or fewer, within 7 days."
         yield _report(user_id, Case.Kind.ABANDON, Report.Sign.RESIGNATIONS, game_id, text, now)

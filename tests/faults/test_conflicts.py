@@ -42,26 +42,26 @@ Call = Callable[[Callable[[], object]], "Outcome"]
 class Outcome(NamedTuple):
     """An answer to a move: who sent it, "ok" or the code of the refusal, and the version that it showed, if any."""
 
-    door: str
-    said: str
+    via: str
+    result: str
     version: int | None
 
 
-class Hand(NamedTuple):
+class Access(NamedTuple):
     """The browser and the API token that a person moves with."""
 
     browser: Any
     token: str
 
     @classmethod
-    def of(cls, user: User) -> Hand:
+    def of(cls, user: User) -> Access:
         return cls(logged_in(user), api_token(user))
 
 
-def of_page(door: str, answer: Answer) -> Outcome:
+def of_page(via: str, answer: Answer) -> Outcome:
     shown = VERSION.search(answer.body)
-    said = {200: "ok", 303: "ok", 409: "stale"}.get(answer.status, f"{answer.status}")
-    return Outcome(door, said, int(shown[1]) if shown else None)
+    result = {200: "ok", 303: "ok", 409: "stale"}.get(answer.status, f"{answer.status}")
+    return Outcome(via, result, int(shown[1]) if shown else None)
 
 
 def of_program(answer: Answer) -> Outcome:
@@ -69,13 +69,13 @@ def of_program(answer: Answer) -> Outcome:
     return Outcome("api", "ok" if answer.status == 200 else body["error"], body["version"])
 
 
-def by_page(site: Site, hand: Hand, code: str, fields: dict[str, Any], fragment: bool, when: Any) -> Outcome:
-    answer = site.send(page_move(hand.browser, code, fields, fragment=fragment), when)
+def by_page(site: Site, access: Access, code: str, fields: dict[str, Any], fragment: bool, when: Any) -> Outcome:
+    answer = site.send(page_move(access.browser, code, fields, fragment=fragment), when)
     return of_page("fragment" if fragment else "page", answer)
 
 
-def by_program(site: Site, hand: Hand, code: str, fields: dict[str, Any], when: Any) -> Outcome:
-    return of_program(site.send(program_move(hand.token, code, fields), when))
+def by_program(site: Site, access: Access, code: str, fields: dict[str, Any], when: Any) -> Outcome:
+    return of_program(site.send(program_move(access.token, code, fields), when))
 
 
 def by_bot(game_id: int, seat: int, move: rules.Move, version: int, when: Any) -> Outcome:
@@ -100,7 +100,7 @@ def new_match(alice: User, bob: User) -> Game:
     return lobby.join(code=table.game.code, viewer=Viewer(bob), now=timezone.now()).game
 
 
-def conflicting(site: Site, table: Table, hands: dict[int, Hand], rng: random.Random) -> list[Call]:
+def conflicting(site: Site, table: Table, access_by_user: dict[int, Access], rng: random.Random) -> list[Call]:
     """Return 32 moves on the current version: 24 over HTTP by a person, 4 by the bot and 4 by the clock.
 
     They are moves of the seat on turn, except those of people and bots that are not on turn, which are refused.
@@ -109,7 +109,7 @@ def conflicting(site: Site, table: Table, hands: dict[int, Hand], rng: random.Ra
     legal = rules.legal_moves(position, position.turn, table.options)
     moves = [move for move in legal if move.kind in TURN_MOVES]
     bot = next(seat.index for seat in table.seats if seat.bot)
-    hand = hands[table.seats[position.turn].user_id or table.seats[0].user_id or 0]
+    access = access_by_user[table.seats[position.turn].user_id or table.seats[0].user_id or 0]
     calls: list[Call] = [partial(by_clock, table.game.pk) for _ in range(4)]
     for n in range(28):
         move = rng.choice(moves)
@@ -117,9 +117,9 @@ def conflicting(site: Site, table: Table, hands: dict[int, Hand], rng: random.Ra
         if n >= 24:
             calls.append(partial(by_bot, table.game.pk, bot, move, version))
         elif n % 3 == 2:
-            calls.append(partial(by_program, site, hand, code, fields))
+            calls.append(partial(by_program, site, access, code, fields))
         else:
-            calls.append(partial(by_page, site, hand, code, fields, n % 3 == 1))
+            calls.append(partial(by_page, site, access, code, fields, n % 3 == 1))
     rng.shuffle(calls)
     return calls
 
@@ -128,7 +128,7 @@ def accepted_by(table: Table, outcomes: list[Outcome], after: Game) -> str:
     """Return who got their move in. Checks that it is exactly one, and that all others were told the new state."""
     lines = list(Move.objects.filter(game=table.game, n__gt=table.game.version).order_by("n"))
     assert [line.n for line in lines] == list(range(table.game.version + 1, after.version + 1)), outcomes
-    winners = [one for one in outcomes if one.said == "ok"]
+    winners = [one for one in outcomes if one.result == "ok"]
     assert len(winners) <= 1, outcomes
     assert lines, outcomes
     # The clock moves on no version: it may continue for a player who drew a card in time and did no more.
@@ -136,16 +136,14 @@ def accepted_by(table: Table, outcomes: list[Outcome], after: Game) -> str:
     too_late = {"stale", "over"} if after.status == Game.Status.OVER else {"stale"}
     person_waits = table.on_turn.bot != ""
     for one in outcomes:
-        not_on_turn = {"not_your_turn", "out", "422"} if person_waits != (one.door == "bot") else set()
-        assert one in winners or one.said in too_late | not_on_turn | {"acted", "nothing is due"}, outcomes
-        assert one.said != "stale" or (one.version or 0) > table.game.version, outcomes
-    return winners[0].door if winners else "clock"
+        not_on_turn = {"not_your_turn", "out", "422"} if person_waits != (one.via == "bot") else set()
+        assert one in winners or one.result in too_late | not_on_turn | {"acted", "nothing is due"}, outcomes
+        assert one.result != "stale" or (one.version or 0) > table.game.version, outcomes
+    return winners[0].via if winners else "clock"
 
 
-def test_of_32_moves_through_every_door_exactly_one_is_accepted(
-    site: Site, alice: User, bob: User, figure: Figure
-) -> None:
-    rng, hands = random.Random(32), {user.pk: Hand.of(user) for user in (alice, bob)}
+def test_of_32_conflicting_moves_exactly_one_is_accepted(site: Site, alice: User, bob: User, figure: Figure) -> None:
+    rng, access_by_user = random.Random(32), {user.pk: Access.of(user) for user in (alice, bob)}
     accepted: Counter[str] = Counter()
     game = new_match(alice, bob)
     for _ in range(ROUNDS):
@@ -153,7 +151,7 @@ def test_of_32_moves_through_every_door_exactly_one_is_accepted(
         Game.objects.filter(pk=game.pk, deadline__isnull=False).update(deadline=in_a_moment)
         Seat.objects.filter(game=game, user__isnull=False).update(bot="", misses=0)  # undo replacements by bots
         table = now_of(Table(game, [], rules.PRESETS["no-mercy"]))
-        calls = conflicting(site, table, hands, rng)
+        calls = conflicting(site, table, access_by_user, rng)
         outcomes = at_once(calls)
         after = now_of(table).game
         accepted[accepted_by(table, outcomes, after)] += 1
@@ -165,33 +163,33 @@ def test_of_32_moves_through_every_door_exactly_one_is_accepted(
     figure(f"{ROUNDS} rounds of 32 moves at one instant, one accepted each, by {dict(accepted)}")
 
 
-def repeats(site: Site, hand: Hand, code: str, move: str, version: int, count: int) -> list[Call]:
+def repeats(site: Site, access: Access, code: str, move: str, version: int, count: int) -> list[Call]:
     """Return calls that send the same move with the same token by page, fragment and API."""
     fields = {"move": move, "version": version, "token": "the same"}
-    doors: list[Call] = [
-        partial(by_page, site, hand, code, fields, False),
-        partial(by_page, site, hand, code, fields, True),
-        partial(by_program, site, hand, code, fields),
+    ways: list[Call] = [
+        partial(by_page, site, access, code, fields, False),
+        partial(by_page, site, access, code, fields, True),
+        partial(by_program, site, access, code, fields),
     ]
-    return [doors[n % 3] for n in range(count)]
+    return [ways[n % 3] for n in range(count)]
 
 
 def test_a_token_sent_50_times_at_once_and_50_times_later_moves_once(
     site: Site, alice: User, bob: User, figure: Figure
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    code, hand, other = table.game.code, Hand.of(alice), Hand.of(bob)
-    first = at_once(repeats(site, hand, code, "play r5", 0, 50))
-    assert {one.said for one in first} == {"ok"}, first
-    assert {one.version for one in first if one.door != "page"} == {1}
+    code, access, other = table.game.code, Access.of(alice), Access.of(bob)
+    first = at_once(repeats(site, access, code, "play r5", 0, 50))
+    assert {one.result for one in first} == {"ok"}, first
+    assert {one.version for one in first if one.via != "page"} == {1}
     assert log_of(table) == ["0 play r5"]
     site.restart()
-    again = at_once(repeats(site, hand, code, "play r5", 0, 25))
-    assert {(one.said, one.version) for one in again if one.door != "page"} == {("ok", 1)}, again
-    assert by_program(site, other, code, {"move": "play r4", "version": 1}, lambda: None).said == "ok"
-    later = at_once(repeats(site, hand, code, "play r5", 0, 25))
-    assert {(one.said, one.version) for one in later if one.door != "page"} == {("ok", 2)}, later
-    reused = at_once(repeats(site, hand, code, "draw", 2, 9))
-    assert {one.said for one in reused} == {"422", "token_reused"}, reused
+    again = at_once(repeats(site, access, code, "play r5", 0, 25))
+    assert {(one.result, one.version) for one in again if one.via != "page"} == {("ok", 1)}, again
+    assert by_program(site, other, code, {"move": "play r4", "version": 1}, lambda: None).result == "ok"
+    later = at_once(repeats(site, access, code, "play r5", 0, 25))
+    assert {(one.result, one.version) for one in later if one.via != "page"} == {("ok", 2)}, later
+    reused = at_once(repeats(site, access, code, "draw", 2, 9))
+    assert {one.result for one in reused} == {"422", "token_reused"}, reused
     assert log_of(table) == ["0 play r5", "1 play r4"]
     figure(f"{len(first + again + later)} posts of one token around a restart, one line; {len(reused)} of another move")

@@ -25,7 +25,7 @@ from games.queries import Table
 from games.queries.verify import faults_of
 from games.staff import tables
 from tests.conftest import Figure, staff
-from tests.faults.test_conflicts import ROUNDS, Call, Hand, Outcome, conflicting, new_match
+from tests.faults.test_conflicts import ROUNDS, Access, Call, Outcome, conflicting, new_match
 from tests.support.codes import staff_browser
 from tests.support.tables import now_of
 from tests.support.web import CSRF, Request, Site, at_once
@@ -59,13 +59,13 @@ def check(table: Table, outcomes: list[Outcome], after: Game, entries: list[Audi
     """Check that at most one move was made, that each act has one entry, and that every answer was a proper one."""
     lines = list(Move.objects.filter(game=table.game, n__gt=table.game.version).order_by("n"))
     assert [line.n for line in lines] == list(range(table.game.version + 1, after.version + 1)), outcomes
-    moved = [one for one in outcomes if one.said == "ok"]
+    moved = [one for one in outcomes if one.result == "ok"]
     by_people = [line for line in lines if not line.text.startswith("clock ")]
     assert len(moved) == len(by_people) <= 1, outcomes
-    assert not any(one.said == "busy" or one.said.startswith("5") for one in outcomes), outcomes
-    acted = [one for one in outcomes if one.door.startswith("staff")]
-    assert {one.said for one in acted} <= {DONE, *REFUSED}, outcomes
-    done = Counter(one.door.removeprefix("staff ") for one in acted if one.said == DONE)
+    assert not any(one.result == "busy" or one.result.startswith("5") for one in outcomes), outcomes
+    acted = [one for one in outcomes if one.via.startswith("staff")]
+    assert {one.result for one in acted} <= {DONE, *REFUSED}, outcomes
+    done = Counter(one.via.removeprefix("staff ") for one in acted if one.result == DONE)
     found = Counter(entry.act for entry in entries)
     # When the game is over, the page of an act redirects to the game and says that nothing was done.
     assert found == done or (after.status in OVER and not found - done), (found, outcomes)
@@ -76,7 +76,7 @@ def check(table: Table, outcomes: list[Outcome], after: Game, entries: list[Audi
 def test_simultaneous_moves_and_staff_acts_are_applied_one_by_one(
     site: Site, ann: User, alice: User, bob: User, figure: Figure
 ) -> None:
-    rng, hands = random.Random(32), {user.pk: Hand.of(user) for user in (alice, bob)}
+    rng, access_by_user = random.Random(32), {user.pk: Access.of(user) for user in (alice, bob)}
     browsers = [staff_browser(ann), staff_browser(staff("adam", "admin"))]
     done: Counter[str] = Counter()
     game = new_match(alice, bob)
@@ -88,7 +88,7 @@ def test_simultaneous_moves_and_staff_acts_are_applied_one_by_one(
         Seat.objects.filter(game=game, user__isnull=False).update(bot="", misses=0)
         table = now_of(Table(game, [], rules.PRESETS["no-mercy"]))
         acts = [*ACTS[:-1], ("void_game", {}) if number % VOID_GAME_EVERY == VOID_GAME_EVERY - 1 else ACTS[-1]]
-        calls: list[Call] = rng.sample(conflicting(site, table, hands, rng), 24)
+        calls: list[Call] = rng.sample(conflicting(site, table, access_by_user, rng), 24)
         calls += [partial(by_staff, site, browsers[n % 2], game.pk, act, more) for n, (act, more) in enumerate(acts)]
         rng.shuffle(calls)
         seen = AuditEntry.objects.count()

@@ -229,9 +229,9 @@ def test_notices_are_found_by_code_and_name_and_show_their_state(
     as_mo: Client, alice: User, bob: User, charlie: User
 ) -> None:
     first, second = table_at(TWO_HANDS, [alice, bob]).game, table_at(TWO_HANDS, [bob, charlie]).game
-    for game, whom in ((first, alice), (second, charlie)):
+    for game, player in ((first, alice), (second, charlie)):
         player_notices.write(
-            game, [player_notices.NewNotice(whom.pk, "caught", "You were caught by a canary.")], now=NOON
+            game, [player_notices.NewNotice(player.pk, "caught", "You were caught by a canary.")], now=NOON
         )
 
     def found(query: str) -> set[tuple[str, str]]:

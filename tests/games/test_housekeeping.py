@@ -270,7 +270,7 @@ def test_upheld_reports_count_after_the_guest_is_deleted(alice: User, bob: User,
 def test_staff_can_read_and_close_the_case_of_a_deleted_guest(alice: User, mo: User) -> None:
     case = settled_case_of_a_forgotten_guest(alice, mo)
     staff = staff_browser(mo)
-    row = re.search(r'class="field-whom".*?</t', staff.get("/admin/games/case/?state=all").content.decode(), re.DOTALL)
+    row = re.search(r'class="field-about".*?</t', staff.get("/admin/games/case/?state=all").content.decode(), re.DOTALL)
     assert row is not None
     assert "a deleted guest" in row[0]
     page = staff.get(f"/admin/games/case/{case.pk}/change/").content.decode()

@@ -76,7 +76,7 @@ def test_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:
         ({"target": 5001}, "target"),
     ],
 )
-def test_a_table_that_cannot_be_is_refused_in_words(alice: User, options: dict[str, Any], words: str) -> None:
+def test_an_invalid_table_is_refused_with_a_sentence(alice: User, options: dict[str, Any], words: str) -> None:
     with pytest.raises(Denied, match=words) as caught:
         new_table(alice, **options)
     assert caught.value.status == 400
@@ -112,7 +112,7 @@ def test_a_running_game_keeps_its_rules_when_its_preset_is_edited(alice: User, m
     assert faults_of(table.game.pk) == []
 
 
-def test_a_table_made_after_an_edit_plays_by_it_and_a_rematch_by_the_rules_of_its_game(
+def test_new_tables_use_an_edited_preset_and_rematches_keep_their_rules(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = finished_game(alice, bob)
@@ -123,7 +123,7 @@ def test_a_table_made_after_an_edit_plays_by_it_and_a_rematch_by_the_rules_of_it
     assert (table.options.hand_size, table.options.mercy_limit, table.options.target) == (7, 30, 0)
 
 
-def test_joining_is_refused_by_name(alice: User, bob: User, charlie: User) -> None:
+def test_joining_is_refused_with_a_code(alice: User, bob: User, charlie: User) -> None:
     table = new_table(alice, players=2)
     refused("not_found", lobby.join, code="nowhere", viewer=Viewer(bob), now=NOON)
     refused("already_seated", lobby.join, code=table.game.code, viewer=Viewer(alice), now=NOON)
@@ -150,7 +150,7 @@ def test_the_migration_keeps_the_oldest_of_two_equal_links(alice: User) -> None:
     assert len(set(keys.values())) == 3
 
 
-def test_leaving_before_the_start_frees_the_seat_and_hands_the_table_on(alice: User, bob: User) -> None:
+def test_leaving_before_the_start_frees_the_seat_and_changes_the_host(alice: User, bob: User) -> None:
     table = new_table(alice, players=3)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
@@ -167,12 +167,12 @@ def test_a_table_without_people_is_closed(alice: User, bob: User) -> None:
     assert front_page.open_tables(bob) == []
 
 
-def test_a_running_game_is_not_left_by_getting_up(alice: User, bob: User) -> None:
+def test_a_running_game_cannot_be_left_like_an_open_table(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     refused("already_started", lobby.leave_table, code=table.game.code, viewer=Viewer(alice), now=NOON)
 
 
-def test_the_host_starts_with_who_is_there_and_no_seat_is_empty(alice: User, bob: User, charlie: User) -> None:
+def test_the_host_can_start_with_the_players_present(alice: User, bob: User, charlie: User) -> None:
     table = new_table(alice, players=5)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(charlie), now=NOON)
@@ -183,7 +183,7 @@ def test_the_host_starts_with_who_is_there_and_no_seat_is_empty(alice: User, bob
     assert [(seat.index, seat.name) for seat in now_of(table).seats] == [(0, alice.name), (1, charlie.name)]
 
 
-def test_one_alone_cannot_start(alice: User) -> None:
+def test_one_player_cannot_start(alice: User) -> None:
     refused("too_few_players", lobby.start, code=new_table(alice).game.code, viewer=Viewer(alice), now=NOON)
 
 
@@ -203,7 +203,7 @@ def finished_game(alice: User, bob: User) -> queries.Table:
     return table
 
 
-def test_a_rematch_has_the_same_options_and_takes_the_second_asker_in(alice: User, bob: User) -> None:
+def test_a_rematch_has_the_same_options_and_seats_the_second_person_who_asks(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
     first = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert first.game.options == {"mercy_limit": 30}
@@ -291,7 +291,7 @@ def test_a_rematch_counts_as_a_table_like_others(settings: Settings, alice: User
     assert ask_rematch(code=ended.game.code, viewer=Viewer(bob), now=NOON).game.host == bob
 
 
-def test_nobody_gets_more_tables_by_taking_over_those_that_others_leave(
+def test_becoming_the_host_of_a_left_table_does_not_exceed_the_limit(
     settings: Settings, alice: User, bob: User
 ) -> None:
     settings.RATE_LIMITS = 10
@@ -314,7 +314,7 @@ def test_without_limits_a_person_sits_at_any_number_of_tables(settings: Settings
 
 
 @pytest.mark.django_db(transaction=True)
-def test_tables_made_at_once_are_counted_in_turn(settings: Settings) -> None:
+def test_tables_created_at_once_are_counted_one_by_one(settings: Settings) -> None:
     settings.RATE_LIMITS = 10
     user = person("alice")
 
@@ -495,7 +495,7 @@ def test_a_table_that_a_guest_hands_on_counts_for_its_new_host(alice: User) -> N
     assert Game.objects.get().hosted_by_guest
 
 
-def test_a_table_where_i_sit_hides_no_other_of_its_host(alice: User, bob: User) -> None:
+def test_a_table_of_mine_hides_no_other_table_of_its_host(alice: User, bob: User) -> None:
     older, newer = new_table(alice, players=3), new_table(alice, players=3)
     lobby.join(code=newer.game.code, viewer=Viewer(bob), now=NOON)
     assert [table.game.code for table in front_page.open_tables(bob)] == [older.game.code]

@@ -69,7 +69,7 @@ def test_a_person_at_an_open_table_can_be_reported(as_alice: Client, bob: User) 
     assert Report.objects.get().case.person == bob
 
 
-def test_a_person_with_only_a_link_is_not_offered_the_form(as_alice: Client, bob: User) -> None:
+def test_a_person_with_a_link_but_no_access_is_not_offered_the_form(as_alice: Client, bob: User) -> None:
     options = lobby.TableOptions(players=3, public=False)
     game = lobby.create_table(user=bob, options=options, now=NOON).game
     answer = as_alice.get(f"/join/{game.invite_key}/")

@@ -36,8 +36,8 @@ def refused(code: str, act: Callable[..., Any], **arguments: Any) -> str:
     return denied.value.message
 
 
-def act(whom: User, by: User, **more: Any) -> dict[str, Any]:
-    return {"person_id": whom.pk, "by": by, "reason": REASON, "now": NOON, **more}
+def act(person: User, by: User, **more: Any) -> dict[str, Any]:
+    return {"person_id": person.pk, "by": by, "reason": REASON, "now": NOON, **more}
 
 
 def test_no_admin_form_changes_a_row(root: User, ann: User, alice: User) -> None:

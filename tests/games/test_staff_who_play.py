@@ -46,8 +46,8 @@ def refused(act: Callable[..., Any], **arguments: Any) -> str:
     return denied.value.message
 
 
-def of(whom: User, by: User, **more: Any) -> dict[str, Any]:
-    return {"person_id": whom.pk, "by": by, "reason": REASON, "now": NOON, **more}
+def of(person: User, by: User, **more: Any) -> dict[str, Any]:
+    return {"person_id": person.pk, "by": by, "reason": REASON, "now": NOON, **more}
 
 
 def test_every_act_on_a_person_has_its_test() -> None:
