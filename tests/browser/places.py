@@ -153,7 +153,7 @@ def _made_token(page: Page, cast: Cast) -> None:
     _confirmed("/accounts/me/tokens/")(page, cast)
     page.get_by_label("Name of the token").fill("my bot")
     page.get_by_role("button", name="Create the token").click()
-    page.get_by_label("Your new token").wait_for()
+    page.get_by_label("Copy it now: it will not be shown again.").wait_for()
 
 
 def _addresses(page: Page, cast: Cast) -> None:
