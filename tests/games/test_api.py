@@ -1,4 +1,4 @@
-"""The API over HTTP: fields, statuses and names as docs/api.md promises them."""
+"""The API over HTTP: fields, statuses and codes as in docs/api.md."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_creating_a_table_returns_201_and_the_whole_view(a: Program) -> None:
     assert view["hands"] is None
 
 
-def test_an_open_table_has_no_cards_yet(a: Program) -> None:
+def test_an_open_table_has_no_cards(a: Program) -> None:
     view = a.post("games", {"players": 3}).json()
     assert set(view) == VIEW
     assert (view["status"], view["hand"], view["legal"], view["turn"]) == ("open", None, [], None)
@@ -112,7 +112,7 @@ def test_malformed_table_options_are_400(a: Program, body: Any) -> None:
 
 @pytest.mark.parametrize("call", ["join", "leave", "start", "pause", "resume", "take-back"])
 @pytest.mark.parametrize("body", ['{"x": 1}', "[]", '"s"', "{nonsense"])
-def test_a_call_without_a_body_takes_none(a: Program, alice: User, bob: User, call: str, body: str) -> None:
+def test_calls_without_fields_refuse_a_body(a: Program, alice: User, bob: User, call: str, body: str) -> None:
     code = table_at(TWO_HANDS, [alice, bob], is_public=False).game.code
     for program in (a, Program(bob)):
         answer = program.post(f"games/{code}/{call}", body)

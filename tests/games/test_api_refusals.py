@@ -1,4 +1,4 @@
-"""Whatever a program sends, the API answers with its error object: the right name and status, never a 500."""
+"""The API answers every bad request with its error object, the right code and status, and never with 500."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ READING = sorted({path for method, path in CALLS if method == "GET"})
 
 @pytest.fixture
 def program(alice: User) -> Client:
-    """Alice's program, with a token."""
+    """Return a client with Alice's token."""
     return Client(headers={"authorization": f"Bearer {api_token(alice)}"})
 
 
@@ -41,7 +41,7 @@ def table(alice: User, bob: User) -> Table:
 
 
 def refused(response: Any, status: int, error: str) -> dict[str, Any]:
-    """The error object, which `response` must be."""
+    """Check that a response is an error object, and return it."""
     assert response.status_code == status, response.content
     assert response.headers["Content-Type"].startswith("application/json")
     answer: dict[str, Any] = response.json()
@@ -235,7 +235,7 @@ def test_authentication_comes_before_all_checks_except_the_address() -> None:
 
 
 def test_refusals_have_a_fixed_order(alice: User, bob: User, charlie: User) -> None:
-    """Each request has every fault of those after it, too."""
+    """Each request also has the faults of all requests after it."""
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     over = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=over.game.pk).update(status=Game.Status.OVER)

@@ -1,4 +1,4 @@
-"""The card faces: one for every card of every deck, each telling its colour by letter and shape too."""
+"""The card faces: one for every card of every deck, with its colour as letter and shape too."""
 
 import xml.etree.ElementTree as ET
 

@@ -1,4 +1,4 @@
-"""The game page and its moves over HTTP: what is asked, what is answered, and with which status."""
+"""The game page and its moves over HTTP."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AtMost = Callable[[int], Any]
 
 
 class Answer(Protocol):
-    """What the test client gives."""
+    """A response of the test client."""
 
     status_code: int
     headers: Any
@@ -56,7 +56,7 @@ def fragment(browser: Client, table: Table, query: str = "") -> Answer:
 
 
 def text_of(response: Answer) -> str:
-    """What a reader reads: no tags, single spaces."""
+    """Return the text of a page, without tags and with single spaces."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
 
 
@@ -180,7 +180,7 @@ def wilds(alice: User, bob: User) -> Table:
     return table_at({**TWO_HANDS, "hands": [["r7", "W6", "b1", "b2", "g2"], ["r4", "g3"]]}, [alice, bob])
 
 
-def test_a_wild_without_a_colour_opens_the_chooser_instead_of_an_error(wilds: Table, as_alice: Client) -> None:
+def test_a_wild_without_a_colour_opens_the_chooser(wilds: Table, as_alice: Client) -> None:
     response = post(as_alice, wilds, "play W6", htmx=True, uno="1")
     assert response.status_code == 200
     assert "Which colour for Wild Draw Six?" in text_of(response)
@@ -254,7 +254,7 @@ def test_a_refusal_shows_the_reason_the_rule_and_the_current_game(
 
 
 @pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
-def test_an_outsider_s_move_is_refused_with_the_page(table: Table, charlie: User, htmx: bool) -> None:
+def test_the_move_of_an_outsider_is_refused_with_the_page(table: Table, charlie: User, htmx: bool) -> None:
     response = post(logged_in(charlie), table, "draw", htmx=htmx)
     assert response.status_code == 403
     assert "You are not seated at this table." in text_of(response)
@@ -287,7 +287,7 @@ def test_a_visitors_move_leads_to_the_login(table: Table) -> None:
     assert post(Client(), table, "draw", htmx=True).headers["HX-Redirect"] == f"/accounts/login/?next={address(table)}"
 
 
-def test_a_second_click_plays_once(table: Table, as_alice: Client) -> None:
+def test_a_double_click_plays_once(table: Table, as_alice: Client) -> None:
     token = field(fragment(as_alice, table), "token")
     answers = [post(as_alice, table, "play r5", version=0, token=token, htmx=True) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 200]
@@ -444,7 +444,7 @@ def test_only_a_finished_game_has_a_record_as_text(alice: User, bob: User, as_al
     assert response.content.startswith(b"record: 1\n")
 
 
-def test_the_page_costs_at_most_8_statements(
+def test_the_page_takes_at_most_8_statements(
     alice: User, bob: User, as_alice: Client, as_bob: Client, django_assert_max_num_queries: AtMost
 ) -> None:
     position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}
@@ -456,7 +456,7 @@ def test_the_page_costs_at_most_8_statements(
         fragment(as_bob, table, "?since=0")
 
 
-def test_a_move_costs_at_most_12_statements(
+def test_a_move_takes_at_most_12_statements(
     alice: User, bob: User, as_alice: Client, django_assert_max_num_queries: AtMost
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob], target=1000)

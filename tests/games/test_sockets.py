@@ -1,4 +1,4 @@
-"""Sockets that are wrong, broken, slow or too many: each ends alone, and leaves nothing behind."""
+"""Wrong, broken, slow or too many sockets: each ends without an effect on others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def nothing_is_left() -> bool:
 
 
 async def opened(code: str, browser: Client | None = None, **more: Any) -> Socket:
-    """A socket that has been told where the game stands."""
+    """Return an open socket that has received the version of the game."""
     socket = Socket(code, browser, **more)
     assert await socket.status() == 101
     await socket.told()
@@ -231,7 +231,7 @@ async def serve(
     told: Callable[[], object] = lambda: None,
     then: Callable[[], Awaitable[object]] | None = None,
 ) -> None:
-    """Serve a socket whose other end goes away without a word after so many frames; -1: before it is accepted.
+    """Serve a socket whose client disappears after this many frames, with -1 before it is accepted.
 
     `told` is called for each frame that arrives. `then` is done before the send fails.
     """
@@ -267,7 +267,7 @@ def test_a_socket_lost_after_the_handshake_leaves_nothing_behind(
 
 
 def test_a_failing_socket_does_not_stop_updates_of_others(code: str) -> None:
-    """The watch has all sockets of a table in one round."""
+    """Polling covers all sockets of a table in one round."""
 
     async def scenario() -> None:
         here, all_here = [1] * 20, asyncio.Event()
@@ -366,7 +366,7 @@ def test_a_socket_connects_with_few_statements(code: str, alice: User, as_alice:
 
 
 def test_a_flood_from_one_address_does_not_delay_others(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything that asks the database for sockets shares one thread, so each address has one place in its queue."""
+    """All sockets share one thread for the database, so each address has one place in its queue."""
     came: list[str] = []
     enter = consumer._access
 
@@ -436,7 +436,7 @@ def test_the_address_comes_from_trusted_proxies(
     run(scenario())
 
 
-def test_without_limits_there_is_no_cap(code: str) -> None:
+def test_without_limits_an_address_can_open_any_number_of_sockets(code: str) -> None:
     async def scenario() -> None:
         sockets = [await opened(code) for _ in range(MAX_OPEN + 20)]
         for socket in sockets:
@@ -461,7 +461,7 @@ def at(settings: Settings) -> Clock:
 
 
 def connects(crowd: SocketLimits, address: str, times: int) -> int:
-    """Of so many sockets that are opened and closed again at once, the number that was let in."""
+    """Open and close sockets one after another, and return how many were accepted."""
     let_in = 0
     for _ in range(times):
         try:
@@ -501,7 +501,7 @@ def test_a_48_can_open_eight_times_the_sockets_of_an_address(at: Clock) -> None:
 
 
 def test_normal_play_never_reaches_the_limits(at: Clock) -> None:
-    """Forty people behind one address, each of whom opens another page every ten seconds."""
+    """Forty people behind one address each open another page every ten seconds."""
     here = SocketLimits(at)
     for _ in range(600):
         at.now += 1
@@ -550,7 +550,7 @@ def test_a_socket_is_refused_while_the_database_is_down(
 
 
 def test_a_message_to_a_socket_does_not_use_the_database_thread(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database that hangs would else keep every socket from hearing of moves."""
+    """Otherwise a hanging database would delay messages to all sockets."""
     visits: list[str] = []
 
     async def visit() -> None:
