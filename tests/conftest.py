@@ -1,4 +1,4 @@
-"""What every test may ask for: the embedded database, the cast, and honest skips."""
+"""Fixtures for all tests: the embedded database, the cast, and skips that are reported."""
 
 import gc
 import os
@@ -35,7 +35,7 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "googl
 
 
 def program(names: tuple[str, ...]) -> str | None:
-    """The first of these programs that is installed."""
+    """Return the path of the first of these programs that is installed, or None."""
     return next((path for path in map(shutil.which, names) if path), None)
 
 
@@ -44,7 +44,7 @@ NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "postgresql": (system, "PostgreSQL", "apt-get install postgresql"),
     "redis": (partial(program, ("redis-server",)), "Redis", "apt-get install redis-server"),
 }
-"""For each marker: what finds the thing that it needs, its name, and how to install it."""
+"""For each marker: a function that finds what it needs, its name, and how to install it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -65,13 +65,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Leave what the collection has made out of garbage collection, which would look at all of it again and again."""
+    """Exclude the objects of the collection from garbage collection, to save time."""
     gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over what an xdist worker left out: every worker collects, and leaves out, the same tests."""
+    """Take over the number of left-out tests from an xdist worker. It is the same for all workers."""
     config: pytest.Config = node.config
     config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
 
@@ -112,13 +112,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture
 def figure(request: pytest.FixtureRequest) -> Figure:
-    """Tell what was measured: it stands at the end of the run, behind the test's name."""
+    """Return a function that reports a measured figure, which is printed at the end of the run."""
     return lambda said: request.node.user_properties.append(("figure", f"{request.node.name}: {said}"))
 
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
-    """Hold the embedded PostgreSQL up while tests use it, unless `DATABASE_URL` names another."""
+    """Run the embedded PostgreSQL during the tests, unless `DATABASE_URL` is set."""
     if os.environ.get("DATABASE_URL"):
         yield
         return
@@ -131,7 +131,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 def django_db_setup(
     django_test_environment: None, django_db_blocker: DjangoDbBlocker, django_db_modify_db_settings: None
 ) -> Iterator[None]:
-    """Make the database of all tests, in place of the one that pytest-django would migrate in every run."""
+    """Create the test database from a template, so that migrations do not run each time."""
     with django_db_blocker.unblock(), migrated_database(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty())
         yield
@@ -139,22 +139,22 @@ def django_db_setup(
 
 @pytest.fixture(autouse=True)
 def chance_of_its_own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deals, dealers and bots' names are the same in every run of one test."""
+    """Make deals, dealers and names of bots the same in every run of a test."""
     monkeypatch.setattr(randomness, "source", random.Random(request.node.nodeid))
 
 
 @pytest.fixture(autouse=True)
 def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time that a test passes in is the database's too, and what a statement takes to arrive there is not added.
+    """Make the database's clock equal to the one that a test passes in.
 
-    The processes that a test starts go by the real difference.
+    Processes that a test starts use the real difference.
     """
     monkeypatch.setattr(rows, "skew_between", lambda asked_at, moment: timedelta())
 
 
 @pytest.fixture(autouse=True)
 def nothing_counted_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the requests that earlier tests made, which count for limits."""
+    """Delete the counts of requests that earlier tests made."""
     monkeypatch.setattr(limits, "limiter", Limiter())
     for one in caches:
         caches[one].clear()
@@ -162,14 +162,14 @@ def nothing_counted_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Path:
-    """The browser's program; ask for it in tests marked `browser`."""
+    """The path of Chromium, for tests marked `browser`."""
     found = program(CHROMIUM_NAMES)
     assert found is not None
     return Path(found)
 
 
 def person(name: str) -> User:
-    """One of the cast; the password is the name."""
+    """Create one of the cast. The password is the name."""
     user = get_user_model().objects.create_user(username=name, email=f"{name}@example.org", password=name)
     assert isinstance(user, User)
     return user
@@ -205,7 +205,7 @@ def ann(db: None) -> User:
 
 @pytest.fixture
 def root(db: None) -> User:
-    """The superuser: nobody may do or ask more."""
+    """The superuser."""
     user = person("root")
     user.is_staff = user.is_superuser = True
     user.save(update_fields=["is_staff", "is_superuser"])

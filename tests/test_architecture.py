@@ -1,4 +1,4 @@
-"""Rows are written in `actions` and read in `queries`, or in modules of a package for that. Doors do neither."""
+"""Only `actions`, `queries` and the modules of a package for that write and read rows. Views and tasks do neither."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NEITHER = (
     "games/templatetags",
     "games/web",
 )
-"""What neither reads nor writes by itself."""
+"""Modules that neither read nor write rows themselves."""
 NO_WRITES = (
     "accounts/admin.py",
     "accounts/queries.py",
@@ -46,25 +46,25 @@ NO_WRITES = (
     "games/staff/log.py",
     "games/staff/queue.py",
 )
-"""What does not write. Django's admin and the shell's commands read by querysets of their own."""
+"""Modules that do not write rows. Django's admin and commands read by their own querysets."""
 
 
 def modules(places: tuple[str, ...]) -> list[str]:
-    """The Python files of these places, as paths in the checkout."""
+    """Return the Python files in these places, as paths relative to the checkout."""
     found = [path for place in places for path in (CHECKOUT / place).rglob("*.py")]
     found += [CHECKOUT / place for place in places if place.endswith(".py")]
     return sorted(str(path.relative_to(CHECKOUT)) for path in found)
 
 
 def reads(code: str) -> Iterator[int]:
-    """The lines that ask the database by a model's manager."""
+    """Yield the lines that query the database by a model's manager."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Attribute) and node.attr in MANAGERS:
             yield node.lineno
 
 
 def writes(code: str) -> Iterator[int]:
-    """The lines that write rows: by a manager, a queryset (whose `update` takes names only) or a row's own methods."""
+    """Yield the lines that write rows by a manager, a queryset (`update` by keywords only) or an instance."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             updates = node.func.attr == "update" and isinstance(node.func.value, ast.Call) and not node.args
@@ -88,21 +88,21 @@ GOOD = (
 
 
 @pytest.mark.parametrize("line", BAD)
-def test_a_write_is_seen(line: str) -> None:
+def test_writes_are_detected(line: str) -> None:
     assert list(writes(line)) == [1]
 
 
 @pytest.mark.parametrize("line", GOOD)
-def test_what_is_none_is_not(line: str) -> None:
+def test_other_calls_are_not_detected(line: str) -> None:
     assert (list(writes(line)), list(reads(line))) == ([], [])
 
 
-def test_a_read_is_seen() -> None:
+def test_reads_are_detected() -> None:
     assert list(reads("game = Game.objects.get(code=code)")) == [1]
 
 
 def unlocked(code: str) -> Iterator[int]:
-    """The lines that `load` the table of a game row of which it does not show that the caller holds it locked."""
+    """Yield the lines that `load` the table of a game row that is not visibly locked."""
     tree = ast.parse(code)
     locked = {
         target.id
@@ -135,23 +135,23 @@ def _locks(node: ast.AST | None) -> bool:
         ("fields = json.load(file)", []),
     ],
 )
-def test_a_load_of_a_row_that_may_change_is_seen(code: str, lines: list[int]) -> None:
+def test_loading_an_unlocked_row_is_detected(code: str, lines: list[int]) -> None:
     assert list(unlocked(code)) == lines
 
 
 @pytest.mark.parametrize("module", modules(("games", "accounts", "common", "nomercy")))
-def test_a_table_is_read_whole_or_under_its_lock(module: str) -> None:
+def test_tables_are_loaded_only_under_their_lock(module: str) -> None:
     assert list(unlocked(Path(CHECKOUT / module).read_text())) == []
 
 
 @pytest.mark.parametrize("module", modules(NEITHER))
-def test_a_door_asks_queries_and_calls_actions(module: str) -> None:
+def test_doors_neither_read_nor_write_rows(module: str) -> None:
     code = Path(CHECKOUT / module).read_text()
     assert (list(reads(code)), list(writes(code))) == ([], [])
 
 
 @pytest.mark.parametrize("module", modules(NO_WRITES))
-def test_who_reads_writes_nothing(module: str) -> None:
+def test_read_modules_do_not_write(module: str) -> None:
     assert list(writes(Path(CHECKOUT / module).read_text())) == []
 
 
@@ -199,11 +199,11 @@ def logs_in(code: str) -> bool:
         "request.session[SESSION_KEY] = user.pk",
     ],
 )
-def test_a_log_in_is_seen(code: str) -> None:
+def test_log_ins_are_detected(code: str) -> None:
     assert logs_in(code)
 
 
-def test_only_the_listed_modules_log_somebody_in() -> None:
+def test_only_the_listed_modules_log_in() -> None:
     ours = modules(("games", "accounts", "common", "nomercy"))
     found = {module for module in ours if logs_in(Path(CHECKOUT / module).read_text())}
     assert found == MAY_LOG_IN

@@ -1,4 +1,4 @@
-"""The measurements of `bench` start without Django, which they set up once their database is there."""
+"""The benches can be imported before Django is set up, which they do once their database exists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.conf import settings
 COMMANDS = ("load", "moves", "request", "siege", "sockets", "timers")
 
 
-def test_a_measurement_can_be_imported_before_django_is_set_up() -> None:
+def test_benches_can_be_imported_without_django() -> None:
     environ = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     imports = ", ".join(f"bench.{name}" for name in COMMANDS)
 

@@ -1,4 +1,4 @@
-"""The mutants of the rules: what is changed, and that the runner tells a fault from a change that is none."""
+"""`bench.mutants`: which mutants are made, and that the runner kills only real faults."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ print(workspace.settle(mutant, status))
 """
 
 
-def test_mutants_are_made_of_tables_and_of_functions(tmp_path: Path) -> None:
+def test_tables_and_functions_are_mutated(tmp_path: Path) -> None:
     path = tmp_path / "cards.py"
     path.write_text(SOURCE, encoding="utf-8")
     module = Module(path)
@@ -46,7 +46,7 @@ def test_mutants_are_made_of_tables_and_of_functions(tmp_path: Path) -> None:
     assert all(mutant.source != SOURCE for mutant in mutants)
 
 
-def test_a_mutant_has_another_name_once_its_module_has_changed(tmp_path: Path) -> None:
+def test_mutants_of_a_changed_module_have_new_names(tmp_path: Path) -> None:
     path = tmp_path / "cards.py"
     path.write_text(SOURCE, encoding="utf-8")
     before = Module(path).ids()
@@ -70,9 +70,7 @@ def test_the_report_counts_what_was_killed(killed: int, enough: bool, capsys: py
         ("legal.py", "thousands of lists", "many lists", False),
     ],
 )
-def test_the_runner_kills_a_fault_and_nothing_else(
-    module: str, before: str, after: str, killed: bool, tmp_path: Path
-) -> None:
+def test_the_runner_kills_only_real_faults(module: str, before: str, after: str, killed: bool, tmp_path: Path) -> None:
     command = [sys.executable, "-c", RUN, str(tmp_path), module, before, after]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     assert bool(ran.stdout.strip()) == killed

@@ -1,4 +1,4 @@
-"""The bench of the clocks tells each bound that is missed."""
+"""`bench.timers` reports each missed bound."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ HELD = {"idle_ms": 5.0, "due": 100, "acted": 100, "rate": 150.0, "slowest_ms": 1
         ({"slowest_ms": 2000.0}, ["a move took 2000 ms"]),
     ],
 )
-def test_a_bound_that_is_missed_is_told(change: dict[str, float], says: list[str]) -> None:
+def test_missed_bounds_are_reported(change: dict[str, float], says: list[str]) -> None:
     assert missed(**{**HELD, **change}) == says  # type: ignore[arg-type]  # due and acted are whole

@@ -1,4 +1,4 @@
-"""What the browser gets: vendored files are the ones named, and nothing needs an unsafe content security policy."""
+"""Static files: vendored ones are unchanged, and nothing needs an unsafe content security policy."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ INLINE = (
 
 
 @pytest.mark.parametrize(("name", "digest"), ROWS, ids=[name for name, _ in ROWS])
-def test_a_vendored_file_is_the_one_that_was_published(name: str, digest: str) -> None:
+def test_vendored_files_match_their_published_hash(name: str, digest: str) -> None:
     assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest
 
 
@@ -33,7 +33,7 @@ def test_every_vendored_file_is_listed_or_a_licence() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "templates")))
 def test_a_template_has_nothing_inline(page: Path) -> None:
     found = [what for what, pattern in INLINE if pattern.search(page.read_text())]
-    # A mail is under no policy of ours, and mail programs read no other styles; anything else is as wrong there.
+    # Mails have no such policy, and mail programs need inline styles. All else is wrong there, too.
     allowed = {"style attribute", "style element"} if "emails" in page.parts else set()
     assert set(found) <= allowed
 

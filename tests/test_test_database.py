@@ -1,4 +1,4 @@
-"""The database of the tests: made from a kept template, and emptied after each test of transactions."""
+"""The test database: created from a kept template, and emptied after each test with transactions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rows() -> dict[str, int]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_emptied_database_holds_what_a_new_one_does() -> None:
+def test_an_emptied_database_equals_a_new_one() -> None:
     new = rows()
     alice, mo = person("alice"), staff("mo", "moderator")
     table_at(TWO_HANDS, [alice, "careful"])
@@ -38,7 +38,7 @@ def test_an_emptied_database_holds_what_a_new_one_does() -> None:
 
 @pytest.fixture
 def migrated(monkeypatch: pytest.MonkeyPatch, django_db_setup: None, django_db_blocker: None) -> list[str]:
-    """The digests of the migrations that were run, for a template of another name."""
+    """Collect the digests of the migrations that were run, for a template of another name."""
     digests: list[str] = []
 
     def migrate(*args: str, **options: int) -> None:
@@ -49,9 +49,7 @@ def migrated(monkeypatch: pytest.MonkeyPatch, django_db_setup: None, django_db_b
     return digests
 
 
-def test_the_template_is_made_again_when_the_migrations_have_changed(
-    migrated: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_template_is_rebuilt_after_new_migrations(migrated: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     with database._server() as server:
         try:

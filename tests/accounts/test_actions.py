@@ -1,4 +1,4 @@
-"""People, guests and tokens."""
+"""Creating and changing people, guests and API tokens."""
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -30,7 +30,7 @@ def test_two_guests_never_have_the_same_name(db: None, monkeypatch: pytest.Monke
     assert [actions.create_guest().name for _ in range(2)] == ["Quiet Otter 27", "Brave Wren 12"]
 
 
-def test_a_guest_is_welcome_even_when_every_friendly_name_is_taken(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guest_is_created_even_if_all_friendly_names_are_taken(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "guest_display_name", lambda: "Quiet Otter 27")
 
     first, second = actions.create_guest(), actions.create_guest()
@@ -39,7 +39,7 @@ def test_a_guest_is_welcome_even_when_every_friendly_name_is_taken(db: None, mon
     assert second.name == second.username
 
 
-def test_the_friendly_names_are_names_one_may_have() -> None:
+def test_all_friendly_names_are_allowed() -> None:
     for adjective in names.GUEST_ADJECTIVES:
         for animal in names.GUEST_ANIMALS:
             validate_display_name(f"{adjective} {animal} 99")
@@ -53,7 +53,7 @@ def test_a_name_at_the_table_and_a_time_zone_can_be_chosen(alice: User) -> None:
     assert (alice.name, alice.time_zone) == ("Alice in Wonderland", "Europe/Helsinki")
 
 
-def test_a_name_sent_before_a_mute_is_not_put_back_after_it(alice: User) -> None:
+def test_a_mute_is_not_undone_by_a_form_sent_before_it(alice: User) -> None:
     actions.update_profile(user=alice, display_name="Alice", time_zone="UTC", now=NOW)
     User.objects.filter(pk=alice.pk).update(display_name="", muted_until=NOW + timedelta(days=1))
 
@@ -63,14 +63,14 @@ def test_a_name_sent_before_a_mute_is_not_put_back_after_it(alice: User) -> None
     assert User.objects.get(pk=alice.pk).display_name == ""
 
 
-def test_without_a_name_at_the_table_the_username_counts(alice: User) -> None:
+def test_without_a_display_name_the_username_is_shown(alice: User) -> None:
     actions.update_profile(user=alice, display_name="", time_zone="UTC", now=NOW)
 
     assert alice.name == "alice"
 
 
 @pytest.mark.parametrize("name", ["bob", "BOB", "Robert"])
-def test_nobody_takes_anothers_name(alice: User, bob: User, name: str) -> None:
+def test_a_taken_name_is_refused(alice: User, bob: User, name: str) -> None:
     actions.update_profile(user=bob, display_name="Robert", time_zone="UTC", now=NOW)
 
     with pytest.raises(actions.NameTaken):
@@ -80,12 +80,12 @@ def test_nobody_takes_anothers_name(alice: User, bob: User, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["A\x00b", "A\u202eb", "\u200b", "...", "Moderator", "x" * 31])
-def test_a_name_that_misleads_or_cannot_be_seen_is_refused(alice: User, name: str) -> None:
+def test_a_misleading_or_invisible_name_is_refused(alice: User, name: str) -> None:
     with pytest.raises(ValidationError):
         actions.update_profile(user=alice, display_name=name, time_zone="UTC", now=NOW)
 
 
-def test_a_name_keeps_no_line_break() -> None:
+def test_line_breaks_are_removed_from_a_name() -> None:
     assert clean_display_name("Bob\r\nBcc: all") == "Bob Bcc: all"
 
 
@@ -95,14 +95,14 @@ def test_a_time_zone_that_does_not_exist_is_refused(alice: User) -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "me@home", "guest-1", "Admin", "-dash", "a b", "ålice", "x" * 31, "alice\n"])
-def test_a_username_that_could_be_taken_for_something_else_is_refused(name: str) -> None:
+def test_an_ambiguous_username_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         check_username(name)
 
 
 @pytest.mark.parametrize("name", ["al", "Alice", "alice.b-c_9", "9lives"])
-def test_an_ordinary_username_is_fine(name: str) -> None:
-    check_username(name)  # raises where the test above wants it to
+def test_an_ordinary_username_is_accepted(name: str) -> None:
+    check_username(name)  # raises for the names of the test above
 
 
 def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
@@ -113,13 +113,13 @@ def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "nomercy_wrong", "x" * 10_000, "\ud800", "tökén"])
-def test_another_text_is_nobodys_token(alice: User, token: str) -> None:
+def test_other_text_is_not_a_token(alice: User, token: str) -> None:
     actions.create_token(user=alice, name="my bot", now=NOW)
 
     assert actions.use_token(token=token, now=NOW) is None
 
 
-def test_a_token_of_somebody_locked_out_works_no_more(alice: User) -> None:
+def test_the_token_of_an_inactive_user_does_not_work(alice: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW)
     alice.is_active = False
     alice.save(update_fields=["is_active"])
@@ -127,7 +127,7 @@ def test_a_token_of_somebody_locked_out_works_no_more(alice: User) -> None:
     assert actions.use_token(token=token, now=NOW) is None
 
 
-def test_only_its_owner_revokes_a_token(alice: User, bob: User) -> None:
+def test_only_the_owner_can_revoke_a_token(alice: User, bob: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW)
     number = ApiToken.objects.get().pk
 
@@ -137,7 +137,7 @@ def test_only_its_owner_revokes_a_token(alice: User, bob: User) -> None:
     assert actions.use_token(token=token, now=NOW) is None
 
 
-def test_the_use_of_a_token_is_noted_but_not_every_time(alice: User) -> None:
+def test_the_last_use_of_a_token_is_stored_at_most_every_ten_minutes(alice: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW)
 
     for minutes, noted in [(0, 0), (9, 0), (10, 10)]:
@@ -146,7 +146,7 @@ def test_the_use_of_a_token_is_noted_but_not_every_time(alice: User) -> None:
     assert actions.use_token(token="wrong", now=NOW) is None
 
 
-def test_tokens_are_not_without_number(alice: User) -> None:
+def test_the_number_of_tokens_is_limited(alice: User) -> None:
     for number in range(actions.TOKENS_A_USER):
         actions.create_token(user=alice, name=str(number), now=NOW)
 
@@ -154,11 +154,11 @@ def test_tokens_are_not_without_number(alice: User) -> None:
         actions.create_token(user=alice, name="one more", now=NOW)
 
 
-def test_the_command_prints_the_token_as_its_last_word(alice: User) -> None:
+def test_create_token_prints_the_token_last(alice: User) -> None:
     assert actions.use_token(token=create_token("Alice").split()[-1], now=NOW) == alice
 
 
-def test_the_command_makes_the_person_only_when_told(db: None) -> None:
+def test_create_token_creates_a_person_only_with_create(db: None) -> None:
     with pytest.raises(CommandError, match=r"There is no user tess\. Use --create"):
         create_token("tess")
     user = actions.use_token(token=create_token("tess", "--create").split()[-1], now=NOW)
@@ -168,13 +168,13 @@ def test_the_command_makes_the_person_only_when_told(db: None) -> None:
     assert not user.has_usable_password()
 
 
-def test_the_command_refuses_a_username_nobody_may_have(db: None) -> None:
+def test_create_token_refuses_a_bad_username(db: None) -> None:
     with pytest.raises(CommandError):
         create_token("not a name", "--create")
     assert not User.objects.exists()
 
 
-def test_the_command_refuses_the_name_of_somebody_at_the_table(bob: User) -> None:
+def test_create_token_refuses_a_taken_display_name(bob: User) -> None:
     actions.update_profile(user=bob, display_name="Robert", time_zone="UTC", now=NOW)
 
     with pytest.raises(CommandError, match="Somebody else goes by this name"):

@@ -1,4 +1,4 @@
-"""Requests about mail addresses at one instant, on real connections: none breaks, and the limits hold."""
+"""Simultaneous requests about mail addresses, on real connections: none fails, and the limits hold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def post_all(requests: list[tuple[Client, str, dict[str, str]]]) -> Counter[int]:
-    """Post all these at the same instant; gives how often each status came."""
+    """Post all these at the same time, and return how often each status came."""
 
     def post(browser: Client, path: str, form: dict[str, str], wait: Callable[[], object]) -> int:
         wait()
@@ -33,7 +33,7 @@ def post_all(requests: list[tuple[Client, str, dict[str, str]]]) -> Counter[int]
 
 
 def browsers(user: User, number: int) -> list[Client]:
-    """So many browsers in one session of this person, which has just confirmed the password."""
+    """Return browsers that share one session of this person, which has just confirmed the password."""
     session = confirmed_browser(user).cookies[settings.SESSION_COOKIE_NAME].value
     found = [Client() for _ in range(number)]
     for browser in found:
@@ -41,7 +41,7 @@ def browsers(user: User, number: int) -> list[Client]:
     return found
 
 
-def test_two_accounts_that_confirm_one_address_at_once(alice: User, bob: User) -> None:
+def test_one_of_two_accounts_that_confirm_an_address_at_once_gets_it(alice: User, bob: User) -> None:
     for n in range(5):
         links = []
         for user in (alice, bob):
@@ -52,7 +52,7 @@ def test_two_accounts_that_confirm_one_address_at_once(alice: User, bob: User) -
         assert EmailAddress.objects.filter(email=f"n{n}@example.org", verified=True).count() == 1
 
 
-def test_two_addresses_that_are_made_primary_at_once(alice: User) -> None:
+def test_making_two_addresses_primary_at_once_leaves_one(alice: User) -> None:
     names = [f"n{n}@example.org" for n in range(4)]
     for name in names:
         EmailAddress.objects.create(user=alice, email=name, verified=True)
@@ -65,7 +65,7 @@ def test_two_addresses_that_are_made_primary_at_once(alice: User) -> None:
         assert alice.email == primary.email
 
 
-def test_one_address_that_is_added_and_removed_at_once(alice: User) -> None:
+def test_adding_and_removing_an_address_at_once_does_not_fail(alice: User) -> None:
     EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
     for _ in range(3):
         adding = [(b, "/accounts/email/", {"action_add": "", "email": "new@example.org"}) for b in browsers(alice, 4)]
@@ -79,14 +79,14 @@ def test_one_address_that_is_added_and_removed_at_once(alice: User) -> None:
         assert not EmailAddress.objects.filter(email="new@example.org").exists()
 
 
-def test_addresses_added_at_once_are_no_more_than_one_account_may_have(alice: User) -> None:
+def test_adding_addresses_at_once_respects_the_limit(alice: User) -> None:
     forms = [{"action_add": "", "email": f"n{n}@example.org"} for n in range(12)]
     statuses = post_all([(b, "/accounts/email/", form) for b, form in zip(browsers(alice, 12), forms, strict=True)])
     assert set(statuses) <= {200, 302}
     assert EmailAddress.objects.filter(user=alice).count() == settings.ACCOUNT_MAX_EMAIL_ADDRESSES
 
 
-def test_asking_for_one_mail_at_once_writes_one(alice: User) -> None:
+def test_simultaneous_requests_for_one_mail_queue_one(alice: User) -> None:
     statuses = post_all([(Client(), "/accounts/password/reset/", {"email": alice.email}) for _ in range(8)])
     assert statuses == {302: 8}
     assert AccountMail.objects.count() == 1

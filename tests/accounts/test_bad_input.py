@@ -32,7 +32,7 @@ NOT_ADDRESSES = (
 
 @pytest.mark.parametrize("where", NOT_ADDRESSES)
 @pytest.mark.parametrize("by", ["address", "form"])
-def test_a_page_to_go_on_to_that_is_no_address_is_ignored(alice: User, where: str, by: str) -> None:
+def test_a_malformed_next_url_is_ignored(alice: User, where: str, by: str) -> None:
     forms: dict[str, dict[str, str]] = {
         "/accounts/login/": {"login": "alice", "password": "alice"},
         "/accounts/signup/": {"username": "dora", "password1": WORD, "password2": WORD},
@@ -55,7 +55,7 @@ def test_a_page_to_go_on_to_that_is_no_address_is_ignored(alice: User, where: st
 
 
 @pytest.mark.parametrize("length", [254, 255, 256, 300, 320, 321, 5000])
-def test_an_address_is_no_longer_than_the_column_that_holds_it(alice: User, length: int) -> None:
+def test_an_address_longer_than_its_column_is_refused(alice: User, length: int) -> None:
     end = "@" + "long." * 10 + "example.org"
     address = "a" * (length - len(end)) + end
     assert len(address) == length
@@ -77,13 +77,13 @@ def test_an_address_is_no_longer_than_the_column_that_holds_it(alice: User, leng
 
 @pytest.mark.parametrize("action", ["action_send", "action_remove", "action_primary"])
 @pytest.mark.parametrize("address", ["a" * 300 + "@example.org", "x" * 5000, "", "\x00", "not an address"])
-def test_an_address_that_nobody_has_cannot_be_chosen(alice: User, action: str, address: str) -> None:
+def test_an_unknown_address_cannot_be_selected(alice: User, action: str, address: str) -> None:
     answer = confirmed_browser(alice).post("/accounts/email/", {action: "", "email": address})
     assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/email/")
 
 
 @pytest.mark.parametrize("login", ["a" * 300 + "@example.org", "x" * 5000, "\x00", "[bad"])
-def test_a_log_in_by_what_is_no_name_is_refused(alice: User, login: str) -> None:
+def test_a_log_in_with_a_malformed_name_is_refused(alice: User, login: str) -> None:
     browser = Client()
     assert browser.post("/accounts/login/", {"login": login, "password": "alice"}).status_code == 200
     assert not get_user(browser).is_authenticated
@@ -91,7 +91,7 @@ def test_a_log_in_by_what_is_no_name_is_refused(alice: User, login: str) -> None
 
 @pytest.fixture
 def labels(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every label of a domain that IDNA has worked on. Its time grows with the square of the length of a domain."""
+    """Return a list that collects each domain label that IDNA encodes, because its time grows quadratically."""
     found: list[str] = []
     convert = idna.ToASCII
 
@@ -119,11 +119,11 @@ TOO_LONG = "a@" + "\u00e9." * 2000 + "com"
         ("/accounts/email/", {"action_primary": "", "email": TOO_LONG}),
     ],
 )
-def test_a_text_that_is_too_long_for_an_address_is_refused_cheaply(
+def test_an_overlong_address_is_refused_cheaply(
     alice: User, labels: list[str], path: str, form: dict[str, str]
 ) -> None:
     browser = confirmed_browser(alice) if path == "/accounts/email/" else Client()
-    # A browser that is known to its owner asks whom the name may log in before anything is counted.
+    # A known browser looks up the accounts of the name before anything is counted.
     browser.cookies["known"] = "1.x"
     labels.clear()
     answer = browser.post(path, form)
@@ -134,7 +134,7 @@ def test_a_text_that_is_too_long_for_an_address_is_refused_cheaply(
 
 
 @pytest.mark.parametrize("text", [TOO_LONG, "\u00e9." * 2000, "alice", ""])
-def test_what_is_no_address_has_no_spelling(alice: User, labels: list[str], text: str) -> None:
+def test_text_that_is_no_address_has_no_spellings(alice: User, labels: list[str], text: str) -> None:
     User.objects.filter(pk=alice.pk).update(email="")
     assert addresses.spellings(text) == []
     assert addresses.canonical(text.upper()) == text.upper().lower()

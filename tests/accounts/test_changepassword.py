@@ -1,4 +1,4 @@
-"""`manage.py changepassword`: a new password ends whatever the old one let in."""
+"""`manage.py changepassword`: a new password ends all sessions and tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEW = "a long way to Bergen"
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, *words: str, username: str = "alice") -> str:
-    """Type these words at the prompts, and return what the command complains of."""
+    """Type these passwords at the prompts, and return the errors of the command."""
     answers: Iterator[str] = iter(words)
     monkeypatch.setattr("getpass.getpass", lambda prompt="": next(answers))
     said = io.StringIO()
@@ -30,7 +30,9 @@ def typed(monkeypatch: pytest.MonkeyPatch, *words: str, username: str = "alice")
     return said.getvalue()
 
 
-def test_it_ends_sessions_and_tokens_and_is_told(monkeypatch: pytest.MonkeyPatch, alice: User, bob: User) -> None:
+def test_it_ends_sessions_and_tokens_and_notifies_the_owner(
+    monkeypatch: pytest.MonkeyPatch, alice: User, bob: User
+) -> None:
     EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
     tokens = {alice: api_token(alice), bob: api_token(bob)}
     browsers = {alice: logged_in(alice), bob: logged_in(bob)}
@@ -43,9 +45,7 @@ def test_it_ends_sessions_and_tokens_and_is_told(monkeypatch: pytest.MonkeyPatch
     assert [mail.kind for mail in AccountMail.objects.filter(user=alice)] == ["account/email/password_changed"]
 
 
-def test_it_saves_nothing_else_that_was_changed_while_somebody_typed(
-    monkeypatch: pytest.MonkeyPatch, alice: User
-) -> None:
+def test_it_keeps_changes_made_while_the_password_was_typed(monkeypatch: pytest.MonkeyPatch, alice: User) -> None:
     def think(prompt: str = "") -> str:
         User.objects.filter(pk=alice.pk).update(is_active=False)
         return NEW

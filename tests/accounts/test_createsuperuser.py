@@ -1,4 +1,4 @@
-"""`manage.py createsuperuser`: whom it makes can log in, get mail, and come to the staff pages."""
+"""`manage.py createsuperuser`: a superuser can log in, get mail, and open the staff pages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Terminal(io.StringIO):
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, *lines: str, think: Callable[[str], str] = lambda prompt: PASSWORD) -> str:
-    """What the command complains of while somebody types these lines and the password."""
+    """Type these lines and the password, and return the errors of the command."""
     answers: Iterator[str] = iter(lines)
     monkeypatch.setattr("builtins.input", lambda message: next(answers))
     monkeypatch.setattr(of_django.getpass, "getpass", lambda prompt="": think(prompt))
@@ -49,7 +49,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, *lines: str, think: Callable[[str], s
     return said.getvalue()
 
 
-def test_nobody_is_made_whose_address_could_not_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_superuser_is_created_if_the_address_cannot_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(**fields: object) -> None:
         raise OperationalError("the connection is closed")
 
@@ -62,7 +62,7 @@ def test_nobody_is_made_whose_address_could_not_be_confirmed(monkeypatch: pytest
     assert made().email == "rita@example.org"
 
 
-def test_nobody_need_type_in_haste(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_typing_has_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 60000")
     allowed = []
@@ -91,7 +91,7 @@ def test_a_superuser_logs_in_at_once_by_name_or_address(settings: Any, verificat
     assert browser.get("/admin/", follow=True).redirect_chain[-1][0] == "/accounts/2fa/totp/activate/"
 
 
-def test_mail_goes_to_the_address_which_can_be_changed(settings: Any) -> None:
+def test_mail_goes_to_the_address_and_the_address_can_be_changed(settings: Any) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     person = made()
     assert queries.mail_addresses([person.pk])[person.pk] == queries.MailAddress("rita@example.org", verified=True)
@@ -106,7 +106,7 @@ def test_mail_goes_to_the_address_which_can_be_changed(settings: Any) -> None:
     assert queries.mail_addresses([person.pk])[person.pk] == queries.MailAddress("new@example.org", verified=True)
 
 
-def test_without_an_address_nobody_is_made_who_could_not_log_in(settings: Any) -> None:
+def test_an_address_is_required_if_log_in_needs_one(settings: Any) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     with pytest.raises(CommandError, match="mandatory nobody can log in"):
         made(email="")
@@ -134,7 +134,7 @@ def test_an_address_may_come_from_the_environment(settings: Any, monkeypatch: py
         ("rita", "ritä@example.org", "only unaccented letters"),
     ],
 )
-def test_a_name_or_an_address_of_somebody_else_is_refused(alice: User, username: str, email: str, says: str) -> None:
+def test_a_taken_name_or_address_is_refused(alice: User, username: str, email: str, says: str) -> None:
     User.objects.filter(pk=alice.pk).update(display_name="Wonder")
     EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
     with pytest.raises(CommandError, match=says):
@@ -142,7 +142,9 @@ def test_a_name_or_an_address_of_somebody_else_is_refused(alice: User, username:
     assert User.objects.get() == alice
 
 
-def test_whoever_types_is_asked_again(settings: Any, monkeypatch: pytest.MonkeyPatch, alice: User) -> None:
+def test_the_prompts_are_repeated_after_a_bad_answer(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, alice: User
+) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     said = typed(monkeypatch, "Rita", "alice", "rita", "", "rita@", "rita@example.org")
     assert said.splitlines() == [

@@ -1,4 +1,4 @@
-"""Nothing that a visitor can see tells whether a mail address has an account, whatever is asked of addresses."""
+"""Visitors cannot find out whether a mail address has an account, with any EMAIL_VERIFICATION."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FREE, CLAIMED, CONFIRMED = "free@example.org", "claimed@example.org", "alice@exa
 
 @pytest.fixture(params=["optional", "none", "mandatory"])
 def asks(request: pytest.FixtureRequest, settings: Settings) -> str:
-    """What the site asks of addresses; the first is the default where mail leaves the machine."""
+    """The values of EMAIL_VERIFICATION. The first is the default with a mail server."""
     settings.ACCOUNT_EMAIL_VERIFICATION = request.param
     must = "*" if request.param == "mandatory" else ""
     settings.ACCOUNT_SIGNUP_FIELDS = ["username*", f"email{must}", "password1*", "password2*"]
@@ -43,7 +43,7 @@ def people(alice: User, bob: User) -> None:
 
 @pytest.fixture
 def hashed(db: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every password that is hashed: with Argon2 each takes long enough to be timed from afar."""
+    """Collect each password that is hashed. With Argon2 each takes long enough to be measured remotely."""
     passwords: list[str] = []
     encode = MD5PasswordHasher.encode
 
@@ -58,7 +58,7 @@ def hashed(db: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a visitor sees of a request, and its work. `mails` are those that it asked the outbox for."""
+    """What a visitor sees of a response, and the work it took. `mails` are the queued mails."""
 
     status: int
     location: str
@@ -104,13 +104,13 @@ def test_signing_up_looks_and_costs_the_same(asks: str, people: None, hashed: li
     assert len([a for a in seen if queries.person_named(name_for(a))]) == 3
 
 
-def test_so_does_signing_up_as_a_guest(asks: str, people: None, hashed: list[str]) -> None:
+def test_signing_up_as_a_guest_looks_and_costs_the_same(asks: str, people: None, hashed: list[str]) -> None:
     seen = [sign_up(logged_in(actions.create_guest()), address, hashed) for address in (FREE, CLAIMED, CONFIRMED)]
     assert seen[0].status == 302
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_so_does_a_refused_sign_up(asks: str, people: None, hashed: list[str]) -> None:
+def test_a_refused_sign_up_looks_and_costs_the_same(asks: str, people: None, hashed: list[str]) -> None:
     seen = []
     for address in (FREE, CLAIMED, CONFIRMED):
         form = {"username": "dora", "email": address, "password1": "short", "password2": "another"}
@@ -120,8 +120,8 @@ def test_so_does_a_refused_sign_up(asks: str, people: None, hashed: list[str]) -
 
 
 @pytest.mark.parametrize("asks", ["optional", "none"], indirect=True)
-def test_so_does_every_page_that_follows(asks: str, people: None, hashed: list[str]) -> None:
-    """With mandatory confirmation nobody gets further."""
+def test_every_page_after_signing_up_looks_and_costs_the_same(asks: str, people: None, hashed: list[str]) -> None:
+    """With mandatory confirmation there are no further pages."""
     seen = []
     for address in (FREE, CLAIMED, CONFIRMED):
         browser, username = Client(), name_for(address)
@@ -137,8 +137,8 @@ def test_so_does_every_page_that_follows(asks: str, people: None, hashed: list[s
 
 
 @pytest.mark.parametrize("asks", ["optional", "mandatory"], indirect=True)
-def test_an_address_logs_in_one_account_and_its_cost_tells_nothing(asks: str, people: None, hashed: list[str]) -> None:
-    """Somebody who has claimed an address, and times wrong passwords, learns not who else has."""
+def test_an_address_logs_in_one_account_at_the_same_cost(asks: str, people: None, hashed: list[str]) -> None:
+    """The time of wrong passwords does not show who else has claimed the address."""
     for address in (CLAIMED, CONFIRMED):
         sign_up(Client(), address, hashed)
     seen = {}
@@ -179,7 +179,7 @@ def test_adding_an_address_looks_the_same(asks: str, people: None, charlie: User
 
 
 @pytest.mark.parametrize("asks", ["optional", "mandatory"], indirect=True)
-def test_the_owner_of_the_address_is_told_how_to_get_in_and_confirms_nothing(
+def test_the_owner_of_a_confirmed_address_is_told_about_their_account(
     asks: str, people: None, hashed: list[str]
 ) -> None:
     sign_up(Client(), CONFIRMED, hashed)
@@ -195,7 +195,7 @@ def test_the_owner_of_the_address_is_told_how_to_get_in_and_confirms_nothing(
     assert EmailAddress.objects.get(email=CONFIRMED, verified=True).user.username == "alice"
 
 
-def test_whoever_confirms_first_has_it(settings: Settings, people: None, hashed: list[str]) -> None:
+def test_the_first_account_to_confirm_an_address_gets_it(settings: Settings, people: None, hashed: list[str]) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     browser = Client()
     sign_up(browser, CLAIMED, hashed)
@@ -208,7 +208,7 @@ def test_whoever_confirms_first_has_it(settings: Settings, people: None, hashed:
     assert "once you have confirmed it" in answer.content.decode()
 
 
-def test_where_nobody_is_asked_everybody_logs_in_by_the_address_they_gave(
+def test_without_confirmation_everybody_can_log_in_by_their_address(
     settings: Settings, people: None, hashed: list[str]
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "none"

@@ -1,4 +1,4 @@
-"""Nobody takes a name that looks like somebody else's, by whatever door; names from before that rule stay."""
+"""No page or command accepts a name that looks like another person's. Older names stay."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REASON = "Their name at the table"
 
 
 def renamed(user: User, **names: str) -> None:
-    """Give somebody a name as it was given before today's rules."""
+    """Store names of a person without checking them, as under older rules."""
     User.objects.filter(pk=user.pk).update(**names)
     user.refresh_from_db()
 
@@ -47,7 +47,7 @@ def held() -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.django_db
-def test_names_from_before_are_compared_without_spaces(alice: User, bob: User, charlie: User) -> None:
+def test_older_names_are_compared_without_spaces(alice: User, bob: User, charlie: User) -> None:
     NameSkeleton.objects.all().delete()
     renamed(bob, display_name="Alice Cooper")
     renamed(charlie, display_name="AliceCooper")
@@ -66,7 +66,7 @@ def test_names_from_before_are_compared_without_spaces(alice: User, bob: User, c
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["a1ice", "alice.", "al1ce", "aiice"])
-def test_nobody_signs_up_by_a_name_that_looks_like_anothers(alice: User, client: Client, name: str) -> None:
+def test_signing_up_with_a_look_alike_username_is_refused(alice: User, client: Client, name: str) -> None:
     answer = client.post("/accounts/signup/", {**SIGN_UP, "username": name})
     assert answer.status_code == 200
     assert queries.NAME_ALIKE in answer.content.decode()
@@ -74,7 +74,7 @@ def test_nobody_signs_up_by_a_name_that_looks_like_anothers(alice: User, client:
 
 
 @pytest.mark.django_db
-def test_nobody_signs_up_by_a_name_that_looks_like_one_at_the_table(bob: User, client: Client) -> None:
+def test_signing_up_with_a_look_alike_of_a_display_name_is_refused(bob: User, client: Client) -> None:
     actions.update_profile(user=bob, display_name="R\u00f6bert", time_zone="UTC", now=NOW)
     actions.update_profile(user=bob, display_name="Mi11y", time_zone="UTC", now=NOW)
     assert queries.NAME_ALIKE in client.post("/accounts/signup/", {**SIGN_UP, "username": "milly"}).content.decode()
@@ -83,7 +83,7 @@ def test_nobody_signs_up_by_a_name_that_looks_like_one_at_the_table(bob: User, c
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", [ALIKE, "AIice", "al1ce", "Alice \u2728", "_Alice_", "aLIcE."])
-def test_nobody_is_called_at_the_table_what_looks_like_another(alice: User, as_bob: Client, name: str) -> None:
+def test_a_look_alike_display_name_is_refused(alice: User, as_bob: Client, name: str) -> None:
     answer = as_bob.post("/accounts/me/", {"display_name": name, "time_zone": "UTC"})
     assert answer.status_code == 422
     assert queries.NAME_ALIKE in answer.content.decode()
@@ -91,7 +91,7 @@ def test_nobody_is_called_at_the_table_what_looks_like_another(alice: User, as_b
 
 
 @pytest.mark.django_db
-def test_a_guest_is_called_what_looks_like_nobody_else(alice: User) -> None:
+def test_a_guest_cannot_choose_a_look_alike_name(alice: User) -> None:
     guest = actions.create_guest()
     actions.update_profile(user=guest, display_name="Al", time_zone="UTC", now=NOW)
     answer = logged_in(guest).post("/accounts/me/", {"display_name": ALIKE, "time_zone": "UTC"})
@@ -100,14 +100,14 @@ def test_a_guest_is_called_what_looks_like_nobody_else(alice: User) -> None:
 
 
 @pytest.mark.django_db
-def test_a_guest_gets_no_name_that_looks_like_anothers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guest_is_not_given_a_look_alike_name(monkeypatch: pytest.MonkeyPatch) -> None:
     offered = iter(["Quiet Otter 27", "Quiet 0tter 27", "Brave Wren 12"])
     monkeypatch.setattr(actions, "guest_display_name", lambda: next(offered))
     assert [actions.create_guest().name for _ in range(2)] == ["Quiet Otter 27", "Brave Wren 12"]
 
 
 @pytest.mark.django_db
-def test_staff_give_nobody_a_name_that_looks_like_anothers(ann: User, alice: User, bob: User) -> None:
+def test_staff_cannot_give_a_look_alike_name(ann: User, alice: User, bob: User) -> None:
     for names in ({"username": "a1ice", "display_name": ""}, {"username": "bob", "display_name": ALIKE}):
         with pytest.raises(Denied, match="looks like somebody else") as refused:
             accounts.rename(person_id=bob.pk, by=ann, reason=REASON, now=NOW, **names)
@@ -119,7 +119,7 @@ def test_staff_give_nobody_a_name_that_looks_like_anothers(ann: User, alice: Use
 
 
 @pytest.mark.django_db
-def test_the_shell_makes_nobody_whose_name_looks_like_anothers(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_refuse_look_alike_names(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "correct horse 9 battery")
     with pytest.raises(CommandError, match="looks like somebody else"):
         call_command("createsuperuser", interactive=False, username="a1ice", email="a@example.org", verbosity=0)
@@ -141,7 +141,7 @@ def test_a_superuser_may_be_called_admin(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.django_db
-def test_the_database_holds_a_look_for_one_person(alice: User, bob: User) -> None:
+def test_the_database_stores_a_skeleton_for_one_person_only(alice: User, bob: User) -> None:
     bob.display_name = ALIKE
     with pytest.raises(IntegrityError):
         bob.save(update_fields=["display_name"])
@@ -152,13 +152,13 @@ def called(user: User, name: str) -> None:
 
 
 def days_pass(days: int) -> None:
-    """Let the daily task run after so many days."""
+    """Run the daily task this many days from now."""
     actions.recheck_names(now=timezone.now() + timedelta(days=days))
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("how", ["change", "mute", "rename"])
-def test_a_name_that_was_given_up_is_held_for_90_days(alice: User, bob: User, ann: User, how: str) -> None:
+def test_a_former_name_is_held_for_90_days(alice: User, bob: User, ann: User, how: str) -> None:
     called(alice, "Wonder")
     with pytest.raises(actions.NameTaken, match="looks like somebody else"):
         called(bob, "W0nder")
@@ -195,7 +195,7 @@ def test_the_names_of_a_deleted_account_are_held_without_its_owner(alice: User, 
 
 
 @pytest.mark.django_db
-def test_its_former_owner_takes_a_name_back_at_once(alice: User, bob: User) -> None:
+def test_the_former_owner_can_take_a_name_back_at_once(alice: User, bob: User) -> None:
     for name in ("Wonder", "", "W0nder"):
         called(alice, name)
     assert not NameSkeleton.objects.exclude(freed_at=None).exists()
@@ -204,7 +204,7 @@ def test_its_former_owner_takes_a_name_back_at_once(alice: User, bob: User) -> N
 
 
 @pytest.mark.django_db
-def test_one_person_holds_three_names_that_they_gave_up(alice: User, bob: User) -> None:
+def test_three_former_names_are_held_for_one_person(alice: User, bob: User) -> None:
     for n in range(10):
         called(alice, f"Wonder B{n}")
     assert NameSkeleton.objects.filter(user=alice).exclude(freed_at=None).count() <= MOST_FREED
@@ -214,7 +214,7 @@ def test_one_person_holds_three_names_that_they_gave_up(alice: User, bob: User) 
 
 
 @pytest.mark.django_db
-def test_the_database_holds_a_name_that_was_given_up(alice: User, bob: User) -> None:
+def test_the_database_refuses_a_held_former_name(alice: User, bob: User) -> None:
     called(alice, "Wonder")
     called(alice, "")
     bob.display_name = "Wonder"
@@ -223,7 +223,7 @@ def test_the_database_holds_a_name_that_was_given_up(alice: User, bob: User) -> 
 
 
 @pytest.mark.django_db
-def test_a_guest_who_signs_up_may_keep_the_look_of_the_name(client: Client) -> None:
+def test_a_guest_who_signs_up_can_keep_the_name(client: Client) -> None:
     guest = actions.create_guest()
     actions.update_profile(user=guest, display_name="Milly", time_zone="UTC", now=NOW)
     assert logged_in(guest).post("/accounts/signup/", {**SIGN_UP, "username": "mi11y"}).status_code == 302
@@ -231,14 +231,16 @@ def test_a_guest_who_signs_up_may_keep_the_look_of_the_name(client: Client) -> N
 
 
 @pytest.mark.django_db
-def test_saving_anything_else_looks_at_no_name(alice: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_saving_other_fields_does_not_check_names(
+    alice: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     with django_assert_num_queries(1):
         alice.save(update_fields=["time_zone"])
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["Admin.", "\u0430lice", "Staff \u2714", ALIKE])
-def test_who_has_a_name_from_before_keeps_it_and_can_change_other_things(alice: User, bob: User, name: str) -> None:
+def test_an_older_name_is_kept_when_other_fields_change(alice: User, bob: User, name: str) -> None:
     renamed(bob, display_name=name)
     actions.recheck_names(now=NOW)
     browser = logged_in(bob)
@@ -251,7 +253,7 @@ def test_who_has_a_name_from_before_keeps_it_and_can_change_other_things(alice: 
 
 
 @pytest.mark.django_db
-def test_a_name_from_before_is_not_taken_by_another(alice: User, bob: User, charlie: User) -> None:
+def test_nobody_else_can_take_an_older_name(alice: User, bob: User, charlie: User) -> None:
     renamed(bob, display_name=ALIKE)
     actions.recheck_names(now=NOW)
     renamed(alice, username="wonder")
@@ -261,7 +263,7 @@ def test_a_name_from_before_is_not_taken_by_another(alice: User, bob: User, char
 
 
 @pytest.mark.django_db
-def test_names_from_before_are_found_and_let_go_of(alice: User, bob: User, charlie: User, db: None) -> None:
+def test_objections_to_older_names_are_found_and_removed(alice: User, bob: User, charlie: User, db: None) -> None:
     renamed(bob, display_name=ALIKE)
     renamed(charlie, display_name="Admin.")
     tasks.recheck_names()
@@ -279,7 +281,7 @@ def test_names_from_before_are_found_and_let_go_of(alice: User, bob: User, charl
 
 
 @pytest.mark.django_db
-def test_the_migration_holds_the_names_that_there_are(alice: User, bob: User) -> None:
+def test_the_migration_stores_existing_names(alice: User, bob: User) -> None:
     renamed(bob, display_name=ALIKE)
     NameSkeleton.objects.all().delete()
     with connection.schema_editor() as editor:
@@ -288,7 +290,7 @@ def test_the_migration_holds_the_names_that_there_are(alice: User, bob: User) ->
 
 
 @pytest.mark.django_db
-def test_staff_find_names_from_before_and_read_what_is_wrong(mo: User, alice: User, bob: User, charlie: User) -> None:
+def test_staff_can_find_older_names_and_read_the_objections(mo: User, alice: User, bob: User, charlie: User) -> None:
     renamed(bob, display_name=ALIKE)
     renamed(charlie, display_name="Admin.")
     actions.recheck_names(now=NOW)
@@ -308,12 +310,12 @@ def test_staff_find_names_from_before_and_read_what_is_wrong(mo: User, alice: Us
     assert "This name is reserved for bots, guests, staff or the site" in pages[charlie]
 
 
-def test_every_objection_has_words_for_staff() -> None:
+def test_every_objection_has_a_text_for_staff() -> None:
     assert set(queries.OBJECTIONS) == {*REFUSED, "alike", "invalid"}
 
 
 @pytest.mark.django_db
-def test_no_bot_has_the_name_of_somebody_at_the_table(alice: User) -> None:
+def test_a_bot_does_not_get_the_name_of_a_player_at_the_table(alice: User) -> None:
     renamed(alice, display_name="Ada.")
     for _ in range(20):
         table = lobby.create_table(user=alice, options=lobby.TableOptions(players=6, bots=4), now=NOW)
@@ -322,7 +324,7 @@ def test_no_bot_has_the_name_of_somebody_at_the_table(alice: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_take_one_look_at_once_one_gets_it() -> None:
+def test_one_of_two_simultaneous_look_alikes_gets_the_name() -> None:
     takers = [person("bob"), person("charlie")]
     for name, other in (("Milly", "Mi11y"), ("Ola", "0la"), ("Ulf", "UIf")):
         said = at_once([partial(taken, user, look) for user, look in zip(takers, (name, other), strict=True)])

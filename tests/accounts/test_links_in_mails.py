@@ -35,7 +35,7 @@ def reset_link(user: User) -> str:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("link_to", [confirmation_link, reset_link])
-def test_a_link_of_another_account_does_not_log_anyone_out(
+def test_opening_a_link_of_another_account_does_not_log_out(
     link_to: Callable[[User], str], alice: User, bob: User
 ) -> None:
     browser = logged_in(alice)
@@ -48,7 +48,7 @@ def test_a_link_of_another_account_does_not_log_anyone_out(
 
 
 @pytest.mark.django_db
-def test_opening_the_link_confirms_nothing_and_its_button_does(bob: User) -> None:
+def test_a_confirmation_needs_a_click_on_the_linked_page(bob: User) -> None:
     link = confirmation_link(bob)
     visitor = Client()
     assert b"new@example.org" in visitor.get(link).content
@@ -68,7 +68,7 @@ def test_a_closed_account_confirms_no_address(bob: User) -> None:
 
 
 @pytest.mark.django_db
-def test_a_reset_sets_the_password_of_its_own_account_and_logs_nobody_in(alice: User, bob: User) -> None:
+def test_a_reset_sets_the_password_and_does_not_log_in(alice: User, bob: User) -> None:
     visitor = Client()
     page = visitor.get(reset_link(bob), follow=True).redirect_chain[-1][0]
     visitor.post(page, NEW)

@@ -50,19 +50,19 @@ WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
         ("", "Unknown browser"),
     ],
 )
-def test_a_browser_is_named_in_words_of_our_own(header: str, words: str) -> None:
+def test_a_browser_is_named_by_our_own_words(header: str, words: str) -> None:
     assert browser_of(header) == words
 
 
 def browser_with(header: str, name: str = "alice") -> Client:
-    """A browser that has logged in through the page."""
+    """Return a browser that has logged in through the page."""
     browser = Client(headers={"User-Agent": header})
     browser.post("/accounts/login/", {"login": name, "password": name})
     return browser
 
 
 def copied(browser: Client) -> Client:
-    """Somebody else's browser with a copy of this one's cookie."""
+    """Return another browser with a copy of this one's cookie."""
     thief = Client()
     thief.cookies = SimpleCookie({settings.SESSION_COOKIE_NAME: browser.cookies[settings.SESSION_COOKIE_NAME].value})
     return thief
@@ -86,7 +86,7 @@ def test_a_person_sees_each_browser_and_when_it_was_used(alice: User, bob: User)
     assert timezone.now() - first.since < timedelta(minutes=1)
 
 
-def test_the_page_shows_no_cookie_and_no_address(alice: User) -> None:
+def test_the_page_shows_neither_cookies_nor_network_addresses(alice: User) -> None:
     browsers = [browser_with(FIREFOX), logged_in(alice)]
     page = browsers[0].get(PAGE).content.decode()
     for browser in browsers:
@@ -96,7 +96,7 @@ def test_the_page_shows_no_cookie_and_no_address(alice: User) -> None:
     assert "127.0.0.1" not in str(list(Session.objects.values())) + str([dict(b.session) for b in browsers])
 
 
-def test_a_log_in_that_ended_is_not_listed(alice: User) -> None:
+def test_ended_log_ins_are_not_listed(alice: User) -> None:
     here, loggedout, other = browser_with(FIREFOX), logged_in(alice), logged_in(alice)
     loggedout.post("/accounts/logout/")
     session = other.session
@@ -112,7 +112,7 @@ def test_a_browser_that_has_just_confirmed_is_listed_once(alice: User) -> None:
     assert [one.here for one in listed(browser)] == [True]
 
 
-def test_one_browser_is_logged_out(alice: User) -> None:
+def test_a_single_browser_can_be_logged_out(alice: User) -> None:
     here, there, third = confirmed_browser(alice), logged_in(alice), logged_in(alice)
     handle = Session.objects.get(session_key=there.session.session_key).handle
     answer = here.post(PAGE, {"end": handle}, follow=True)
@@ -122,7 +122,7 @@ def test_one_browser_is_logged_out(alice: User) -> None:
     assert "That browser was logged out already." in again.content.decode()
 
 
-def test_everywhere_else_is_logged_out_also_where_the_cookie_was_copied(alice: User, bob: User) -> None:
+def test_logging_out_elsewhere_also_ends_a_copied_session(alice: User, bob: User) -> None:
     here, there, others = confirmed_browser(alice), logged_in(alice), logged_in(bob)
     thief = copied(here)
     assert is_in(thief)
@@ -131,7 +131,7 @@ def test_everywhere_else_is_logged_out_also_where_the_cookie_was_copied(alice: U
     assert len(listed(here)) == 1
 
 
-def test_a_copy_of_the_cookie_logs_nobody_out(alice: User) -> None:
+def test_a_copied_session_cannot_log_others_out(alice: User) -> None:
     at_home = logged_in(alice)
     thief, owner = copied(at_home), logged_in(alice)
     handle = Session.objects.get(session_key=owner.session.session_key).handle
@@ -156,7 +156,7 @@ def test_a_guest_logs_out_elsewhere_without_a_password(db: None) -> None:
 
 
 @pytest.mark.parametrize("handle", ["", "others ", "x" * 500, "\x00", "own", "bob"])
-def test_nothing_else_ends_a_log_in(alice: User, bob: User, handle: str) -> None:
+def test_a_bad_form_ends_no_log_in(alice: User, bob: User, handle: str) -> None:
     browsers = {"own": confirmed_browser(alice), "bob": logged_in(bob)}
     keys = {
         name: Session.objects.get(session_key=browser.session.session_key).handle for name, browser in browsers.items()
@@ -166,7 +166,7 @@ def test_nothing_else_ends_a_log_in(alice: User, bob: User, handle: str) -> None
     assert all(is_in(browser) for browser in browsers.values())
 
 
-def test_of_two_log_ins_that_end_each_other_one_stays(alice: User) -> None:
+def test_one_of_two_log_ins_that_end_each_other_stays(alice: User) -> None:
     here, there = logged_in(alice), logged_in(alice)
     keys = [str(browser.session.session_key) for browser in (here, there)]
     ended = []
@@ -177,7 +177,7 @@ def test_of_two_log_ins_that_end_each_other_one_stays(alice: User) -> None:
     assert (is_in(here), is_in(there)) == (True, False)
 
 
-def test_who_logs_out_elsewhere_while_being_logged_out_has_to_log_in(
+def test_logging_out_elsewhere_from_an_ended_session_leads_to_the_log_in(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = confirmed_browser(alice)
@@ -186,7 +186,7 @@ def test_who_logs_out_elsewhere_while_being_logged_out_has_to_log_in(
     assert not is_in(here)
 
 
-def test_the_sockets_of_the_person_are_told(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logging_out_elsewhere_closes_sockets(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
     monkeypatch.setattr(announce, "signed_out", told.append)
     here, there = confirmed_browser(alice), logged_in(alice)
@@ -195,9 +195,7 @@ def test_the_sockets_of_the_person_are_told(alice: User, monkeypatch: pytest.Mon
     assert told == [alice.pk, alice.pk]
 
 
-def test_a_request_that_is_under_way_does_not_bring_an_ended_log_in_back(
-    alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_request_does_not_restore_an_ended_session(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = confirmed_browser(alice), logged_in(alice)
     key = there.session.session_key
     monkeypatch.setattr(actions, "update_profile", lambda **rest: here.post(PAGE, {"end": "others"}))
@@ -219,7 +217,7 @@ def seen_at(browser: Client) -> Any:
     return Session.objects.get(session_key=browser.session.session_key).seen_at
 
 
-def test_reading_a_page_says_that_the_session_is_used_every_ten_minutes(as_alice: Client) -> None:
+def test_reading_pages_stores_the_last_use_every_ten_minutes(as_alice: Client) -> None:
     with CaptureQueriesContext(connection) as asked:
         as_alice.get("/about/")
     assert writes(asked) == []
@@ -232,7 +230,7 @@ def test_reading_a_page_says_that_the_session_is_used_every_ten_minutes(as_alice
     assert timezone.now() - seen_at(as_alice) < timedelta(minutes=1)
 
 
-def test_what_is_sent_writes_nothing_about_the_session(as_alice: Client) -> None:
+def test_a_post_does_not_store_the_last_use(as_alice: Client) -> None:
     long_ago = timezone.now() - timedelta(days=1)
     Session.objects.update(seen_at=long_ago)
     with CaptureQueriesContext(connection) as asked:
@@ -240,7 +238,7 @@ def test_what_is_sent_writes_nothing_about_the_session(as_alice: Client) -> None
     assert writes(asked) == []
 
 
-def test_a_visitor_s_session_has_no_user(client: Client, db: None) -> None:
+def test_the_session_of_a_visitor_has_no_user(client: Client, db: None) -> None:
     session = client.session
     session["links"] = ["abc"]
     session.save()
@@ -250,13 +248,13 @@ def test_a_visitor_s_session_has_no_user(client: Client, db: None) -> None:
 # Stored
 
 
-def test_the_sessions_of_a_person_who_is_deleted_go_too(alice: User, as_alice: Client) -> None:
+def test_deleting_a_person_deletes_their_sessions(alice: User, as_alice: Client) -> None:
     as_alice.get("/about/")
     alice.delete()
     assert not Session.objects.exists()
 
 
-def test_the_migration_moves_sessions_and_logs_nobody_out(alice: User) -> None:
+def test_the_migration_of_sessions_keeps_people_logged_in(alice: User) -> None:
     migration = importlib.import_module("accounts.migrations.0014_move_sessions")
     browser, visitor = logged_in(alice), Client()
     session = visitor.session

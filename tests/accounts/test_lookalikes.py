@@ -18,7 +18,7 @@ texts = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from(SAMPLES)
 
 
 def looks(*names: str) -> bool:
-    """Return True if all these names share a look."""
+    """Return True if all these names share a skeleton."""
     return bool(frozenset.intersection(*map(name_skeletons, names)))
 
 
@@ -42,12 +42,12 @@ def test_look_alikes_have_one_skeleton(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [("a", "b"), ("zoe", "zo\u00eb"), ("a", "A"), ("i", "l"), ("b", "\u0431")])
-def test_what_looks_different_has_another_skeleton(one: str, other: str) -> None:
+def test_different_looks_have_different_skeletons(one: str, other: str) -> None:
     assert skeleton(one) != skeleton(other)
 
 
-def test_every_look_alike_has_a_look_that_stays() -> None:
-    """The loops that look for it come to an end for each character that has a prototype or another case."""
+def test_every_look_alike_has_a_stable_skeleton() -> None:
+    """The loops of `skeleton` end for each character that has a prototype or another case."""
     changing = [char for char in EVERYTHING if ord(char) in lookalikes._prototypes() or char.casefold() != char]
     assert len(changing) > 5000
     assert [char for char in changing if skeleton(skeleton(char)) != skeleton(char)] == []
@@ -62,7 +62,7 @@ def test_a_skeleton_is_its_own_skeleton(text: str) -> None:
 
 
 @given(texts, st.sampled_from(sorted(set("\u034f\u115f\u1160\u17b4\u17b5\u180b\u200b\u3164\ufe0f\uffa0\U000e0100"))))
-def test_what_is_invisible_changes_no_look(text: str, invisible: str) -> None:
+def test_invisible_characters_do_not_change_the_skeleton(text: str, invisible: str) -> None:
     assert skeleton(text + invisible) == skeleton(text)
     assert looks(text, text + invisible)
 
@@ -78,7 +78,7 @@ def test_what_is_invisible_changes_no_look(text: str, invisible: str) -> None:
         "ali\u0307ce", "al\u0131\u0307ce",
     ],
 )  # fmt: skip
-def test_a_name_in_disguise_has_the_look_of_the_name(other: str) -> None:
+def test_a_disguised_name_has_the_skeleton_of_the_name(other: str) -> None:
     assert looks("alice", other)
 
 
@@ -93,7 +93,7 @@ def test_a_name_in_disguise_has_the_look_of_the_name(other: str) -> None:
         ("mary_ann", "Mary Ann"),
     ],
 )
-def test_names_are_alike_whatever_their_case_and_signs(one: str, other: str) -> None:
+def test_case_and_punctuation_do_not_distinguish_names(one: str, other: str) -> None:
     assert looks(one, other)
 
 
@@ -106,7 +106,7 @@ def test_names_are_alike_whatever_their_case_and_signs(one: str, other: str) -> 
         ("\u041e\u043b\u044f", "\u042e\u043b\u044f"), ("ann", "anna"), ("r2", "d2"),
     ],
 )  # fmt: skip
-def test_different_names_look_different(one: str, other: str) -> None:
+def test_different_names_have_different_skeletons(one: str, other: str) -> None:
     assert not looks(one, other)
 
 
@@ -120,12 +120,12 @@ def test_different_names_look_different(one: str, other: str) -> None:
         "\U00013441", "\U0001bca0", "\U0001d159", "\U0001d173", "\U000e0001", "\U000e0100", "\U000e0fff",
     ],
 )  # fmt: skip
-def test_an_invisible_character_is_seen(char: str) -> None:
+def test_invisible_characters_are_detected(char: str) -> None:
     assert INVISIBLE.search(f"a{char}b")
 
 
-def test_what_python_knows_to_be_invisible_is_seen() -> None:
-    """Unicode's property is not in Python, but most of what it lists formats text, and has that category."""
+def test_all_format_characters_known_to_python_are_detected() -> None:
+    """Python lacks the Unicode property, but most of its characters have the category Cf (format)."""
     formats = {char for char in EVERYTHING if unicodedata.category(char) == "Cf" and not INVISIBLE.search(char)}
     prepended = {
         char for char in formats if "ARABIC" in unicodedata.name(char, "") or "KAITHI" in unicodedata.name(char, "")
@@ -142,7 +142,7 @@ def test_what_python_knows_to_be_invisible_is_seen() -> None:
         "\u0e01\u0e31\u0e31\u0e31", "\u05e9\u05c1\u05c1\u05c1\u05c1\u05c1", "\u0f62\u0f90\u0f90\u0f90\u0f90\u0f90",
     ],
 )  # fmt: skip
-def test_stacked_marks_are_seen(text: str) -> None:
+def test_stacked_marks_are_detected(text: str) -> None:
     assert stacks_marks(text)
 
 
@@ -163,13 +163,13 @@ def test_stacked_marks_are_seen(text: str) -> None:
         ("2\u00d7", False),
     ],
 )
-def test_scripts_that_no_word_mixes_are_seen(text: str, mixed: bool) -> None:
+def test_mixed_scripts_are_detected(text: str, mixed: bool) -> None:
     assert mixes_scripts(text) == mixed
 
 
-def test_words_are_what_stands_between_signs() -> None:
+def test_signs_separate_words() -> None:
     assert words("Zo\u00eb O\u2019Neil, a.k.a. \u2728 x_2") == ["Zo\u00eb", "O", "Neil", "a", "k", "a", "x", "2"]
 
 
-def test_letters_in_other_shapes_are_letters() -> None:
+def test_letters_in_other_shapes_are_read_as_letters() -> None:
     assert plain_letters("\uff21\U0001d400\u24b6\U0001f130\U0001f150\U0001f170\U0001f1e6\u1d00") == "A" * 8

@@ -1,4 +1,4 @@
-"""Mails about accounts: asked for in a request, limited, and sent by the outbox."""
+"""Mails about accounts: queued by a request, limited, and sent by the outbox."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NOT_HERE = {
 
 @pytest.fixture
 def limits(settings: Settings) -> None:
-    """Turn the limits on, which other tests do without."""
+    """Turn on the limits, which are off in other tests."""
     settings.RATE_LIMITS = 100
 
 
@@ -73,14 +73,14 @@ def confirmed(user: User, email: str | None = None) -> EmailAddress:
 
 
 def deliver(after: timedelta = timedelta(), since: datetime | None = None) -> list[str]:
-    """Let the outbox send what is due so long after now, or after `since`. Return the address of each new mail."""
+    """Send what is due `after` from now (or from `since`), and return the address of each new mail."""
     before = len(mail.outbox)
     outbox.deliver(clock=lambda: (since or timezone.now()) + after)
     return [message.to[0] for message in mail.outbox[before:]]
 
 
 def links(page: str, text: object) -> list[str]:
-    """The paths in a mail that lead to such a page."""
+    """Return the paths in a mail that lead to such a page."""
     return re.findall(rf"http://127\.0\.0\.1:8000(/accounts/{page}/\S+)", str(text))
 
 
@@ -96,7 +96,7 @@ def test_every_mail_of_allauth_has_a_kind_here() -> None:
 
 
 @pytest.mark.parametrize("verification", ["none", "optional", "mandatory"])
-def test_no_page_needs_the_mail_server(
+def test_pages_work_without_the_mail_server(
     settings: Settings,
     verification: str,
     alice: User,
@@ -166,7 +166,7 @@ def test_no_page_needs_the_mail_server(
     assert set(AccountMail.objects.values_list("state", flat=True)) == {"waiting", "dropped"}
 
 
-def test_what_waited_for_the_mail_server_goes_out_once(settings: Settings, alice: User) -> None:
+def test_mails_that_waited_for_the_server_are_sent_once(settings: Settings, alice: User) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     confirmed(alice)
     with override_settings(EMAIL_BACKEND=NO_SERVER):
@@ -194,7 +194,7 @@ def test_after_signing_up_a_button_sends_the_mail_again(settings: Settings) -> N
 
 
 @pytest.mark.parametrize("guest", [False, True])
-def test_the_button_works_also_where_nobody_gets_in_before(settings: Settings, guest: bool) -> None:
+def test_the_button_works_if_confirmation_is_mandatory(settings: Settings, guest: bool) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     browser = logged_in(actions.create_guest()) if guest else Client()
     sign_up("dora", "dora@example.org", browser)
@@ -206,7 +206,7 @@ def test_the_button_works_also_where_nobody_gets_in_before(settings: Settings, g
     assert deliver() == ["dora@example.org"]
 
 
-def test_the_button_is_of_no_use_to_anybody_else(alice: User) -> None:
+def test_the_button_does_nothing_for_other_visitors(alice: User) -> None:
     assert Client().post("/accounts/email/again/").headers["Location"] == "/accounts/login/"
     confirmed(alice)
     assert logged_in(alice).post("/accounts/email/again/").headers["Location"] == "/accounts/email/"
@@ -216,7 +216,7 @@ def test_the_button_is_of_no_use_to_anybody_else(alice: User) -> None:
 # One mail for an address, which lists its accounts
 
 
-def test_a_reset_mail_lists_the_accounts_of_an_address_nobody_has_confirmed(settings: Settings) -> None:
+def test_a_reset_mail_lists_all_accounts_of_an_unconfirmed_address(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n in range(7):
         sign_up(f"dora{n}", "dora@example.org")
@@ -231,7 +231,7 @@ def test_a_reset_mail_lists_the_accounts_of_an_address_nobody_has_confirmed(sett
         assert "set-password" in Client().get(link).headers["Location"]
 
 
-def test_a_reset_mail_of_a_confirmed_address_is_for_its_account_alone(alice: User, bob: User) -> None:
+def test_a_reset_mail_to_a_confirmed_address_is_for_its_account_only(alice: User, bob: User) -> None:
     confirmed(alice)
     EmailAddress.objects.create(user=bob, email=alice.email, verified=False)
     ask_reset("ALICE@example.org")
@@ -241,8 +241,8 @@ def test_a_reset_mail_of_a_confirmed_address_is_for_its_account_alone(alice: Use
     assert "bob" not in text
 
 
-def test_an_unconfirmed_second_address_sets_no_password(alice: User) -> None:
-    """Its owner may be somebody else: people mistype addresses."""
+def test_an_unconfirmed_second_address_cannot_reset_the_password(alice: User) -> None:
+    """It may belong to somebody else, because people mistype addresses."""
     confirmed(alice)
     EmailAddress.objects.create(user=alice, email="alcie@example.org")
     ask_reset("alcie@example.org")
@@ -287,7 +287,7 @@ def test_a_confirmation_that_is_sent_again_lists_the_same_accounts(settings: Set
     assert accounts_in(mail.outbox[-1]) == [f"dora{n}" for n in range(4)]
 
 
-def test_an_address_lets_in_so_many_accounts_and_costs_so_many_hashes(
+def test_an_unconfirmed_address_can_log_in_a_limited_number_of_accounts(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "none"
@@ -311,7 +311,7 @@ def test_an_address_lets_in_so_many_accounts_and_costs_so_many_hashes(
 # At most three of a kind an hour
 
 
-def test_an_address_gets_three_reset_mails_an_hour_whoever_asks(limits: None, alice: User) -> None:
+def test_an_address_gets_three_reset_mails_an_hour_from_all_requests(limits: None, alice: User) -> None:
     sent = []
     for _ in range(10):
         ask_reset("alice@example.org")
@@ -324,7 +324,7 @@ def test_an_address_gets_three_reset_mails_an_hour_whoever_asks(limits: None, al
 
 
 @pytest.mark.parametrize("written", ["alice@EXAMPLE.org", "alice@ｅxample.org", "alice+n@example.org"])
-def test_another_spelling_of_a_mailbox_has_no_limit_of_its_own(limits: None, written: str, alice: User) -> None:
+def test_all_spellings_of_a_mailbox_share_a_limit(limits: None, written: str, alice: User) -> None:
     sent = []
     for n in range(6):
         address = written.replace("n@", f"{n}@")
@@ -346,7 +346,7 @@ def test_an_address_with_any_number_of_spellings_is_refused(address: str, as_ali
     assert not AccountMail.objects.exists()
 
 
-def test_a_confirmation_waits_while_others_have_used_the_limit_up(limits: None, settings: Settings) -> None:
+def test_a_confirmation_waits_while_the_limit_is_used_up(limits: None, settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n in range(3):
         sign_up(f"mallory{n}", "dora@example.org")
@@ -361,13 +361,13 @@ def test_a_confirmation_waits_while_others_have_used_the_limit_up(limits: None, 
 
 
 def claim(name: str, address: str) -> User:
-    """Make an account that gives this address as its own."""
+    """Create an account that claims this address."""
     user = person(name)
     EmailAddress.objects.create(user=user, email=address)
     return user
 
 
-def test_accounts_of_strangers_do_not_keep_the_owner_of_an_address_waiting(limits: None) -> None:
+def test_accounts_of_strangers_do_not_delay_the_owner_of_an_address(limits: None) -> None:
     address, minute = "dora@example.org", timedelta(minutes=1)
     strangers = [claim(f"mallory{n}", address) for n in range(12)]
     dora = claim("dora", address)
@@ -394,7 +394,7 @@ def test_accounts_of_strangers_do_not_keep_the_owner_of_an_address_waiting(limit
 
 @pytest.mark.parametrize("address", ["dora@example.org", "d.ora@gmail.com"])
 def test_networks_take_turns_with_mails_to_one_mailbox(limits: None, address: str) -> None:
-    """A stranger asks for any number of spellings of the owner's address, each of which needs a mail of its own."""
+    """A stranger asks for many spellings of the owner's address, and each needs its own mail."""
     start = timezone.now()
     for n in range(20):
         spelling = address.replace("@", f"+{n}@")
@@ -409,7 +409,7 @@ def test_networks_take_turns_with_mails_to_one_mailbox(limits: None, address: st
     assert [len(deliver(timedelta(hours=n, minutes=2))) for n in range(2, 5)] == [3, 3, 3]
 
 
-def test_new_passwords_of_strangers_do_not_keep_the_owner_of_a_mailbox_waiting(limits: None, alice: User) -> None:
+def test_reset_requests_of_strangers_do_not_delay_the_owner_of_a_mailbox(limits: None, alice: User) -> None:
     confirmed(alice)
     spellings = [f"alice+{n}@example.org" for n in range(9)]
     for n, spelling in enumerate(spellings):
@@ -423,7 +423,7 @@ def test_new_passwords_of_strangers_do_not_keep_the_owner_of_a_mailbox_waiting(l
     assert deliver(2 * HOUR) == spellings[6:9]
 
 
-def test_a_confirmed_address_gets_three_mails_for_a_new_password_an_hour(limits: None, alice: User) -> None:
+def test_a_confirmed_address_gets_three_reset_mails_an_hour(limits: None, alice: User) -> None:
     confirmed(alice)
     for _ in range(3):
         ask_reset(alice.email)
@@ -432,7 +432,7 @@ def test_a_confirmed_address_gets_three_mails_for_a_new_password_an_hour(limits:
     assert deliver() == []
 
 
-def test_a_new_password_for_no_account_does_not_wait_at_a_full_mailbox(limits: None, alice: User) -> None:
+def test_a_reset_mail_without_an_account_is_dropped_at_once(limits: None, alice: User) -> None:
     for n in range(3):
         claim(f"mallory{n}", f"alice+{n}@example.org")
         ask_reset(f"alice+{n}@example.org")
@@ -444,7 +444,7 @@ def test_a_new_password_for_no_account_does_not_wait_at_a_full_mailbox(limits: N
 
 
 def ask_for_spellings(user: User, mailbox: str, most: int) -> datetime:
-    """Ask for confirmations to so many spellings of a mailbox, from one network; return when."""
+    """Ask for confirmations to many spellings of a mailbox from one network. Return the time of the last one."""
     now = timezone.now()
     spellings = [mailbox.replace("@", f"+{n}@") for n in range(most)]
     EmailAddress.objects.bulk_create(EmailAddress(user=user, email=spelling) for spelling in spellings)
@@ -473,7 +473,7 @@ def counted_work() -> Iterator[Counter[str]]:
     work["statements"] = len(statements)
 
 
-def test_thousands_of_mails_that_wait_for_a_mailbox_cost_little(limits: None, bob: User) -> None:
+def test_thousands_of_waiting_mails_cost_little(limits: None, bob: User) -> None:
     start = ask_for_spellings(bob, "dora@example.org", 3000)
     dora = claim("dora", "dora@example.org")
     for hour in range(3):
@@ -491,7 +491,7 @@ def test_thousands_of_mails_that_wait_for_a_mailbox_cost_little(limits: None, bo
     assert deliver(3 * HOUR + timedelta(minutes=10), start)[0] == "dora@example.org"
 
 
-def test_mails_that_waited_too_long_go_at_once_however_many_they_are(limits: None, bob: User) -> None:
+def test_all_mails_that_waited_too_long_are_dropped_at_once(limits: None, bob: User) -> None:
     ask_for_spellings(bob, "dora@example.org", 300)
     AccountMail.objects.update(created_at=timezone.now() - mails.LATEST)
     assert deliver() == []
@@ -499,7 +499,7 @@ def test_mails_that_waited_too_long_go_at_once_however_many_they_are(limits: Non
 
 
 @pytest.mark.parametrize("seen", [1, 5])
-def test_a_mailbox_with_many_requests_hides_neither_its_owner_nor_others(
+def test_a_mailbox_with_many_requests_delays_neither_its_owner_nor_others(
     limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User, seen: int
 ) -> None:
     monkeypatch.setattr("games.notices.account_mails.OLDEST", seen)
@@ -538,7 +538,7 @@ def test_a_person_who_asks_too_often_is_told_when_to_ask_again(limits: None, ali
     assert AccountMail.objects.count() == 3
 
 
-def test_the_owner_of_an_address_who_asks_for_too_many_new_passwords_is_told(limits: None, alice: User) -> None:
+def test_an_owner_who_asks_for_too_many_reset_mails_is_told(limits: None, alice: User) -> None:
     confirmed(alice)
     browser = logged_in(alice)
     for _ in range(3):
@@ -550,7 +550,9 @@ def test_the_owner_of_an_address_who_asks_for_too_many_new_passwords_is_told(lim
     assert AccountMail.objects.filter(address=alice.email, user=alice).count() == 3
 
 
-def test_what_others_ask_for_an_address_does_not_show(limits: None, settings: Settings, alice: User, bob: User) -> None:
+def test_requests_of_others_for_an_address_do_not_show(
+    limits: None, settings: Settings, alice: User, bob: User
+) -> None:
     """Somebody who claims an address learns nothing about who else does, or has asked for it in the last hour."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
 
@@ -577,7 +579,7 @@ def test_what_others_ask_for_an_address_does_not_show(limits: None, settings: Se
 
 @pytest.mark.parametrize("asks", ["optional", "mandatory"])
 @pytest.mark.parametrize("guest", [False, True])
-def test_one_network_asks_for_thirty_confirmations_an_hour(
+def test_a_network_can_ask_for_thirty_confirmations_an_hour(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, asks: str, guest: bool
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = asks
@@ -600,7 +602,7 @@ def test_one_network_asks_for_thirty_confirmations_an_hour(
         assert "We are sending" in browser.get("/accounts/confirm-email/").content.decode()
 
 
-def test_one_network_asks_for_thirty_new_passwords_an_hour(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_can_ask_for_thirty_reset_mails_an_hour(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.RATE_LIMITS = 10
     monkeypatch.setattr("accounts.password_forms.RESETS_BY_ADDRESS", TryLimit("resets-address", 1000, 60, "requests"))
     for n in range(3):
@@ -611,7 +613,7 @@ def test_one_network_asks_for_thirty_new_passwords_an_hour(settings: Settings, m
     assert AccountMail.objects.filter(kind=mails.RESET).count() == 3
 
 
-def test_adding_addresses_counts_for_the_network_too(settings: Settings, alice: User) -> None:
+def test_adding_addresses_counts_for_the_network(settings: Settings, alice: User) -> None:
     settings.RATE_LIMITS = 10
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     CountedTry.objects.bulk_create(
@@ -623,7 +625,7 @@ def test_adding_addresses_counts_for_the_network_too(settings: Settings, alice: 
     assert not EmailAddress.objects.filter(email="n@example.org").exists()
 
 
-def test_one_account_asks_for_ten_confirmations_an_hour_to_any_addresses(limits: None, alice: User) -> None:
+def test_an_account_can_ask_for_ten_confirmations_an_hour(limits: None, alice: User) -> None:
     for n in range(9):
         mails.queue(kind=mails.CONFIRM, address=f"n{n}@example.org", user=alice, now=timezone.now())
     browser = confirmed_browser(alice)
@@ -635,9 +637,7 @@ def test_one_account_asks_for_ten_confirmations_an_hour_to_any_addresses(limits:
     assert AccountMail.objects.filter(kind=mails.CONFIRM).count() == MAILS_BY_PERSON.most == 10
 
 
-def test_both_limits_count_within_their_own_window(
-    limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User
-) -> None:
+def test_each_limit_has_its_own_window(limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User) -> None:
     for module in ("accounts.mails", "games.notices.account_mails"):
         monkeypatch.setattr(f"{module}.MAILS_TO_MAILBOX", TryLimit("mails-mailbox", 1, 7200, "emails"))
     monkeypatch.setattr("accounts.mails.MAILS_BY_PERSON", TryLimit("mails-person", 2, 120, "emails"))
@@ -665,7 +665,7 @@ def test_both_limits_count_within_their_own_window(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_senders_at_once_keep_to_the_limit(limits: None, alice: User) -> None:
+def test_simultaneous_senders_respect_the_limit(limits: None, alice: User) -> None:
     addresses = [f"alice+{n}@example.org" for n in range(8)]
     for address in addresses:
         EmailAddress.objects.create(user=alice, email=address)
@@ -702,7 +702,7 @@ def test_no_token_is_stored(settings: Settings, alice: User) -> None:
     assert len(mail.outbox) == 2
 
 
-def test_a_row_is_forgotten_a_day_after_its_mail() -> None:
+def test_a_row_is_deleted_a_day_after_its_mail() -> None:
     ask_reset("nobody@example.org")
     now = timezone.now()
     assert mails.forget_old(now=now + 2 * DAY) == 0
@@ -724,7 +724,7 @@ def test_mails_are_held_after_a_restore(settings: Settings, alice: User, bob: Us
     assert AccountMail.objects.get(address="alice@example.org").reason == "late"
 
 
-def test_a_mail_that_cannot_be_made_keeps_no_other(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mail_that_fails_does_not_block_others(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     for user in (alice, bob):
         ask_reset(user.email)
     made = mails.build
@@ -768,7 +768,7 @@ def test_a_notice_says_what_changed_and_when_and_no_network_address(alice: User)
     assert "Netscape" not in text
 
 
-def test_a_kind_that_is_not_known_is_an_error(alice: User) -> None:
+def test_an_unknown_kind_is_an_error(alice: User) -> None:
     with pytest.raises(KeyError):
         mails.queue(kind="account/email/surprise", address=alice.email, user=alice, now=timezone.now())
     with pytest.raises(KeyError):
@@ -788,5 +788,5 @@ def test_a_kind_that_is_not_known_is_an_error(alice: User) -> None:
         ("nobody", "nobody"),
     ],
 )
-def test_a_mailbox_is_counted_under_one_name(address: str, mailbox: str) -> None:
+def test_all_spellings_of_a_mailbox_have_one_name(address: str, mailbox: str) -> None:
     assert mailbox_of(address) == mailbox

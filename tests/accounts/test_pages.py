@@ -19,7 +19,7 @@ from tests.support.mail import deliver_now
 SIGN_UP = {"username": "quietotter", "password1": "a long way to Bergen", "password2": "a long way to Bergen"}
 
 
-def test_time_zones_stand_by_region_each_under_its_name_of_today(alice: User) -> None:
+def test_time_zones_are_grouped_by_region_under_current_names(alice: User) -> None:
     html = logged_in(alice).get("/accounts/me/").content.decode()
     assert html.index('<option value="UTC" selected>') < html.index('<optgroup label="Africa">')
     europe = html[html.index('<optgroup label="Europe">') : html.index('<optgroup label="Indian">')]
@@ -33,7 +33,7 @@ def test_time_zones_stand_by_region_each_under_its_name_of_today(alice: User) ->
     assert set(shown) <= available_timezones()
 
 
-def test_an_old_name_that_is_stored_is_still_shown_as_chosen_and_kept(alice: User) -> None:
+def test_a_stored_outdated_zone_name_is_still_selected_and_kept(alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(time_zone="Asia/Calcutta")
     browser = logged_in(alice)
     assert '<option value="Asia/Calcutta" selected>' in browser.get("/accounts/me/").content.decode()
@@ -68,14 +68,14 @@ def test_a_guest_who_signs_up_keeps_the_time_zone_chosen_before(db: None, zone: 
     assert (guest.is_guest, guest.time_zone) == (False, zone)
 
 
-def test_the_browser_s_zone_is_chosen_for_a_visitor_who_has_not_yet_chosen(client: Client, db: None) -> None:
+def test_the_browser_zone_is_preselected_for_new_visitors(client: Client, db: None) -> None:
     assert zone_shown(client) == [("choose", ""), ("", "UTC")]
     refused = client.post("/accounts/signup/", {**SIGN_UP, "password2": "another", "time_zone": "UTC"})
     assert refused.status_code == 200
     assert 'data-zone="offer"' in refused.content.decode()
 
 
-def test_what_the_username_is_for_is_said_where_names_are_chosen(client: Client, as_alice: Client) -> None:
+def test_the_name_fields_explain_the_username(client: Client, as_alice: Client) -> None:
     field = re.search(r'id="id_username_helptext">(.*?)</div>', client.get("/accounts/signup/").content.decode())
     assert field is not None
     assert "address of your public page, /people/&lt;username&gt;/." in field[1]
@@ -84,7 +84,7 @@ def test_what_the_username_is_for_is_said_where_names_are_chosen(client: Client,
     assert "address of your public page, /people/alice/." in account
 
 
-def test_a_refused_form_leads_to_each_fault(alice: User) -> None:
+def test_a_refused_form_links_to_each_error(alice: User) -> None:
     html = (
         logged_in(alice).post("/accounts/me/", {"display_name": "x" * 99, "time_zone": "Mars/Olympus"}).content.decode()
     )
@@ -99,13 +99,13 @@ def test_a_refused_form_leads_to_each_fault(alice: User) -> None:
 
 
 @pytest.mark.parametrize("url", ["/accounts/signup/", "/accounts/login/"])
-def test_who_is_logged_in_is_told_so(url: str, alice: User) -> None:
+def test_a_logged_in_user_is_told_so(url: str, alice: User) -> None:
     html = logged_in(alice).get(url).content.decode()
     assert "You are logged in as alice." in html
     assert 'type="password"' not in html
 
 
-def test_a_newcomer_signs_up_without_an_e_mail_address_and_is_logged_in(client: Client, db: None) -> None:
+def test_signing_up_without_an_email_address_logs_in(client: Client, db: None) -> None:
     answer = client.post("/accounts/signup/", SIGN_UP)
 
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")
@@ -138,7 +138,7 @@ def test_a_guests_refused_sign_up_changes_nothing(alice: User) -> None:
 
 
 @pytest.mark.parametrize("username", ["robert", "ROBERT"])
-def test_nobody_signs_up_by_the_name_of_somebody_at_the_table(client: Client, bob: User, username: str) -> None:
+def test_signing_up_with_a_taken_display_name_is_refused(client: Client, bob: User, username: str) -> None:
     actions.update_profile(user=bob, display_name="Robert", time_zone="UTC", now=timezone.now())
 
     answer = client.post("/accounts/signup/", {**SIGN_UP, "username": username})
@@ -148,7 +148,7 @@ def test_nobody_signs_up_by_the_name_of_somebody_at_the_table(client: Client, bo
     assert not User.objects.exclude(pk=bob.pk).exists()
 
 
-def test_a_guest_may_sign_up_by_the_name_already_gone_by(db: None) -> None:
+def test_a_guest_can_sign_up_with_their_own_name(db: None) -> None:
     guest = actions.create_guest()
     actions.update_profile(user=guest, display_name="QuietOtter", time_zone="UTC", now=timezone.now())
 
@@ -168,7 +168,7 @@ def test_a_guest_who_logs_in_to_an_account_keeps_the_tables_opened_by_link(alice
     assert client.session["links"] == ["abc", "def"]
 
 
-def test_another_accounts_links_do_not_come_along(alice: User, as_bob: Client) -> None:
+def test_invitations_of_another_account_are_not_taken_along(alice: User, as_bob: Client) -> None:
     session = as_bob.session
     session["links"] = ["abc"]
     session.save()
@@ -179,7 +179,7 @@ def test_another_accounts_links_do_not_come_along(alice: User, as_bob: Client) -
     assert "links" not in as_bob.session
 
 
-def test_somebody_with_an_account_who_signs_up_again_makes_another_one(alice: User, as_alice: Client) -> None:
+def test_signing_up_while_logged_in_creates_another_account(alice: User, as_alice: Client) -> None:
     as_alice.post("/accounts/signup/", SIGN_UP)
 
     alice.refresh_from_db()
@@ -188,21 +188,21 @@ def test_somebody_with_an_account_who_signs_up_again_makes_another_one(alice: Us
 
 
 @pytest.mark.parametrize("name", ["guest-1", "admin", "me@home", "x"])
-def test_a_username_that_nobody_may_have_is_refused(client: Client, db: None, name: str) -> None:
+def test_a_forbidden_username_is_refused(client: Client, db: None, name: str) -> None:
     answer = client.post("/accounts/signup/", {**SIGN_UP, "username": name})
 
     assert answer.status_code == 200
     assert not User.objects.exists()
 
 
-def test_the_first_field_of_the_log_in_says_above_it_what_goes_there(client: Client) -> None:
+def test_the_first_log_in_field_has_a_label(client: Client) -> None:
     page = client.get("/accounts/login/").content.decode()
     assert '<label for="id_login">Username or email</label>' in page
     assert 'autocomplete="username"' in page
 
 
 @pytest.mark.parametrize("login", ["alice", "Alice", "alice@example.org"])
-def test_one_logs_in_by_username_or_e_mail(client: Client, alice: User, login: str) -> None:
+def test_log_in_works_by_username_and_by_email(client: Client, alice: User, login: str) -> None:
     answer = client.post("/accounts/login/", {"login": login, "password": "alice"})
 
     assert answer.status_code == 302
@@ -231,7 +231,7 @@ NO_MAIL_GETS_THERE = (
         ("alice@\u0627a.de", "Enter a valid email address."),  # no domain is written in both directions
     ],
 )
-def test_an_address_that_mail_cannot_reach_is_refused(client: Client, alice: User, address: str, sentence: str) -> None:
+def test_an_unreachable_mail_address_is_refused(client: Client, alice: User, address: str, sentence: str) -> None:
     pages = [
         Client().post("/accounts/signup/", SIGN_UP | {"email": address}).content.decode(),
         confirmed_browser(alice).post("/accounts/email/", {"action_add": "", "email": address}).content.decode(),
@@ -260,7 +260,7 @@ def test_an_address_may_have_any_letters_after_the_at(alice: User) -> None:
         ("nobody", set()),
     ],
 )
-def test_a_domain_has_a_spelling_for_people_and_one_for_mail_servers(given: str, expected: set[str]) -> None:
+def test_a_domain_has_a_unicode_and_an_ascii_spelling(given: str, expected: set[str]) -> None:
     assert set(spellings(given)) == expected
 
 
@@ -303,7 +303,7 @@ def test_a_refused_name_is_explained_and_changes_nothing(
     assert (alice.display_name, alice.time_zone) == ("", "UTC")
 
 
-def test_a_token_is_shown_once_and_can_be_taken_back(alice: User) -> None:
+def test_a_token_is_shown_once_and_can_be_revoked(alice: User) -> None:
     browser = confirmed_browser(alice)
     made = browser.post("/accounts/me/tokens/", {"name": "my bot"})
     token = made.context["new_token"]
@@ -318,7 +318,7 @@ def test_a_token_is_shown_once_and_can_be_taken_back(alice: User) -> None:
     assert actions.use_token(token=token, now=timezone.now()) is None
 
 
-def test_anothers_token_is_not_there(alice: User, as_bob: Client) -> None:
+def test_the_token_of_another_user_is_not_found(alice: User, as_bob: Client) -> None:
     api_token(alice)
 
     assert as_bob.post(f"/accounts/me/tokens/{ApiToken.objects.get().pk}/revoke/").status_code == 404
@@ -345,7 +345,7 @@ def test_reading_changes_nothing(alice: User, as_alice: Client) -> None:
     assert as_alice.get("/accounts/me/tokens/1/revoke/").status_code == 405
 
 
-def test_times_are_shown_in_the_zone_of_whoever_asks(
+def test_times_are_shown_in_the_zone_of_the_user(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     actions.update_profile(user=alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())

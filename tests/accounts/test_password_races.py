@@ -1,4 +1,4 @@
-"""Several new passwords at one instant, on real connections: one is set, and the others are told."""
+"""Simultaneous new passwords, on real connections: one is set, and the others get an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = [f"a long way to Bergen {n}" for n in range(4)]
 
 
 def set_at_once(browsers: list[Client], path: str, **form: str) -> list[tuple[int, str]]:
-    """Set a new password in each of these browsers at the same instant; gives the status and the page of each."""
+    """Set a new password in each of these browsers at the same time. Return the status and the page of each."""
 
     def post(browser: Client, word: str, wait: Callable[[], object]) -> tuple[int, str]:
         wait()
@@ -34,7 +34,7 @@ def set_at_once(browsers: list[Client], path: str, **form: str) -> list[tuple[in
 
 
 def check_together(monkeypatch: pytest.MonkeyPatch, form: type[Any]) -> None:
-    """Let nobody go on before all have been checked."""
+    """Let no request continue before all have been checked."""
     barrier, clean = threading.Barrier(len(WORDS), timeout=20), form.clean
 
     def wait(self: Any) -> Any:
@@ -52,14 +52,14 @@ def one_was_set(user: User, answers: list[tuple[int, str]]) -> None:
     assert sum(user.check_password(word) for word in WORDS) == 1
 
 
-def test_of_changes_that_show_one_old_password_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_simultaneous_password_changes_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
     alice = person("alice")
     browsers = [logged_in(alice) for _ in WORDS]
     check_together(monkeypatch, ChangePassword)
     one_was_set(alice, set_at_once(browsers, "/accounts/password/change/", oldpassword="alice"))
 
 
-def test_of_resets_by_one_link_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_simultaneous_resets_by_one_link_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
     alice = person("alice")
     link = reset_link(alice)
     browsers = [Client() for _ in WORDS]

@@ -1,4 +1,4 @@
-"""Secrets of second factors are stored encrypted, and each code of an app is taken once."""
+"""Secrets of second factors are stored encrypted, and each code of an app is accepted once."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ NOW = 1_700_000_010.0
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """The time that codes go by."""
+    """The time by which codes are computed."""
     at = {"now": NOW}
     monkeypatch.setattr("time.time", lambda: at["now"])
     return at
 
 
 def log_in(code: str) -> bool:
-    """Log in as Alice with this code; return whether it was taken."""
+    """Log in as Alice with this code. Return True if it was accepted."""
     browser = Client()
     browser.post("/accounts/login/", {"login": "alice", "password": "alice"})
     browser.post("/accounts/2fa/authenticate/", {"code": code})
@@ -47,7 +47,7 @@ def log_in(code: str) -> bool:
 
 
 def confirm(code: str) -> bool:
-    """Confirm that it is Alice with this code, in a session of hers; return whether it was taken."""
+    """Confirm with this code in a session of Alice. Return True if it was accepted."""
     page = logged_in(User.objects.get(username="alice")).post(
         "/accounts/2fa/reauthenticate/?next=/about/", {"code": code}
     )
@@ -55,7 +55,7 @@ def confirm(code: str) -> bool:
 
 
 def set_up(user: User) -> tuple[str, str]:
-    """Set an app up through the pages; return its secret and the code that was used."""
+    """Set up an app through the pages. Return its secret and the code that was used."""
     browser = logged_in(user)
     browser.post("/accounts/reauthenticate/", {"password": user.username})
     secret = browser.get("/accounts/2fa/totp/activate/").context["form"].secret
@@ -81,7 +81,7 @@ def everything_stored() -> str:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("door", [log_in, confirm])
-def test_the_code_that_set_an_app_up_is_not_taken_again(alice: User, door: Any, clock: dict[str, float]) -> None:
+def test_the_code_of_the_set_up_is_not_accepted_again(alice: User, door: Any, clock: dict[str, float]) -> None:
     secret, code = set_up(alice)
     for later in (0, 29, 59):
         clock["now"] = NOW + later
@@ -91,7 +91,7 @@ def test_the_code_that_set_an_app_up_is_not_taken_again(alice: User, door: Any, 
 
 
 @pytest.mark.parametrize("door", [log_in, confirm])
-def test_a_code_is_taken_once_in_all_the_time_that_it_is_good(alice: User, door: Any, clock: dict[str, float]) -> None:
+def test_a_code_is_accepted_only_once(alice: User, door: Any, clock: dict[str, float]) -> None:
     TOTP.activate(alice, SECRET)
     ahead = totp(SECRET, NOW + 30)  # of an app whose clock is a little fast: good for 90 seconds
     assert door(ahead)
@@ -103,13 +103,13 @@ def test_a_code_is_taken_once_in_all_the_time_that_it_is_good(alice: User, door:
     assert door(totp(SECRET, clock["now"]))
 
 
-def test_no_code_is_taken_that_is_older_than_one_that_was(alice: User, clock: dict[str, float]) -> None:
+def test_a_code_older_than_the_last_one_is_refused(alice: User, clock: dict[str, float]) -> None:
     TOTP.activate(alice, SECRET)
     assert log_in(totp(SECRET, NOW))
     assert not log_in(totp(SECRET, NOW - 30))
 
 
-def test_a_used_code_is_answered_with_wait_for_the_next_one(alice: User) -> None:
+def test_the_refusal_of_a_used_code_says_to_wait(alice: User) -> None:
     TOTP.activate(alice, SECRET)
     assert log_in(totp(SECRET))
     page = logged_in(alice).post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)}).content.decode()
@@ -131,7 +131,7 @@ def test_a_used_code_counts_as_a_wrong_one(alice: User, settings: Settings) -> N
     assert answers == [200] * 5 + [429]
 
 
-def test_one_of_two_who_send_a_code_at_once_gets_in(alice: User) -> None:
+def test_a_code_sent_twice_at_once_is_accepted_once(alice: User) -> None:
     assert actions.use_totp_step(user_id=alice.pk, step=7)
     assert not actions.use_totp_step(user_id=alice.pk, step=7)
     assert not actions.use_totp_step(user_id=alice.pk, step=6)
@@ -158,7 +158,7 @@ def test_a_guest_logs_in_to_an_account_with_a_second_factor(alice: User) -> None
     assert browser.session["left_guest"] == guest.pk
 
 
-def test_a_guest_who_is_not_logging_in_is_sent_to_the_log_in(db: None) -> None:
+def test_a_guest_without_a_pending_log_in_is_sent_to_the_log_in_page(db: None) -> None:
     answer = logged_in(actions.create_guest()).get("/accounts/2fa/authenticate/")
     assert answer.headers["Location"] == "/accounts/login/"
 
@@ -167,7 +167,7 @@ def test_a_guest_who_is_not_logging_in_is_sent_to_the_log_in(db: None) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_neither_the_secret_nor_the_seed_is_stored_as_it_is(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_and_seeds_are_stored_encrypted(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RecoveryCodes, "generate_seed", classmethod(lambda cls: SEED))
     secret, _ = set_up(alice)
     kept = stored()
@@ -190,13 +190,13 @@ def test_the_same_secret_is_stored_differently_each_time(db: None) -> None:
 
 
 @pytest.mark.parametrize("plain", [SECRET, SEED])
-def test_what_is_encrypted_is_told_from_what_is_plain(plain: str) -> None:
+def test_encrypted_and_plain_texts_are_distinguished(plain: str) -> None:
     assert not encryption.is_encrypted(plain)
     assert encryption.is_encrypted(encryption.encrypt(plain))
     assert encryption.decrypt(plain) == encryption.decrypt(encryption.encrypt(plain)) == plain
 
 
-def test_a_former_key_still_decrypts(alice: User, settings: Settings) -> None:
+def test_an_old_key_still_decrypts(alice: User, settings: Settings) -> None:
     settings.SECRET_KEY = OLD_KEY
     TOTP.activate(alice, SECRET)
     codes = RecoveryCodes.activate(alice).get_unused_codes()
@@ -206,7 +206,7 @@ def test_a_former_key_still_decrypts(alice: User, settings: Settings) -> None:
     assert not log_in(codes[0])
 
 
-def test_another_key_is_an_error_for_people_and_in_the_log(alice: User, settings: Settings) -> None:
+def test_a_wrong_key_is_explained_and_logged(alice: User, settings: Settings) -> None:
     settings.SECRET_KEY = OLD_KEY
     TOTP.activate(alice, SECRET)
     RecoveryCodes.activate(alice)
@@ -223,7 +223,7 @@ def test_another_key_is_an_error_for_people_and_in_the_log(alice: User, settings
 
 
 @pytest.mark.parametrize("page", ["", "recovery-codes/", "recovery-codes/download/", "recovery-codes/generate/"])
-def test_so_it_is_on_the_pages_that_show_recovery_codes(alice: User, settings: Settings, page: str) -> None:
+def test_a_wrong_key_is_explained_on_the_pages_of_recovery_codes(alice: User, settings: Settings, page: str) -> None:
     settings.SECRET_KEY = OLD_KEY
     TOTP.activate(alice, SECRET)
     RecoveryCodes.activate(alice)
@@ -244,7 +244,7 @@ def reencrypt(*arguments: str) -> str:
     return printed.getvalue()
 
 
-def test_after_reencrypting_the_former_key_is_needed_no_longer(alice: User, settings: Settings) -> None:
+def test_after_reencrypting_the_old_key_is_not_needed(alice: User, settings: Settings) -> None:
     settings.SECRET_KEY = OLD_KEY
     TOTP.activate(alice, SECRET)
     codes = RecoveryCodes.activate(alice)
@@ -257,7 +257,7 @@ def test_after_reencrypting_the_former_key_is_needed_no_longer(alice: User, sett
     assert RecoveryCodes.activate(alice).get_unused_codes() == unused[1:]
 
 
-def test_what_no_key_decrypts_is_named_and_dropped_on_request_alone(
+def test_unreadable_factors_are_named_and_deleted_only_on_request(
     alice: User, bob: User, charlie: User, settings: Settings
 ) -> None:
     settings.SECRET_KEY = OLD_KEY
@@ -276,7 +276,7 @@ def test_what_no_key_decrypts_is_named_and_dropped_on_request_alone(
     assert reencrypt() == "2 second factors encrypted with SECRET_KEY.\n"
 
 
-def test_the_migration_encrypts_what_is_plain_and_nothing_twice(alice: User, bob: User) -> None:
+def test_the_migration_encrypts_plain_secrets_once(alice: User, bob: User) -> None:
     migration = importlib.import_module("accounts.migrations.0010_encrypt_second_factors")
     kinds = Authenticator.Type
     Authenticator.objects.create(user=alice, type=kinds.TOTP, data={"secret": SECRET})

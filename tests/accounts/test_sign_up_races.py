@@ -1,4 +1,4 @@
-"""Several sign-ups at one instant, on real connections: one succeeds, and the others are told."""
+"""Simultaneous sign-ups, on real connections: one succeeds, and the others get an error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORD = "a long way to Bergen"
 
 
 def signed_up_at_once(forms: list[tuple[Client, dict[str, str]]]) -> list[tuple[int, str]]:
-    """Send all these sign-ups at the same instant; gives the status and the page of each."""
+    """Send all these sign-ups at the same time. Return the status and the page of each."""
 
     def post(browser: Client, form: dict[str, str], wait: Callable[[], object]) -> tuple[int, str]:
         wait()
@@ -46,10 +46,10 @@ def asks(settings: Settings) -> None:
 
 
 TAKEN = (NAME_TAKEN, "A user with that username already exists.")
-"""Ours, and allauth's for a name that was taken before the form was read."""
+"""Our errors, and allauth's for a name that was taken before the form was read."""
 
 
-def test_of_sign_ups_for_one_name_at_once_one_gets_it() -> None:
+def test_one_of_simultaneous_sign_ups_gets_the_name() -> None:
     for n in range(5):
         name = f"dora{n}"
         answers = signed_up_at_once([(Client(), form(name)) for _ in range(4)])
@@ -79,9 +79,7 @@ def test_a_name_taken_after_the_form_was_checked_is_refused_in_the_form(
     assert User.objects.count() == EmailAddress.objects.count() == AccountMail.objects.count() == 1
 
 
-def test_of_sign_ups_from_one_guest_s_browser_one_keeps_the_games(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings
-) -> None:
+def test_one_of_simultaneous_sign_ups_of_a_guest_succeeds(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     guest = actions.create_guest()
     session = logged_in(guest).cookies[settings.SESSION_COOKIE_NAME].value
     browsers = [Client() for _ in range(5)]

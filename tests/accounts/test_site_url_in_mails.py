@@ -1,4 +1,4 @@
-"""Every link in a mail is of `SITE_URL`, whatever the request that asked for the mail said of its host."""
+"""Every link in a mail begins with `SITE_URL`, whatever the Host header of the request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HOSTILE = {
 
 
 def ask_for_everything(alice: User) -> None:
-    """Have a mail of each kind written by requests that name another host."""
+    """Queue a mail of each kind by requests with another Host header."""
     newcomer = Client(headers=None, **HOSTILE)  # type: ignore[arg-type]  # what goes into each request
     form = {"username": "dora", "email": "dora@example.org", "password1": WORD, "password2": WORD}
     assert newcomer.post("/accounts/signup/", form).status_code == 302
@@ -56,7 +56,7 @@ def ask_for_everything(alice: User) -> None:
 
 
 @pytest.mark.parametrize("site", ["https://play.example", "http://play.example:8080"])
-def test_every_mail_leads_to_the_site(settings: Settings, alice: User, bob: User, site: str) -> None:
+def test_every_link_in_mails_is_of_the_site_url(settings: Settings, alice: User, bob: User, site: str) -> None:
     settings.SITE_URL = site
     settings.ALLOWED_HOSTS = ["play.example", "other.example"]
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"

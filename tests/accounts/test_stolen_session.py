@@ -1,4 +1,4 @@
-"""A thief with a copy of a session cookie cannot keep the account: changes to what protects it need the password."""
+"""A thief with a copy of a session cookie cannot take over the account: security settings need the password."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def addresses(alice: User) -> None:
 
 
 def copied(browser: Client) -> Client:
-    """Somebody else's browser with a copy of this one's cookie."""
+    """Return another browser with a copy of this one's cookie."""
     thief = Client()
     thief.cookies = SimpleCookie({settings.SESSION_COOKIE_NAME: browser.cookies[settings.SESSION_COOKIE_NAME].value})
     return thief
@@ -49,7 +49,7 @@ def is_in(browser: Client) -> bool:
 
 
 def kept(user: User) -> object:
-    """What protects the account of this person."""
+    """Return the security settings of this person."""
     addresses = EmailAddress.objects.filter(user=user).order_by("pk").values("email", "primary", "verified")
     stored = User.objects.filter(pk=user.pk).values("email", "password", "last_totp_step")
     factors = Authenticator.objects.filter(user=user).order_by("pk").values("pk", "data")
@@ -67,7 +67,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_session_alone_changes_nothing_that_protects_the_account(alice: User, addresses: None, change: str) -> None:
+def test_a_session_alone_cannot_change_security_settings(alice: User, addresses: None, change: str) -> None:
     TOTP.activate(alice, SECRET)
     RecoveryCodes.activate(alice)
     before, (page, form) = kept(alice), CHANGES[change]
@@ -89,19 +89,19 @@ def test_a_confirmation_allows_the_change(alice: User, addresses: None, change: 
     assert kept(alice) != before
 
 
-def test_no_app_is_set_up_by_a_session_alone(as_alice: Client, alice: User) -> None:
+def test_a_session_alone_cannot_set_up_an_app(as_alice: Client, alice: User) -> None:
     for answer in (as_alice.get("/accounts/2fa/totp/activate/"), as_alice.post("/accounts/2fa/totp/activate/")):
         assert answer.headers["Location"].startswith(CONFIRM)
     assert "mfa.totp.secret" not in as_alice.session
 
 
 @pytest.mark.parametrize("page", ["", "download/"])
-def test_no_recovery_code_is_shown_to_a_session_alone(as_alice: Client, alice: User, page: str) -> None:
+def test_a_session_alone_cannot_read_recovery_codes(as_alice: Client, alice: User, page: str) -> None:
     RecoveryCodes.activate(alice)
     assert as_alice.get(f"/accounts/2fa/recovery-codes/{page}").headers["Location"].startswith(CONFIRM)
 
 
-def test_a_confirmation_is_good_for_five_minutes(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_confirmation_lasts_five_minutes(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = confirmed_browser(alice)
     now = time.time()
     monkeypatch.setattr("time.time", lambda: now + 290)
@@ -110,7 +110,7 @@ def test_a_confirmation_is_good_for_five_minutes(alice: User, monkeypatch: pytes
     assert browser.get(TOKENS).status_code == 303
 
 
-def test_a_second_factor_confirms_as_well(alice: User) -> None:
+def test_a_second_factor_can_confirm(alice: User) -> None:
     TOTP.activate(alice, SECRET)
     browser = logged_in(alice)
     assert "authenticator app" in browser.get(f"{CONFIRM}?next={TOKENS}").content.decode()
@@ -119,8 +119,8 @@ def test_a_second_factor_confirms_as_well(alice: User) -> None:
     assert browser.get(TOKENS).status_code == 200
 
 
-def test_a_form_that_a_thief_left_behind_is_not_sent_by_its_owner(alice: User, addresses: None) -> None:
-    """allauth keeps what was sent in the session, and does it once its owner confirms something on the same page."""
+def test_a_form_left_by_a_thief_is_not_run_by_a_confirmation(alice: User, addresses: None) -> None:
+    """allauth would store the form in the session, and run it when the owner confirms something on the same page."""
     browser = logged_in(alice)
     thief = copied(browser)
     thief.post(EMAIL, {"action_add": "", "email": "thief@example.org"})
@@ -131,7 +131,7 @@ def test_a_form_that_a_thief_left_behind_is_not_sent_by_its_owner(alice: User, a
 
 
 @pytest.mark.parametrize("by", ["password", "code"])
-def test_a_copy_of_the_cookie_has_not_confirmed_and_ends(alice: User, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_confirmation_ends_copies_of_the_session(alice: User, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     TOTP.activate(alice, SECRET)
     browser = logged_in(alice)
     thief = copied(browser)
@@ -146,7 +146,7 @@ def test_a_copy_of_the_cookie_has_not_confirmed_and_ends(alice: User, by: str, m
     assert (is_in(browser), is_in(thief)) == (True, False)
 
 
-def test_a_double_click_on_confirm_logs_nobody_out(alice: User) -> None:
+def test_a_double_click_on_confirm_does_not_log_out(alice: User) -> None:
     browser = logged_in(alice)
     second_click = copied(browser)
     browser.post(f"{CONFIRM}?next={TOKENS}", {"password": "alice"})
@@ -162,12 +162,12 @@ def test_a_wrong_password_confirms_nothing(as_alice: Client) -> None:
     assert as_alice.get(TOKENS).status_code == 303
 
 
-def test_nobody_is_led_to_another_site_by_confirming(as_alice: Client) -> None:
+def test_a_confirmation_does_not_redirect_to_another_site(as_alice: Client) -> None:
     answer = as_alice.post(f"{CONFIRM}?next=//evil.example/", {"password": "alice"})
     assert answer.headers["Location"] == "/"
 
 
-def test_the_addresses_can_be_read_and_confirmed_again_without_it(
+def test_addresses_can_be_read_and_confirmed_without_a_confirmation(
     as_alice: Client, alice: User, addresses: None
 ) -> None:
     page = as_alice.get(EMAIL).content.decode()
@@ -222,12 +222,12 @@ def change(browser: Client, **more: str) -> int:
 
 
 def reset_link(user: User) -> str:
-    """The address of a mail's link to a new password for this person."""
+    """Return the path of the link to set a new password for this person."""
     return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}/"
 
 
 def reset(browser: Client, link: str) -> int:
-    """Open the link, and set a new password; return the status."""
+    """Open the link and set a new password. Return the status."""
     page = browser.get(link)
     return browser.post(page.headers.get("Location", link), {"password1": NEW, "password2": NEW}).status_code
 
@@ -236,7 +236,7 @@ def works(token: str) -> bool:
     return actions.use_token(token=token, now=timezone.now()) is not None
 
 
-def test_another_password_asks_what_becomes_of_the_tokens_and_drops_them_unless_told_otherwise(alice: User) -> None:
+def test_changing_the_password_offers_to_revoke_tokens(alice: User) -> None:
     page = logged_in(alice).get("/accounts/password/change/").content.decode()
     assert 'name="revoke_tokens"' in page
     assert page[page.index('name="revoke_tokens"') :].partition(">")[0].rstrip().endswith("checked")
@@ -244,7 +244,7 @@ def test_another_password_asks_what_becomes_of_the_tokens_and_drops_them_unless_
 
 
 @pytest.mark.parametrize(("ticked", "left"), [({"revoke_tokens": "on"}, False), ({}, True)])
-def test_another_password_revokes_the_tokens_if_ticked(
+def test_changing_the_password_revokes_tokens_if_ticked(
     alice: User, bob: User, ticked: dict[str, str], left: bool
 ) -> None:
     token, other = api_token(alice), api_token(bob)
@@ -253,7 +253,7 @@ def test_another_password_revokes_the_tokens_if_ticked(
     assert works(other)
 
 
-def test_another_password_logs_out_everywhere_else(alice: User, bob: User) -> None:
+def test_changing_the_password_logs_out_everywhere_else(alice: User, bob: User) -> None:
     browser, other, bobs = logged_in(alice), logged_in(alice), logged_in(bob)
     thief = copied(browser)
     assert change(browser) == 302
@@ -285,7 +285,7 @@ def test_a_reset_revokes_every_token_and_ends_every_session(alice: User, bob: Us
 
 
 @pytest.mark.parametrize("what", ["the password is changed", "it is used", "the address is removed"])
-def test_a_link_that_somebody_asked_for_before_works_no_more(alice: User, addresses: None, what: str) -> None:
+def test_an_earlier_reset_link_stops_working(alice: User, addresses: None, what: str) -> None:
     link = reset_link(alice)
     if what == "the password is changed":
         change(logged_in(alice))
@@ -300,7 +300,7 @@ def test_a_link_that_somebody_asked_for_before_works_no_more(alice: User, addres
     assert kept(alice) == before
 
 
-def test_a_password_is_saved_without_what_else_has_changed(alice: User) -> None:
+def test_saving_a_password_keeps_other_changes(alice: User) -> None:
     browser = logged_in(alice)
     stale = User.objects.get(pk=alice.pk)
     User.objects.filter(pk=alice.pk).update(muted_until=timezone.now())
@@ -312,9 +312,7 @@ def test_a_password_is_saved_without_what_else_has_changed(alice: User) -> None:
 
 
 @pytest.mark.parametrize("end", ["another password", "everywhere else"])
-def test_a_thief_who_uses_up_limits_does_not_keep_the_owner_from_ending_the_session(
-    alice: User, monkeypatch: pytest.MonkeyPatch, end: str
-) -> None:
+def test_a_thief_cannot_use_up_the_limits_of_the_owner(alice: User, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
     monkeypatch.setattr(settings, "RATE_LIMITS", 10)  # one form of each kind a minute
     thief, owner = logged_in(alice), logged_in(alice)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Every confirmed address of an account gets a mail about each change to what protects the account."""
+"""Every confirmed address of an account is notified of each change to its security settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EMAIL = "/accounts/email/"
 
 @pytest.fixture(autouse=True)
 def addresses(alice: User, settings: Settings) -> None:
-    """Alice has confirmed two addresses and claims a third, at a site that mails to confirmed ones alone."""
+    """Alice has confirmed two addresses and claims a third. The site mails only to confirmed ones."""
     settings.MAIL_NEEDS_VERIFIED = True
     for name, verified in (("alice", True), ("second", True), ("third", False)):
         EmailAddress.objects.create(user=alice, email=f"{name}@example.org", verified=verified, primary=name == "alice")
@@ -42,7 +42,7 @@ def text() -> str:
     return str(mail.outbox[0].body)
 
 
-def test_an_address_is_added(alice: User) -> None:
+def test_adding_an_address_is_notified(alice: User) -> None:
     confirmed_browser(alice).post(EMAIL, {"action_add": "", "email": "thief@example.org"})
     assert told() == {"Confirm your email address": ["thief@example.org"], "An email address was added": BOTH}
     notice = next(str(message.body) for message in mail.outbox if message.to == ["second@example.org"])
@@ -52,14 +52,14 @@ def test_an_address_is_added(alice: User) -> None:
 
 
 @pytest.mark.parametrize("removed", ["second", "third"])
-def test_an_address_is_removed(alice: User, removed: str) -> None:
+def test_removing_an_address_is_notified(alice: User, removed: str) -> None:
     confirmed_browser(alice).post(EMAIL, {"action_remove": "", "email": f"{removed}@example.org"})
     assert told() == {"An email address was removed": BOTH}  # the one that is gone too, if it was confirmed
     assert f"The email address {removed}@example.org was removed from your account." in text()
 
 
 @pytest.mark.parametrize("needs_verified", [True, False])
-def test_an_address_that_was_never_confirmed_is_not_told_that_it_is_removed(
+def test_an_unconfirmed_address_is_not_notified_of_its_removal(
     bob: User, settings: Settings, needs_verified: bool
 ) -> None:
     settings.MAIL_NEEDS_VERIFIED = needs_verified
@@ -88,19 +88,19 @@ def test_a_removed_address_is_told_what_it_can_do(alice: User, settings: Setting
     assert all(f"contact this site’s operators{contact}\n" in text for text in texts.values())
 
 
-def test_another_address_is_the_primary_one(alice: User) -> None:
+def test_changing_the_primary_address_is_notified(alice: User) -> None:
     confirmed_browser(alice).post(EMAIL, {"action_primary": "", "email": "second@example.org"})
     assert told() == {"Your email address was changed": BOTH}
     assert "changed from alice@example.org to second@example.org." in text()
 
 
-def test_an_api_token_is_made(alice: User) -> None:
+def test_creating_an_api_token_is_notified(alice: User) -> None:
     confirmed_browser(alice).post("/accounts/me/tokens/", {"name": "see https://evil.example"})
     assert told() == {"An API token was created": BOTH}
     assert "evil" not in text()
 
 
-def test_no_token_is_made_without_its_mails(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_token_is_created_without_its_mails(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(**rest: object) -> None:
         raise RuntimeError
 
@@ -111,18 +111,18 @@ def test_no_token_is_made_without_its_mails(alice: User, monkeypatch: pytest.Mon
     assert not ApiToken.objects.exists()
 
 
-def test_the_password_is_changed(alice: User) -> None:
+def test_changing_the_password_is_notified(alice: User) -> None:
     assert change(logged_in(alice)) == 302
     assert told() == {"Your password was changed": BOTH}
 
 
-def test_the_password_is_reset(alice: User) -> None:
+def test_resetting_the_password_is_notified(alice: User) -> None:
     assert reset(Client(), reset_link(alice)) == 302
     assert told() == {"Your password was changed": BOTH}
     assert "A new password was set using the link in an email to you." in text()
 
 
-def test_a_refused_password_tells_nothing(alice: User) -> None:
+def test_a_refused_password_is_not_notified(alice: User) -> None:
     browser = logged_in(alice)
     change(browser, oldpassword="wrong")
     change(browser, password2=f"{NEW}!")
@@ -130,7 +130,7 @@ def test_a_refused_password_tells_nothing(alice: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_app_is_set_up_and_given_up_and_codes_are_made(alice: User) -> None:
+def test_changes_of_the_second_factor_are_notified(alice: User) -> None:
     browser = confirmed_browser(alice)
     secret = browser.get("/accounts/2fa/totp/activate/").context["form"].secret
     browser.post("/accounts/2fa/totp/activate/", {"code": totp(secret)})
@@ -144,7 +144,7 @@ def test_an_app_is_set_up_and_given_up_and_codes_are_made(alice: User) -> None:
     assert not [message for message in mail.outbox if secret in str(message.body)]
 
 
-def test_reading_recovery_codes_and_confirming_tell_nothing(alice: User) -> None:
+def test_reading_recovery_codes_and_confirming_are_not_notified(alice: User) -> None:
     TOTP.activate(alice, SECRET)
     RecoveryCodes.activate(alice)
     browser = logged_in(alice)
@@ -153,14 +153,14 @@ def test_reading_recovery_codes_and_confirming_tell_nothing(alice: User) -> None
     assert not AccountMail.objects.exists()
 
 
-def test_somebody_without_an_address_changes_things_all_the_same(bob: User) -> None:
+def test_changes_work_without_an_address(bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(email="")
     form = {"oldpassword": "bob", "password1": NEW, "password2": NEW}
     assert logged_in(bob).post("/accounts/password/change/", form).status_code == 302
     assert told() == {}
 
 
-def test_where_no_mail_leaves_the_machine_every_address_is_told(alice: User, settings: Settings) -> None:
+def test_without_a_mail_server_every_address_is_notified(alice: User, settings: Settings) -> None:
     settings.MAIL_NEEDS_VERIFIED = False
     change(logged_in(alice))
     assert told() == {"Your password was changed": [*BOTH, "third@example.org"]}

@@ -1,4 +1,4 @@
-"""Passwords, codes, sign-ups and resets may be tried only so often, whatever happens to the cache."""
+"""Limits on passwords, codes, sign-ups and resets hold whatever happens to the cache."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ THREE = TryLimit("three", 3, 60, "tests")
 
 @pytest.fixture
 def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every password that the site compares with a stored one."""
+    """Collect every password that is compared with a stored one."""
     passwords: list[str] = []
     verify = MD5PasswordHasher.verify
 
@@ -65,7 +65,7 @@ def limited(settings: Settings) -> None:
 
 
 def guess(number: int, *, login: str = "alice", browser: Client | None = None, address: str = "") -> Answer:
-    """Try a wrong password, from an address of its own unless one is given."""
+    """Try a wrong password, by default from a new network address."""
     browser = browser or Client(REMOTE_ADDR=address or f"203.0.113.{number}")
     return browser.post(LOG_IN, {"login": login, "password": f"guess {number}"})
 
@@ -76,7 +76,7 @@ def log_in(name: str, browser: Client) -> Answer:
 
 
 def known(name: str) -> Client:
-    """A browser in which this person has logged in, and out again."""
+    """Return a browser in which this person has logged in and out."""
     browser = Client(REMOTE_ADDR="198.51.100.1")
     log_in(name, browser)
     browser.post("/accounts/logout/")
@@ -89,7 +89,7 @@ def lock_out(name: str) -> None:
     assert [guess(n, login=name).status_code for n in range(6)] == [200] * 5 + [429]
 
 
-def test_junk_tokens_erase_no_count_of_wrong_passwords(alice: User, checked: list[str]) -> None:
+def test_junk_tokens_do_not_erase_counts_of_wrong_passwords(alice: User, checked: list[str]) -> None:
     program = Client()
     for n in range(20):
         guess(n)
@@ -99,7 +99,7 @@ def test_junk_tokens_erase_no_count_of_wrong_passwords(alice: User, checked: lis
     assert len(set(checked)) == 5
 
 
-def test_an_empty_cache_erases_no_count_of_wrong_passwords(alice: User, checked: list[str]) -> None:
+def test_an_empty_cache_does_not_erase_counts_of_wrong_passwords(alice: User, checked: list[str]) -> None:
     for n in range(20):
         guess(n)
         for one in caches:
@@ -114,7 +114,7 @@ def test_the_refusal_says_how_long_to_wait_and_is_logged_by_name_only(alice: Use
     assert "Too many wrong passwords for this name. Try again in 5 minutes." in answer.content.decode()
 
 
-def test_an_address_may_be_wrong_ten_times_a_minute(db: None) -> None:
+def test_an_address_has_ten_wrong_passwords_a_minute(db: None) -> None:
     answers = [guess(n, login=f"nobody{n}", address="203.0.113.1") for n in range(11)]
     assert [answer.status_code for answer in answers] == [200] * 10 + [429]
     assert 50 < int(answers[-1]["Retry-After"]) <= 60
@@ -123,7 +123,7 @@ def test_an_address_may_be_wrong_ten_times_a_minute(db: None) -> None:
 
 
 @pytest.mark.parametrize("login", ["ALICE", " alice ", "Alice"])
-def test_a_name_written_differently_has_the_same_count(alice: User, login: str) -> None:
+def test_all_spellings_of_a_name_share_a_count(alice: User, login: str) -> None:
     lock_out("alice")
     assert guess(9, login=login).status_code == 429
 
@@ -137,11 +137,11 @@ SPELLINGS = (
     "alice@bu\u0308cher.example",
     "alice@b\u00fccher\u3002example",
 )
-"""Ways to write one address, all of which the look-up takes for the same."""
+"""Spellings of one address that the look-up treats alike."""
 
 
 @pytest.mark.parametrize("login", SPELLINGS)
-def test_an_address_spelled_differently_has_the_same_count(settings: Settings, alice: User, login: str) -> None:
+def test_all_spellings_of_an_address_share_a_count(settings: Settings, alice: User, login: str) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     EmailAddress.objects.create(user=alice, email=SPELLINGS[0], verified=True, primary=True)
     assert people_for_login(login) == [alice]
@@ -150,7 +150,7 @@ def test_an_address_spelled_differently_has_the_same_count(settings: Settings, a
 
 
 @pytest.mark.parametrize("verification", ["optional", "none"])
-def test_a_claim_to_an_address_clears_no_count_of_it(settings: Settings, alice: User, verification: str) -> None:
+def test_claiming_an_address_does_not_clear_its_count(settings: Settings, alice: User, verification: str) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = verification
     EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
     eve = User.objects.create_user(username="eve", password="eve", email=alice.email)
@@ -180,7 +180,7 @@ def test_a_right_password_writes_nothing_and_refused_tries_lengthen_no_wait(alic
     assert list(CountedTry.objects.order_by("pk").values()) == before
 
 
-def test_what_is_stored_names_nobody(alice: User) -> None:
+def test_stored_counts_name_nobody(alice: User) -> None:
     guess(1)
     kept = [row.key for row in CountedTry.objects.all()]
     assert {key.partition(":")[0] for key in kept} == {"wrong-address", "wrong-name"}
@@ -196,7 +196,7 @@ def test_known_and_unknown_names_cost_the_same(alice: User) -> None:
     assert costs[0] == costs[1]
 
 
-def test_a_new_password_lets_its_owner_in_at_once(alice: User) -> None:
+def test_after_a_new_password_the_owner_can_log_in_at_once(alice: User) -> None:
     lock_out("alice")
     browser = logged_in(alice)
     form = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
@@ -204,7 +204,7 @@ def test_a_new_password_lets_its_owner_in_at_once(alice: User) -> None:
     assert Client(REMOTE_ADDR="203.0.113.99").post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 302
 
 
-def test_a_new_password_gives_no_more_tries_at_the_second_factor(alice: User) -> None:
+def test_a_new_password_does_not_clear_the_count_of_wrong_codes(alice: User) -> None:
     ask = wrong_code(alice)
     for number in range(5):
         assert ask(number).status_code == 200
@@ -253,7 +253,7 @@ def wrong_setup(user: User) -> Callable[[int], Answer]:
 
 
 @pytest.mark.parametrize("door", [wrong_code, wrong_again, wrong_change, wrong_setup])
-def test_every_door_that_checks_a_secret_refuses_after_five(
+def test_every_check_of_a_secret_refuses_after_five_tries(
     alice: User, door: Callable[[User], Callable[[int], Answer]]
 ) -> None:
     ask = door(alice)
@@ -275,7 +275,7 @@ def test_a_right_code_writes_nothing(alice: User) -> None:
     assert not CountedTry.objects.exists()
 
 
-def test_an_address_makes_twenty_accounts_a_minute_and_a_refused_form_counts_as_none(db: None) -> None:
+def test_an_address_can_create_twenty_accounts_a_minute(db: None) -> None:
     def sign_up(number: int, second: str = WORD) -> int:
         form = {"username": f"dora{number}", "password1": WORD, "password2": second}
         return Client(REMOTE_ADDR="203.0.113.1").post(SIGN_UP, form).status_code
@@ -285,7 +285,7 @@ def test_an_address_makes_twenty_accounts_a_minute_and_a_refused_form_counts_as_
     assert User.objects.filter(username__startswith="dora").count() == 20
 
 
-def test_an_address_makes_only_so_many_accounts_an_hour(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_has_a_limit_of_accounts_an_hour(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "accounts.address_forms.SIGN_UPS_IN_AN_HOUR", TryLimit("sign-ups-hour", 2, 3600, "new accounts")
     )
@@ -296,8 +296,8 @@ def test_an_address_makes_only_so_many_accounts_an_hour(db: None, monkeypatch: p
     assert Client(REMOTE_ADDR="10.1.1.1").post(SIGN_UP, forms[2]).status_code == 302
 
 
-def test_the_addresses_of_a_48_have_eight_times_the_tries_of_one(db: None) -> None:
-    """Some customers have 65,536 networks that each count as one address."""
+def test_a_48_has_eight_times_the_tries_of_one_address(db: None) -> None:
+    """Some customers have 65,536 /64s, and each counts as one address."""
 
     def wrong(address: str) -> int:
         form = {"login": f"nobody {address}", "password": "wrong"}
@@ -330,21 +330,21 @@ def test_resets_are_counted_by_network_address(alice: User) -> None:
     answers = [ask(f"nobody{n}@example.org", 99) for n in range(21)]
     assert [answer.status_code for answer in answers] == [302] * 20 + [429]
     assert 0 < int(answers[-1]["Retry-After"]) <= 60
-    # How often one mail address is asked for is limited when the mails are sent: tests/accounts/test_mails.py.
+    # Limits on requests for one address are applied when mails are sent: tests/accounts/test_mails.py.
     assert [ask("alice@example.org", n).status_code for n in range(6)] == [302] * 6
 
 
-# Browsers that are known to their owners
+# Known browsers
 
 
-def test_strangers_lock_a_name_for_other_browsers_only(alice: User) -> None:
+def test_strangers_cannot_lock_out_a_known_browser(alice: User) -> None:
     browser = known("alice")
     lock_out("alice")
     assert log_in("alice", Client()).status_code == 429
     assert log_in("alice", browser).status_code == 302
 
 
-def test_strangers_of_the_same_network_lock_no_known_browser_out(alice: User) -> None:
+def test_strangers_of_the_same_network_cannot_lock_out_a_known_browser(alice: User) -> None:
     browser = known("alice")
     for n in range(11):
         guess(n, login=f"nobody{n}", address="198.51.100.1")
@@ -352,7 +352,7 @@ def test_strangers_of_the_same_network_lock_no_known_browser_out(alice: User) ->
     assert log_in("alice", browser).status_code == 302
 
 
-def test_a_confirmed_mail_address_is_known_like_the_username(settings: Settings, alice: User) -> None:
+def test_a_known_browser_can_log_in_by_a_confirmed_address(settings: Settings, alice: User) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     EmailAddress.objects.create(user=alice, email="alice@example.org", verified=True, primary=True)
     browser = known("alice")
@@ -379,7 +379,7 @@ def test_wrong_codes_of_strangers_do_not_lock_a_known_browser_out(alice: User) -
     assert get_user(browser) == alice
 
 
-def test_a_browser_is_known_only_after_the_second_factor(alice: User) -> None:
+def test_a_browser_becomes_known_after_the_second_factor(alice: User) -> None:
     TOTP.activate(alice, SECRET)
     browser = Client()
     log_in("alice", browser)
@@ -388,7 +388,7 @@ def test_a_browser_is_known_only_after_the_second_factor(alice: User) -> None:
     assert known_browsers.COOKIE in browser.cookies
 
 
-def test_a_new_password_ends_that_a_browser_is_known(alice: User) -> None:
+def test_a_known_browser_is_unknown_after_a_new_password(alice: User) -> None:
     browser = known("alice")
     alice.set_password(WORD)
     alice.save()
@@ -414,7 +414,9 @@ def test_a_browser_of_one_person_is_not_known_to_another(alice: User, bob: User)
         lambda entry, alice: "99999999999999999999999999.x:y:z|²|-1.x",
     ],
 )
-def test_no_forged_cookie_makes_a_browser_known(alice: User, bob: User, forge: Callable[[str, User], str]) -> None:
+def test_a_forged_cookie_does_not_make_a_browser_known(
+    alice: User, bob: User, forge: Callable[[str, User], str]
+) -> None:
     entry = known("bob").cookies[known_browsers.COOKIE].value
     lock_out("alice")
     browser = Client()
@@ -422,8 +424,8 @@ def test_no_forged_cookie_makes_a_browser_known(alice: User, bob: User, forge: C
     assert log_in("alice", browser).status_code == 429
 
 
-def test_a_shared_mail_address_gives_nobody_tries_at_others(settings: Settings, alice: User, bob: User) -> None:
-    """Where nobody confirms addresses, one claimed by many checks the passwords of all."""
+def test_a_shared_address_gives_no_extra_tries_at_other_accounts(settings: Settings, alice: User, bob: User) -> None:
+    """Without confirmation a log-in by an address that many have claimed checks the passwords of all."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "none"
     User.objects.update(email="family@example.org")
     for person in (alice, bob):
@@ -442,7 +444,7 @@ def test_one_browser_is_known_to_several_people(alice: User, bob: User) -> None:
         browser.post("/accounts/logout/")
 
 
-def test_the_cookie_is_out_of_reach_of_scripts_and_outlives_the_session(alice: User) -> None:
+def test_the_cookie_is_http_only_and_outlives_the_session(alice: User) -> None:
     cookie = known("alice").cookies[known_browsers.COOKIE]
     assert cookie["httponly"]
     assert (cookie["samesite"], cookie["path"]) == ("Lax", "/")
@@ -457,7 +459,7 @@ def key() -> Key:
     return Key.of(THREE, "somebody")
 
 
-def test_no_window_takes_more_than_the_limit(db: None, key: Key) -> None:
+def test_no_window_has_more_tries_than_the_limit(db: None, key: Key) -> None:
     times, now = [], NOON
     for _ in range(200):
         now += timedelta(seconds=7)
@@ -470,7 +472,7 @@ def test_no_window_takes_more_than_the_limit(db: None, key: Key) -> None:
     assert CountedTry.objects.count() == 3
 
 
-def test_the_wait_is_as_long_as_it_says(db: None, key: Key) -> None:
+def test_a_try_works_after_the_stated_wait(db: None, key: Key) -> None:
     for n in range(3):
         tries.count([key], NOON + timedelta(seconds=10 * n))
     with pytest.raises(TooManyTries) as refused:
@@ -479,7 +481,7 @@ def test_the_wait_is_as_long_as_it_says(db: None, key: Key) -> None:
     tries.count([key], NOON + timedelta(seconds=60))
 
 
-def test_a_try_that_is_refused_by_one_limit_counts_for_none(db: None, key: Key) -> None:
+def test_a_try_refused_by_one_limit_counts_for_no_other(db: None, key: Key) -> None:
     other = Key.of(THREE, "else")
     for _ in range(3):
         tries.count([key], NOON)
@@ -488,7 +490,7 @@ def test_a_try_that_is_refused_by_one_limit_counts_for_none(db: None, key: Key) 
     assert not CountedTry.objects.filter(key=other.text).exists()
 
 
-def test_a_wrong_answer_is_counted_and_told(db: None, key: Key) -> None:
+def test_a_validation_error_is_counted_and_raised(db: None, key: Key) -> None:
     def wrong() -> None:
         raise ValidationError("wrong")
 
@@ -498,7 +500,7 @@ def test_a_wrong_answer_is_counted_and_told(db: None, key: Key) -> None:
     assert CountedTry.objects.count() == 1
 
 
-def test_the_locks_of_two_keys_never_share_a_number_even_with_the_highest_rate_limits(settings: Settings) -> None:
+def test_lock_numbers_of_two_keys_never_overlap(settings: Settings) -> None:
     settings.RATE_LIMITS = settings.HIGHEST_RATE_LIMITS
     every = [value for value in vars(limits).values() if isinstance(value, TryLimit)]
     assert len(every) > 10
@@ -522,7 +524,7 @@ def test_a_wide_limit_does_not_list_all_its_slots(db: None, settings: Settings) 
     assert CountedTry.objects.count() == 2
 
 
-def test_old_counts_are_forgotten_and_others_kept(db: None, key: Key) -> None:
+def test_only_old_counts_are_deleted(db: None, key: Key) -> None:
     tries.count([key], NOON)
     tries.count([key], NOON + timedelta(seconds=30))
     assert tries.forget_old(NOON + timedelta(seconds=61)) == 1
@@ -538,7 +540,7 @@ def pool(transactional_db: None) -> Iterator[ThreadPoolExecutor]:
 
 
 def at_once(pool: ThreadPoolExecutor, ask: Callable[[int], object]) -> list[object]:
-    """Call `ask` by 32 threads at one instant."""
+    """Call `ask` in 32 threads at the same time."""
     begin = threading.Barrier(32)
 
     def run(number: int) -> object:
@@ -559,7 +561,7 @@ def test_of_32_wrong_passwords_at_once_five_are_checked(pool: ThreadPoolExecutor
 
 
 def test_of_32_wrong_tries_at_once_some_slow_no_more_than_the_limit_are_checked(pool: ThreadPoolExecutor) -> None:
-    """In rounds, so that slots are let go of while others are being read."""
+    """In rounds, so that slots are released while others are read."""
     key, asked = Key.of(THREE, "somebody"), []
 
     def ask(number: int) -> None:
@@ -582,7 +584,7 @@ def test_a_right_password_among_wrong_ones_at_once_is_not_counted(pool: ThreadPo
     assert not CountedTry.objects.exists()
 
 
-def test_forgetting_beside_tries_fails_neither(pool: ThreadPoolExecutor) -> None:
+def test_deleting_old_counts_does_not_disturb_tries(pool: ThreadPoolExecutor) -> None:
     keys = [Key.of(TryLimit("many", 40, 60, "tests"), n) for n in range(4)]
     for _ in range(40):
         tries.count(keys, NOON)

@@ -1,4 +1,4 @@
-"""A place for an embedded server that no other test knows."""
+"""A place for an embedded server of each test."""
 
 import shutil
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 @pytest.fixture(scope="session")
 def initialised(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """A place whose server has run before, for tests that start it again."""
+    """A place whose server has run before."""
     place = place_for(tmp_path_factory.mktemp("checkout"))
     with running(place):
         pass

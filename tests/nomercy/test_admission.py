@@ -1,4 +1,4 @@
-"""Bodies are read whole before a thread is taken, and no address uses up what others need."""
+"""Bodies are read completely before they take a thread, and no address uses up what others need."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ask(port: int, data: bytes, *, source: str = "127.0.0.1") -> Reply:
         return line.send(data).answer()
 
 
-def test_slow_bodies_take_no_thread() -> None:
+def test_slow_bodies_do_not_occupy_threads() -> None:
     app = App()
     with serving_app(app, LIMITS, threads=1) as port, ExitStack() as slow:
         for _ in range(20):
@@ -36,7 +36,7 @@ def test_slow_bodies_take_no_thread() -> None:
 
 
 @pytest.mark.parametrize("path", ["/games/abc/move/", "/api/v1/games"])
-def test_a_body_that_does_not_arrive_is_refused_and_reaches_no_page(path: str) -> None:
+def test_a_body_that_does_not_arrive_is_refused(path: str) -> None:
     app = App()
     with serving_app(app, SHORT) as port, Line(port) as line:
         answer = line.send(half_a_body(path)).answer()
@@ -46,7 +46,7 @@ def test_a_body_that_does_not_arrive_is_refused_and_reaches_no_page(path: str) -
     assert app.environs == []
 
 
-def test_a_body_that_trickles_in_is_refused_as_well() -> None:
+def test_a_body_that_trickles_in_is_refused() -> None:
     app = App()
     with serving_app(app, SHORT) as port, Line(port) as line:
         line.send(request("POST", "/", Content_Length="1000"))
@@ -69,7 +69,7 @@ def drip(line: Line, stop: threading.Event) -> None:
 
 
 @pytest.mark.parametrize("path", ["/games/abc/move/", "/api/v1/games"])
-def test_a_body_that_says_it_is_too_long_is_refused_before_it_is_sent(path: str) -> None:
+def test_an_overlong_content_length_is_refused_before_the_body(path: str) -> None:
     app = App()
     with serving_app(app, SHORT) as port:
         answer = ask(port, request("POST", path, Content_Length="1001"))
@@ -96,7 +96,7 @@ def test_a_body_in_chunks_is_refused_before_they_are_read(path: str) -> None:
     assert app.environs == []
 
 
-def test_a_body_is_asked_for_unless_it_is_too_long() -> None:
+def test_expect_100_is_answered_unless_the_body_is_too_long() -> None:
     with serving_app(App(), SHORT) as port:
         with Line(port) as line:
             line.send(request("POST", "/", Content_Length="3", Expect="100-continue"))
@@ -105,7 +105,7 @@ def test_a_body_is_asked_for_unless_it_is_too_long() -> None:
         assert ask(port, request("POST", "/", Content_Length="1001", Expect="100-continue")).status == 413
 
 
-def test_an_address_with_too_many_open_requests_is_refused_and_no_other() -> None:
+def test_only_an_address_with_too_many_open_requests_is_refused() -> None:
     app = App()
     with serving_app(app, SHORT) as port, ExitStack() as stack:
         held = [stack.enter_context(Line(port)).send(request(path="/hold")) for _ in range(SHORT.open_requests)]
@@ -121,7 +121,7 @@ def test_an_address_with_too_many_open_requests_is_refused_and_no_other() -> Non
         assert ask(port, request(body=b"again")).body == b"again"
 
 
-def test_requests_of_one_address_leave_threads_to_the_others() -> None:
+def test_one_address_cannot_occupy_all_threads() -> None:
     app = App()
     with serving_app(app, SHORT, threads=2) as port, ExitStack() as stack:
         for _ in range(2):
@@ -132,7 +132,7 @@ def test_requests_of_one_address_leave_threads_to_the_others() -> None:
         app.hold.set()
 
 
-def test_the_bodies_of_one_address_take_only_so_much_memory() -> None:
+def test_the_bodies_of_one_address_have_a_memory_limit() -> None:
     app = App()
     with serving_app(app, SHORT, threads=2) as port, Line(port) as first:
         first.send(request("POST", "/hold", body=b"a" * 1000))
@@ -144,7 +144,7 @@ def test_the_bodies_of_one_address_take_only_so_much_memory() -> None:
         assert ask(port, request("POST", "/", body=b"a" * 1000)).status == 200
 
 
-def test_behind_a_proxy_the_address_it_tells_is_counted(settings: Settings) -> None:
+def test_behind_a_proxy_the_forwarded_address_is_counted(settings: Settings) -> None:
     settings.TRUSTED_PROXIES = 1
     app = App()
     with serving_app(app, SHORT, threads=2) as port, ExitStack() as stack:
@@ -158,7 +158,7 @@ def test_behind_a_proxy_the_address_it_tells_is_counted(settings: Settings) -> N
 
 
 @pytest.mark.parametrize(("percent", "most"), [(100, 3), (200, 6), (50, 3), (0, None)])
-def test_the_limits_of_an_address_can_be_widened_and_lifted(settings: Settings, percent: int, most: int | None) -> None:
+def test_the_limits_of_an_address_can_be_raised_and_removed(settings: Settings, percent: int, most: int | None) -> None:
     settings.RATE_LIMITS = percent
     app = App()
     with serving_app(app, SHORT, threads=8) as port, ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A body that is longer than any form or call needs is refused before it is parsed."""
+"""A body that is too long is refused before it is parsed."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def test_a_long_body_is_refused_before_anything_reads_it(
     assert read == []
 
 
-def test_the_bound_is_one_setting() -> None:
+def test_the_limit_is_one_setting() -> None:
     assert settings.DATA_UPLOAD_MAX_MEMORY_SIZE == MOST
 
 
-def test_a_body_of_just_that_length_is_read(alice: User) -> None:
+def test_a_body_of_exactly_the_limit_is_read(alice: User) -> None:
     client = Client(headers={"Authorization": f"Bearer {api_token(alice)}"})
     body = json.dumps({"players": 2, "bots": 0})
     answer = client.post("/api/v1/games", body.ljust(MOST), content_type="application/json")
@@ -58,7 +58,7 @@ def test_a_body_of_just_that_length_is_read(alice: User) -> None:
 
 
 def test_the_longest_report_fits(alice: User, bob: User) -> None:
-    """Each of these characters is twelve in a form."""
+    """Each of these characters becomes twelve in an encoded form."""
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     text = {"seat": 1, "kind": "name", "text": ("\U00020000" * 19 + " ") * (WORDS_LENGTH // 20)}
     answer = logged_in(alice).post(f"/games/{code}/report/", text)
@@ -66,7 +66,7 @@ def test_the_longest_report_fits(alice: User, bob: User) -> None:
 
 
 DEEP = b"[" * 60_000
-CRUEL = {
+EXTREME = {
     "brackets": DEEP,
     "objects": b'{"a":' * 10_000,
     "closed brackets": b"[" * 30_000 + b"]" * 30_000,
@@ -87,9 +87,9 @@ CRUEL = {
 }
 
 
-@pytest.mark.parametrize("body", CRUEL.values(), ids=CRUEL)
+@pytest.mark.parametrize("body", EXTREME.values(), ids=EXTREME)
 @pytest.mark.parametrize("call", ["games", "games/none234567/moves"])
-def test_cruel_json_is_malformed(alice: User, call: str, body: bytes) -> None:
+def test_extreme_json_is_malformed(alice: User, call: str, body: bytes) -> None:
     client = Client(headers={"Authorization": f"Bearer {api_token(alice)}"})
     answer = client.post(f"/api/v1/{call}", body, content_type="application/json")
     assert answer.status_code == 400

@@ -1,4 +1,4 @@
-"""The WSGI environment of a request: what the pages see of it."""
+"""The bridge makes the WSGI environment of a request."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def scope(path: bytes = b"/", *headers: tuple[bytes, bytes], **more: Any) -> Any
     }
 
 
-def test_a_header_name_with_an_underscore_is_no_header() -> None:
+def test_headers_with_an_underscore_are_ignored() -> None:
     environ = environ_of(scope(b"/", (b"x_forwarded_for", b"198.51.100.7"), (b"x-forwarded-for", b"192.0.2.9")), b"")
     assert environ["HTTP_X_FORWARDED_FOR"] == "192.0.2.9"
     environ = environ_of(scope(b"/", (b"x_forwarded-proto", b"https")), b"")
     assert [name for name in environ if "FORWARDED" in name] == []
 
 
-def test_what_a_header_sent_twice_says_stays_in_order() -> None:
+def test_repeated_headers_are_joined_in_order() -> None:
     headers = ((b"x-forwarded-for", b"a"), (b"cookie", b"b=1"), (b"x-forwarded-for", b"c"), (b"cookie", b"d=2"))
     environ = environ_of(scope(b"/", *headers), b"")
     assert (environ["HTTP_X_FORWARDED_FOR"], environ["HTTP_COOKIE"]) == ("a,c", "b=1; d=2")
 
 
-def test_the_length_is_that_of_the_body_that_came() -> None:
+def test_the_content_length_is_that_of_the_received_body() -> None:
     headers = ((b"content-length", b"99"), (b"transfer-encoding", b"chunked"), (b"content-type", b"text/plain"))
     environ = environ_of(scope(b"/", *headers), b"abc")
     assert (environ["CONTENT_LENGTH"], environ["CONTENT_TYPE"]) == ("3", "text/plain")
@@ -61,12 +61,12 @@ def test_a_path_is_decoded_as_bytes(raw: bytes, path: str) -> None:
     assert told == (path.encode().decode("latin-1") if raw != b"/%ff" else path)
 
 
-def test_without_an_address_of_the_client_there_is_none() -> None:
+def test_without_a_client_the_remote_address_is_empty() -> None:
     environ = environ_of(scope(client=None, server=("/run/web.sock", None)), b"")
     assert (environ["REMOTE_ADDR"], environ["SERVER_PORT"]) == ("", "")
 
 
-def test_an_app_is_closed_although_it_breaks() -> None:
+def test_the_response_is_closed_after_an_error() -> None:
     class Broken(io.BytesIO):
         def __iter__(self) -> Any:
             raise RuntimeError("in the middle")
@@ -78,7 +78,7 @@ def test_an_app_is_closed_although_it_breaks() -> None:
     assert answer.closed
 
 
-def test_behind_a_proxy_a_client_cannot_add_an_address_of_its_own(settings: Settings) -> None:
+def test_behind_a_proxy_a_client_cannot_forge_its_address(settings: Settings) -> None:
     settings.TRUSTED_PROXIES = 1
     app = App()
     with serving_app(app, LIMITS) as port, Line(port) as line:

@@ -55,18 +55,18 @@ def test_a_wrong_setting_stops_the_start_with_one_sentence(name: str, value: str
     assert "hidden" not in message
 
 
-def test_a_database_of_ones_own_needs_a_secret_key_of_ones_own() -> None:
+def test_database_url_requires_secret_key() -> None:
     with pytest.raises(SystemExit, match="SECRET_KEY must be set when DATABASE_URL is"):
         read_settings(SECRET_KEY="", DATABASE_URL="postgres://u:p@host/name")
 
 
-def test_postgresql_ends_what_waits_or_hangs_too_long() -> None:
+def test_database_timeouts_are_set() -> None:
     timeouts = {"lock_timeout": "2000", "statement_timeout": "5000", "idle_in_transaction_session_timeout": "60000"}
     shown = read_settings()["database_options"]["options"]
     assert all(f"-c {name}={value}" in shown for name, value in timeouts.items())
 
 
-def test_debug_pages_stay_on_this_machine() -> None:
+def test_debug_is_only_allowed_on_this_machine() -> None:
     site = Environment().site("NO_SUCH_VARIABLE", "https://cards.example.org")
 
     with pytest.raises(SystemExit, match="only with a SITE_URL on this machine"):
@@ -75,13 +75,13 @@ def test_debug_pages_stay_on_this_machine() -> None:
     check_debug(debug=True, site=Environment().site("NO_SUCH_VARIABLE", "http://[::1]:8000"))
 
 
-def test_the_embedded_stack_needs_no_key() -> None:
+def test_the_embedded_database_needs_no_secret_key() -> None:
     check_secret_key("", embedded=True)
     with pytest.raises(SystemExit):
         check_secret_key("", embedded=False)
 
 
-def test_a_mail_address_is_taken_apart() -> None:
+def test_the_mail_url_is_parsed() -> None:
     settings = read_settings(EMAIL_URL="smtp+tls://me%40home:pass%2Fword@mail.example.org")
 
     names = ("HOST_USER", "HOST_PASSWORD", "HOST", "PORT", "USE_TLS", "USE_SSL")
@@ -104,9 +104,7 @@ def test_a_mail_address_is_taken_apart() -> None:
     ],
     ids=str,
 )
-def test_where_mail_leaves_this_machine_addresses_are_confirmed(
-    variables: dict[str, str], asked: str, needed: bool
-) -> None:
+def test_with_a_mail_server_addresses_are_confirmed(variables: dict[str, str], asked: str, needed: bool) -> None:
     settings = read_settings(**variables)
 
     assert (settings["ACCOUNT_EMAIL_VERIFICATION"], settings["MAIL_NEEDS_VERIFIED"]) == (asked, needed)

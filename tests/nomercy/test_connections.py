@@ -1,4 +1,4 @@
-"""What a client can hold without a complete request: connections, headers that do not end, answers it does not read."""
+"""Limits on connections, incomplete headers and unread answers."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def drip(line: Line, stop: threading.Event) -> None:
             return
 
 
-def test_a_connection_that_says_nothing_is_closed_in_silence() -> None:
+def test_a_silent_connection_is_closed_without_an_answer() -> None:
     with serving_app(App(), SHORT) as port, Line(port) as line:
         assert line.closed() == b""
 
 
-def test_the_time_limit_begins_again_with_each_request_on_a_connection() -> None:
+def test_the_time_limit_restarts_with_each_request() -> None:
     with serving_app(App(), SHORT) as port, Line(port) as line:
         line.send(request(body=b"one"))
         assert line.answer().body == b"one"
@@ -68,20 +68,20 @@ def test_the_time_limit_begins_again_with_each_request_on_a_connection() -> None
         assert line.answer().status == 408
 
 
-def test_part_of_a_request_sent_behind_another_one_has_the_same_time_limit() -> None:
+def test_a_pipelined_partial_request_has_the_time_limit() -> None:
     with serving_app(App(), SHORT) as port, Line(port) as line:
         line.send(request(body=b"one") + b"GET / HT")
         assert line.answer().body == b"one"
         assert line.answer().status == 408
 
 
-def test_requests_sent_at_once_are_answered_in_order() -> None:
+def test_pipelined_requests_are_answered_in_order() -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         line.send(request(body=b"one") + request(body=b"two") + request(body=b"three"))
         assert [line.answer().body for _ in range(3)] == [b"one", b"two", b"three"]
 
 
-def test_an_answer_that_is_not_read_takes_no_thread_and_not_for_ever() -> None:
+def test_an_unread_answer_occupies_no_thread_and_is_cut_off() -> None:
     app = App(answer=b"x" * 20_000_000)
     with serving_app(app, SHORT, threads=1) as port, Line(port) as line:
         line.send(request())
@@ -100,19 +100,19 @@ def test_an_answer_that_is_read_slowly_arrives() -> None:
     assert got.endswith(b"x" * 5_000_000)
 
 
-def test_a_client_that_sends_no_more_gets_its_answer() -> None:
+def test_a_half_closed_client_gets_its_answer() -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         assert line.send(request(body=b"all")).say_no_more().closed().endswith(b"\r\n\r\nall")
 
 
-def test_a_client_that_stops_within_its_body_is_refused() -> None:
+def test_a_client_that_half_closes_within_its_body_is_refused() -> None:
     app = App()
     with serving_app(app, LIMITS) as port, Line(port) as line:
         assert line.send(half_a_body("/api/v1/games")).say_no_more().closed().startswith(b"HTTP/1.1 400 ")
     assert app.environs == []
 
 
-def test_an_address_with_too_many_waiting_connections_is_refused_and_no_other() -> None:
+def test_only_an_address_with_too_many_waiting_connections_is_refused() -> None:
     with serving_app(App(), Limits(waiting_connections=3)) as port, ExitStack() as stack:
         held = [stack.enter_context(Line(port)).send(b"GET / HT") for _ in range(3)]
         stack.enter_context(Line(port, OTHER)).send(request(body=b"here")).answer()  # those before it are counted
@@ -123,7 +123,7 @@ def test_an_address_with_too_many_waiting_connections_is_refused_and_no_other() 
         assert held[0].send(b"TP/1.1\r\nHost: x\r\n\r\n").answer().status == 200
 
 
-def test_a_connection_with_an_unread_answer_is_counted_too() -> None:
+def test_a_connection_with_an_unread_answer_is_counted() -> None:
     app = App(answer=b"x" * 20_000_000)
     with serving_app(app, Limits(waiting_connections=2)) as port, ExitStack() as stack:
         for _ in range(2):
@@ -134,7 +134,7 @@ def test_a_connection_with_an_unread_answer_is_counted_too() -> None:
             assert line.closed().startswith(b"HTTP/1.1 429 ")
 
 
-def test_a_connection_with_part_of_a_body_is_counted_too() -> None:
+def test_a_connection_with_a_partial_body_is_counted() -> None:
     with serving_app(App(), Limits(waiting_connections=2)) as port, ExitStack() as stack:
         for _ in range(2):
             stack.enter_context(Line(port)).send(half_a_body())
@@ -178,7 +178,7 @@ class Idle:
         self.evicted = True
 
 
-def test_when_there_are_too_many_in_all_the_address_with_the_most_loses_its_oldest() -> None:
+def test_the_oldest_connection_of_the_largest_address_is_evicted() -> None:
     waiting = Waiting(each=None, total=4)
     theirs, alone = [Idle() for _ in range(4)], Idle()
     waiting.add("192.0.2.1", alone)
@@ -187,7 +187,7 @@ def test_when_there_are_too_many_in_all_the_address_with_the_most_loses_its_olde
     assert [one.evicted for one in (alone, *theirs)] == [False, True, False, False, False]
 
 
-def test_a_connection_that_waits_no_more_leaves_room() -> None:
+def test_a_removed_connection_makes_room() -> None:
     waiting = Waiting(each=2, total=10)
     first, second = Idle(), Idle()
     for one in (first, second, second):
@@ -216,7 +216,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("data", "status"), BROKEN.values(), ids=BROKEN)
-def test_what_is_not_http_is_refused_without_a_traceback(
+def test_invalid_http_is_refused_without_a_traceback(
     data: bytes, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
@@ -227,7 +227,7 @@ def test_what_is_not_http_is_refused_without_a_traceback(
     assert not [record for record in caplog.records if record.exc_info]
 
 
-def test_what_follows_a_refused_body_is_not_answered(caplog: pytest.LogCaptureFixture) -> None:
+def test_data_after_a_refused_body_is_ignored(caplog: pytest.LogCaptureFixture) -> None:
     with serving_app(App(), Limits(body_bytes=10)) as port, Line(port) as line:
         line.send(request("POST", "/", body=b"a" * 11))
         assert line.answer().status == 413
@@ -235,7 +235,7 @@ def test_what_follows_a_refused_body_is_not_answered(caplog: pytest.LogCaptureFi
     assert not [record for record in caplog.records if record.exc_info]
 
 
-def test_many_requests_sent_at_once_wait_for_their_turn() -> None:
+def test_many_pipelined_requests_are_processed_one_by_one() -> None:
     app = App()
     many = 2_000
     with serving_app(app, LIMITS) as port, Line(port) as line:
@@ -252,7 +252,7 @@ def test_many_requests_sent_at_once_wait_for_their_turn() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
-def test_a_request_that_comes_in_pieces_is_one(size: int) -> None:
+def test_a_request_may_arrive_in_pieces(size: int) -> None:
     data = request("POST", "/", body=b"all of it") + request(body=b"and more")
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         for start in range(0, len(data), size):
@@ -260,7 +260,7 @@ def test_a_request_that_comes_in_pieces_is_one(size: int) -> None:
         assert [line.answer().body for _ in range(2)] == [b"all of it", b"and more"]
 
 
-def test_a_websocket_is_no_waiting_connection_any_more() -> None:
+def test_an_open_websocket_does_not_count_as_waiting() -> None:
     async def echo(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
@@ -277,7 +277,7 @@ def test_a_websocket_is_no_waiting_connection_any_more() -> None:
                 assert page.recv() == "still here"
 
 
-def test_a_tunnel_is_refused() -> None:
+def test_connect_is_refused() -> None:
     app = App()
     with serving_app(app, LIMITS) as port, Line(port) as line:
         assert line.send(request("CONNECT", "example.org:443")).answer().status == 400
@@ -312,7 +312,7 @@ def test_a_server_that_is_stopped_finishes_its_requests() -> None:
 
 
 def let_go_when_stopped(app: App, port: int) -> None:
-    """Let the requests that are held go on as soon as nobody listens at this port."""
+    """Let the held requests continue as soon as nothing listens at this port."""
 
     def refused() -> bool:
         try:

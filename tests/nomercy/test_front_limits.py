@@ -21,28 +21,28 @@ def number(pattern: str, text: str) -> int:
     return int(found)
 
 
-def test_they_take_bodies_of_the_same_length() -> None:
+def test_proxies_accept_bodies_of_the_same_length() -> None:
     assert number(r"max_size (\d+)", CADDY) == LIMITS.body_bytes
     assert number(r"int\(\{header\.Content-Length\}\) > (\d+)", CADDY) == LIMITS.body_bytes
     assert number(r"client_max_body_size (\d+)k;", NGINX) * 1024 == LIMITS.body_bytes
 
 
-def test_they_wait_for_headers_as_long() -> None:
+def test_proxies_wait_equally_long_for_headers() -> None:
     assert number(r"read_header (\d+)s", CADDY) == LIMITS.head_seconds
     assert number(r"client_header_timeout (\d+)s;", NGINX) == LIMITS.head_seconds
 
 
 @pytest.mark.parametrize("waits", [number(r"read_body (\d+)s", CADDY), number(r"client_body_timeout (\d+)s;", NGINX)])
-def test_the_servers_behind_them_refuse_a_slow_body_first(waits: int) -> None:
+def test_servers_refuse_a_slow_body_before_proxies_do(waits: int) -> None:
     assert LIMITS.body_seconds < waits <= 2 * LIMITS.body_seconds
     assert "proxy_request_buffering off;" in NGINX
 
 
-def test_nginx_counts_connections_as_the_servers_do() -> None:
+def test_nginx_has_the_connection_limit_of_the_servers() -> None:
     assert number(r"limit_conn address (\d+);", NGINX) == LIMITS.waiting_connections
 
 
-def test_the_docs_have_the_numbers() -> None:
+def test_the_docs_state_the_limits() -> None:
     table = OPERATIONS.partition("### Slow and large requests")[2].partition("## ")[0]
     for said in (
         f"{LIMITS.head_seconds:.0f} s from its first byte, {LIMITS.head_bytes // 1024} KB, {LIMITS.head_lines} lines",

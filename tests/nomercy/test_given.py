@@ -1,4 +1,4 @@
-"""A `DATABASE_URL` that leads nowhere ends each command with one sentence, and the password is in none of them."""
+"""A wrong `DATABASE_URL` ends each command with one sentence without the password."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMANDS = {
 
 
 def sentence(url: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What is said of this address."""
+    """Return the refusal of this URL."""
     monkeypatch.setenv("DATABASE_URL", url)
     with pytest.raises(SystemExit) as stopped:
         require_reachable()
@@ -58,29 +58,29 @@ def test_a_command_ends_with_one_sentence(command: str) -> None:
     )
 
 
-def test_a_host_that_nobody_knows_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "failed to resolve host 'nowhere.invalid'" in sentence("postgres://u:hidden@nowhere.invalid/x", monkeypatch)
 
 
-def test_a_database_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+def test_a_missing_database_is_reported(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
     url = f"{database_url()}_is_not_there"
     assert f'database "{connection.settings_dict["NAME"]}_is_not_there" does not exist' in sentence(url, monkeypatch)
 
 
-def test_a_database_that_answers_is_left_again(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
+def test_a_reachable_database_is_disconnected_again(monkeypatch: pytest.MonkeyPatch, db: None) -> None:
     monkeypatch.setenv("DATABASE_URL", database_url())
     require_reachable()
 
 
 @pytest.mark.parametrize("options", ["sslmode=bogus", "colour=red"])
-def test_a_wrong_option_is_said(monkeypatch: pytest.MonkeyPatch, options: str) -> None:
+def test_a_wrong_option_is_reported(monkeypatch: pytest.MonkeyPatch, options: str) -> None:
     name, _, _ = options.partition("=")
     assert name in sentence(f"postgres://u:hidden@127.0.0.1:1/x?{options}", monkeypatch)
 
 
 @contextmanager
 def server(answer: bytes | None) -> Iterator[int]:
-    """A server that says this to every start-up message, or never anything; gives its port."""
+    """Run a server that answers each start-up message with this, or never. Give its port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
@@ -94,7 +94,7 @@ def server(answer: bytes | None) -> Iterator[int]:
                 while answer is not None and (told := line.recv(8)):
                     length, code = struct.unpack("!II", told)
                     line.recv(length - 8)
-                    if code in (80877103, 80877104):  # a wish for TLS or GSS: no
+                    if code in (80877103, 80877104):  # refuse TLS and GSS
                         line.sendall(b"N")
                         continue
                     line.sendall(answer)
@@ -116,13 +116,13 @@ def refusal(**fields: str) -> bytes:
     return b"E" + struct.pack("!I", len(body) + 4) + body
 
 
-def test_a_wrong_password_is_said_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_password_is_reported_but_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = 'password authentication failed for user "u"'
     with server(refusal(S="FATAL", V="FATAL", C="28P01", M=f"{wrong} (was it hidden?)")) as port:
         assert f"{wrong} (was it …?)" in sentence(f"postgres://u:hidden@127.0.0.1:{port}/x", monkeypatch)
 
 
 @pytest.mark.long
-def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_never_answers_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     with server(None) as port:
         assert "timeout" in sentence(f"postgres://u:hidden@127.0.0.1:{port}/x?connect_timeout=2", monkeypatch)

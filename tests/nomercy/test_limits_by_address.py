@@ -1,4 +1,4 @@
-"""Every request counts by address, before its session, its token or its body is read."""
+"""Every request counts for its address before its session, token or body is read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SMALL = 3
 
 @pytest.fixture(autouse=True)
 def _small_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Three of each kind by address, and as many moves by visitors."""
+    """Allow three requests of each kind by address, and three moves by visitors."""
     settings.RATE_LIMITS = 100
     cache.clear()
     monkeypatch.setattr(limits, "limiter", Limiter(lambda: 1_000_000.0))
@@ -72,9 +72,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_whatever_is_sent_again_and_again_meets_a_limit(
-    flood: str, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
+def test_every_repeated_request_reaches_a_limit(flood: str, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     browser = Client(enforce_csrf_checks=True)
     answers = [FLOODS[flood](browser).status_code for _ in range(SMALL)]
     assert 429 not in answers
@@ -99,7 +97,7 @@ def test_a_refusal_reads_neither_session_nor_body(
     assert faults(refused) == []
 
 
-def test_what_is_refused_to_one_person_does_not_count_for_the_address(
+def test_refusals_of_one_person_do_not_count_for_the_address(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "LIMITS", {"play-now": Limit("tables", 2, 4, visitors=1)})
@@ -108,14 +106,14 @@ def test_what_is_refused_to_one_person_does_not_count_for_the_address(
     assert [logged_in(bob).post("/play-now/").status_code for _ in range(2)] == [303, 429]
 
 
-def test_other_addresses_are_served_meanwhile() -> None:
+def test_other_addresses_are_still_served() -> None:
     for _ in range(2 * SMALL):
         Client().put("/")
     assert Client().put("/").status_code == 429
     assert Client().put("/", REMOTE_ADDR="203.0.113.9").status_code == 405
 
 
-def test_a_player_is_served_while_visitors_of_the_same_address_flood_the_moves(alice: User, bob: User) -> None:
+def test_a_player_is_served_while_visitors_of_the_address_flood_moves(alice: User, bob: User) -> None:
     url, browser = f"/games/{table_at(TWO_HANDS, [alice, bob]).game.code}/move/", logged_in(alice)
     flood = Client(enforce_csrf_checks=True)
     answers = [flood.post(url).status_code for _ in range(SMALL + 1)]
@@ -123,7 +121,7 @@ def test_a_player_is_served_while_visitors_of_the_same_address_flood_the_moves(a
     assert [browser.post(url, {"move": "play b1", "version": 0}).status_code for _ in range(10)] == [422] * 10
 
 
-def test_refusals_are_one_line_a_minute_for_each_limit(alice: User) -> None:
+def test_refusals_log_one_line_a_minute_per_limit(alice: User) -> None:
     headers = {"Authorization": f"Bearer {api_token(alice)}"}
     with capture_logs() as lines:
         for number in range(20):
@@ -135,7 +133,7 @@ def test_refusals_are_one_line_a_minute_for_each_limit(alice: User) -> None:
     assert len(lines) == len(refusals) + 2 * SMALL
 
 
-def test_forms_over_a_person_s_limit_cost_no_query_once_there_are_many(
+def test_many_forms_over_a_personal_limit_run_no_queries(
     monkeypatch: pytest.MonkeyPatch, alice: User, bob: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     monkeypatch.setattr(limits, "LIMITS", {"move": Limit("moves", 1, 1_000)})
@@ -150,9 +148,7 @@ def test_forms_over_a_person_s_limit_cost_no_query_once_there_are_many(
     assert elsewhere.post(path, REMOTE_ADDR="192.0.2.7").status_code == 400
 
 
-def test_the_api_and_reading_are_served_while_forms_of_their_address_are_refused(
-    monkeypatch: pytest.MonkeyPatch, alice: User, bob: User
-) -> None:
+def test_api_and_reads_work_while_forms_are_refused(monkeypatch: pytest.MonkeyPatch, alice: User, bob: User) -> None:
     monkeypatch.setattr(limits, "LIMITS", {"join": Limit("seats", 1, 1_000), "api-v1:make_move": Limit("moves", 9, 9)})
     monkeypatch.setattr(limits, "REFUSED", Limit("refused", None, 1))
     code, browser = table_at(TWO_HANDS, [alice, bob]).game.code, logged_in(bob)
@@ -174,7 +170,7 @@ def from_64(number: int) -> Client:
     [FLOODS["HEAD"], FLOODS["a wrong CSRF token"], FLOODS["a move with a wrong token by a visitor"]],
     ids=["usual", "by view", "by visitors"],
 )
-def test_the_addresses_of_a_48_have_eight_times_the_limit_of_one(ask: Ask) -> None:
+def test_a_48_has_eight_times_the_limit_of_one_address(ask: Ask) -> None:
     most = SMALL * TIMES_FOR_48
     answers = [ask(from_64(number)).status_code for number in range(most + 1)]
     assert [status == 429 for status in answers] == [False] * most + [True]

@@ -1,4 +1,4 @@
-"""The front door: connections are accepted in small numbers, by address, and not in vain."""
+"""Accepting connections: in small numbers and with limits by address."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ async def greeting(port: int) -> bytes:
             await writer.wait_closed()
 
 
-def test_no_part_of_an_answer_waits_for_the_part_before() -> None:
+def test_accepted_connections_have_tcp_nodelay() -> None:
     with listening.listen("127.0.0.1", 0) as bound, socket.create_connection(bound.getsockname()):
         connection, _ = bound.accept()
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_without_file_descriptors_it_tries_again_later_and_says_so_once(
+def test_without_file_descriptors_it_retries_later_and_logs_once(
     monkeypatch: pytest.MonkeyPatch, out_of_files: OutOfFiles, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(listening, "WITHOUT_FILES", 0.02)
@@ -78,7 +78,7 @@ def test_without_file_descriptors_it_tries_again_later_and_says_so_once(
     assert len(told) == 1
 
 
-def test_a_client_without_room_is_told_so() -> None:
+def test_a_refused_client_gets_an_explanation() -> None:
     async def scenario() -> list[bytes]:
         with listening.listen("127.0.0.1", 0) as bound:
             port = bound.getsockname()[1]
@@ -91,7 +91,7 @@ def test_a_client_without_room_is_told_so() -> None:
     assert f"Content-Length: {len(body)}".encode() in head
 
 
-def test_a_closed_door_is_closed() -> None:
+def test_a_closed_acceptor_accepts_nothing() -> None:
     async def scenario() -> int:
         bound = listening.listen("127.0.0.1", 0)
         port: int = bound.getsockname()[1]

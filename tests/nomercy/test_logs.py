@@ -1,4 +1,4 @@
-"""What the log says of requests, and how little of it a client can choose."""
+"""What is logged about requests, and how little of it a client can choose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONG = "a" * 16_000
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """What the site's own handler writes, from a minute in which nothing was left out yet."""
+    """Return what the site's handler writes, with a new storm filter."""
     formatted = structlog.stdlib.ProcessorFormatter
     (handler,) = [one for one in logging.getLogger().handlers if isinstance(one.formatter, formatted)]
     (storms,) = [one for one in handler.filters if isinstance(one, StormFilter)]
@@ -31,7 +31,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return stream
 
 
-def test_unknown_hosts_are_one_short_line_a_minute(written: io.StringIO) -> None:
+def test_unknown_hosts_log_one_short_line_a_minute(written: io.StringIO) -> None:
     for number in range(5):
         assert Client().get("/rules/", headers={"host": f"{LONG}{number}"}).status_code == 400
     lines = written.getvalue().splitlines()
@@ -56,7 +56,7 @@ def test_the_front_page_has_a_route(written: io.StringIO) -> None:
 
 
 def rendered(form: str, **event: Any) -> str:
-    """The line that this event becomes."""
+    """Return the log line of this event."""
     values: Any = event
     for processor in final_processors(form)[1:]:
         values = processor(None, "info", values)
@@ -71,7 +71,7 @@ def test_a_long_value_is_cut(form: str, value: object) -> None:
     assert "characters left out" in line
 
 
-def test_other_values_stay_as_they_are() -> None:
+def test_short_values_are_not_changed() -> None:
     event = {"event": "request", "ms": 1.5, "user": 7, "route": None, "codes": ["a", "b"]}
     assert json.loads(rendered("json", **event)) == event
 
@@ -81,7 +81,7 @@ def fail() -> None:
 
 
 @pytest.mark.parametrize("form", ["console", "json"])
-def test_of_a_long_traceback_both_ends_are_logged(form: str) -> None:
+def test_both_ends_of_a_long_traceback_are_logged(form: str) -> None:
     with pytest.raises(ValueError, match="the end") as raised:
         fail()
     line = rendered(form, event="broken", exc_info=raised.value)

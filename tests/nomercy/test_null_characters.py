@@ -1,4 +1,4 @@
-"""PostgreSQL accepts no NUL character, so a URL with one is refused before any page looks at it."""
+"""PostgreSQL accepts no NUL character, so a URL with one is refused before any view runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The PostgreSQL of a checkout: shared, adopted, recovered, and closed to everybody else."""
+"""The PostgreSQL of a checkout is shared, taken over, recovered, and private."""
 
 import errno
 import importlib.metadata
@@ -53,7 +53,7 @@ def connect(place: Place) -> psycopg.Connection[Any]:
 
 
 def patiently_connected(place: Place) -> psycopg.Connection[Any]:
-    """A connection to a server that is about to come back."""
+    """Return a connection to a server that is restarting."""
     until = time.monotonic() + 60
     while True:
         try:
@@ -65,7 +65,7 @@ def patiently_connected(place: Place) -> psycopg.Connection[Any]:
 
 @contextmanager
 def another_process(place: Place) -> Iterator[subprocess.Popen[str]]:
-    """Another process that uses the server until its standard input ends."""
+    """Start another process that uses the server until its standard input ends."""
     command = [sys.executable, "-c", JOIN_AND_WAIT, str(place.base), str(place.sockets), place.user or ""]
     with subprocess.Popen(command, cwd=CHECKOUT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -73,7 +73,7 @@ def another_process(place: Place) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def test_it_serves_while_it_is_used_and_leaves_nothing_running(initialised: Place) -> None:
+def test_it_runs_while_used_and_leaves_nothing_running(initialised: Place) -> None:
     with running(initialised):
         pid = postmaster_pid(initialised)
         with connect(initialised) as connection:
@@ -86,7 +86,7 @@ def test_it_serves_while_it_is_used_and_leaves_nothing_running(initialised: Plac
 
 
 @pytest.mark.long
-def test_it_is_started_again_when_it_is_killed_and_keeps_what_it_acknowledged(initialised: Place) -> None:
+def test_it_is_restarted_after_a_kill_without_data_loss(initialised: Place) -> None:
     said: list[str] = []
     with kept_up(initialised, said.append):
         pid = postmaster_pid(initialised)
@@ -109,16 +109,14 @@ def refuse_to_fork(*_: object, **__: object) -> None:
 
 
 @pytest.mark.long
-def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(
-    initialised: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restarts_are_retried_until_one_succeeds(initialised: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     said: queue.Queue[str] = queue.Queue()
     version = data_of(initialised) / "PG_VERSION"
     true = version.read_text()
     with kept_up(initialised, said.put):
         pid = postmaster_pid(initialised)
         assert pid is not None
-        version.write_text("9\n")  # as if some other release had been at the data
+        version.write_text("9\n")  # as if another release had changed the data
         os.kill(pid, signal.SIGKILL)
         assert "runs, with its data in" in said.get(timeout=30)
         assert said.get(timeout=30).startswith("PostgreSQL has ended")
@@ -133,7 +131,7 @@ def test_a_server_that_cannot_be_started_again_is_tried_until_it_can(
 
 
 @pytest.mark.long
-def test_it_is_still_looked_after_when_a_look_has_failed(initialised: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_still_watched_after_a_failed_check(initialised: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     said: queue.Queue[str] = queue.Queue()
 
     def no_file_descriptors(data: Path) -> int | None:
@@ -154,7 +152,7 @@ def test_it_is_still_looked_after_when_a_look_has_failed(initialised: Place, mon
 
 
 @pytest.mark.long
-def test_who_started_it_may_leave_it_to_others_without_a_warning(initialised: Place) -> None:
+def test_the_starting_process_can_leave_without_a_warning(initialised: Place) -> None:
     command = [sys.executable, "-W", "error", "-c", JOIN_AND_WAIT]
     words = [str(initialised.base), str(initialised.sockets), initialised.user or ""]
     starter = subprocess.Popen(
@@ -175,7 +173,7 @@ def test_who_started_it_may_leave_it_to_others_without_a_warning(initialised: Pl
     assert postmaster_pid(initialised) is None
 
 
-def test_it_listens_on_no_network_and_lets_nobody_else_near_its_socket(initialised: Place) -> None:
+def test_it_listens_only_on_a_private_socket(initialised: Place) -> None:
     with running(initialised), connect(initialised) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
         assert stat.S_IMODE(initialised.sockets.stat().st_mode) == 0o700
@@ -183,13 +181,13 @@ def test_it_listens_on_no_network_and_lets_nobody_else_near_its_socket(initialis
         assert len(os.fsencode(initialised.sockets)) < 100
 
 
-def test_it_never_trades_safety_of_what_it_acknowledged_for_speed(initialised: Place) -> None:
+def test_durability_settings_are_on(initialised: Place) -> None:
     with running(initialised), connect(initialised) as connection:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
             assert connection.execute(f"SHOW {setting}").fetchone() == ("on",)
 
 
-def test_a_failing_statement_leaves_its_values_out_of_the_log(initialised: Place) -> None:
+def test_values_of_failing_statements_are_not_logged(initialised: Place) -> None:
     with running(initialised), connect(initialised) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS secret (card text CHECK (card = ''))")
         with pytest.raises(psycopg.errors.CheckViolation):
@@ -199,7 +197,7 @@ def test_a_failing_statement_leaves_its_values_out_of_the_log(initialised: Place
     assert "canary" not in initialised.log.read_text()
 
 
-def test_the_last_to_leave_stops_it(initialised: Place) -> None:
+def test_the_last_user_stops_it(initialised: Place) -> None:
     first, second = Server(initialised), Server(initialised)
     first.acquire()
     second.acquire()
@@ -212,7 +210,7 @@ def test_the_last_to_leave_stops_it(initialised: Place) -> None:
 
 
 @pytest.mark.long
-def test_a_process_that_is_still_using_it_keeps_it_up(initialised: Place) -> None:
+def test_it_runs_while_another_process_uses_it(initialised: Place) -> None:
     with another_process(initialised) as process:
         with running(initialised):
             pid = postmaster_pid(initialised)
@@ -222,7 +220,7 @@ def test_a_process_that_is_still_using_it_keeps_it_up(initialised: Place) -> Non
 
 
 @pytest.mark.long
-def test_an_orphan_is_adopted_and_stopped_by_its_new_owner(initialised: Place) -> None:
+def test_an_orphaned_server_is_taken_over_and_stopped(initialised: Place) -> None:
     with another_process(initialised) as process:
         orphan = postmaster_pid(initialised)
         process.kill()
@@ -234,7 +232,7 @@ def test_an_orphan_is_adopted_and_stopped_by_its_new_owner(initialised: Place) -
 
 
 @pytest.mark.long
-def test_a_killed_server_recovers_what_it_had_acknowledged(initialised: Place) -> None:
+def test_a_killed_server_recovers_committed_data(initialised: Place) -> None:
     server = Server(initialised)
     server.acquire()
     with connect(initialised) as connection:
@@ -251,7 +249,7 @@ def test_a_killed_server_recovers_what_it_had_acknowledged(initialised: Place) -
 
 
 @pytest.mark.long
-def test_a_killed_server_starts_again_while_the_process_that_started_it_lives(initialised: Place) -> None:
+def test_a_killed_server_restarts_while_its_parent_lives(initialised: Place) -> None:
     first = Server(initialised)
     first.acquire()
     pid = postmaster_pid(initialised)
@@ -267,7 +265,7 @@ def test_a_killed_server_starts_again_while_the_process_that_started_it_lives(in
 
 
 @pytest.mark.long
-def test_a_crashed_servers_number_given_to_another_program_does_not_stop_the_start(initialised: Place) -> None:
+def test_a_reused_pid_of_a_crashed_server_does_not_block_the_start(initialised: Place) -> None:
     with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, user=initialised.user) as other:
         left_behind = data_of(initialised) / "postmaster.pid"
         left_behind.write_text(f"{other.pid}\n{data_of(initialised)}\n1\n{PORT}\n\n\n\n\n")
@@ -282,7 +280,7 @@ def test_a_crashed_servers_number_given_to_another_program_does_not_stop_the_sta
 
 
 @pytest.mark.long
-def test_an_interrupted_first_start_is_begun_anew(place: Place) -> None:
+def test_an_interrupted_first_start_is_repeated(place: Place) -> None:
     secret_key(place)  # makes the folder above
     half = place.beside("new")
     half.mkdir()
@@ -307,7 +305,7 @@ OPEN_AS_NOBODY = "import os, pwd, sys; os.setuid(pwd.getpwnam('nobody').pw_uid);
 
 @pytest.mark.parametrize("before", [None, 0o666])
 def test_no_other_user_can_open_a_lock_file(initialised: Place, before: int | None) -> None:
-    """Whoever can open one can hold it, and then nobody can start or stop the server."""
+    """Another user who could open one could hold it, and block starting and stopping."""
     files = [initialised.beside(name) for name in LOCKS]
     for file in files:
         file.unlink(missing_ok=True)
@@ -337,7 +335,7 @@ def test_the_lock_of_the_copied_programs_is_private(monkeypatch: pytest.MonkeyPa
     assert stat.S_IMODE((tmp_path / "bin.lock").stat().st_mode) == 0o600
 
 
-def test_the_lock_of_the_one_server_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_server_lock_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(embedded, "CHECKOUT", tmp_path)
     with embedded._only_one("http://127.0.0.1:8000"):
         assert stat.S_IMODE((tmp_path / "var" / "server.lock").stat().st_mode) == 0o600
@@ -345,7 +343,7 @@ def test_the_lock_of_the_one_server_is_private(monkeypatch: pytest.MonkeyPatch, 
             embedded._only_one("http://127.0.0.1:8001")
 
 
-def test_a_lock_file_is_not_made_through_a_link(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_not_used_as_lock_file(tmp_path: Path) -> None:
     (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match="symbolic links"), exclusive(tmp_path / "lock"):
         pass
@@ -362,7 +360,7 @@ def test_no_folder_above_the_checkout_is_changed(place: Place, tmp_path: Path) -
         assert [folder.stat().st_mode for folder in tmp_path.parents] == modes
 
 
-def test_the_secret_key_is_made_once_for_its_owner_alone(place: Place) -> None:
+def test_the_secret_key_is_created_once_and_private(place: Place) -> None:
     first = secret_key(place)
 
     assert secret_key(place) == first
@@ -372,9 +370,7 @@ def test_the_secret_key_is_made_once_for_its_owner_alone(place: Place) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 30])
-def test_an_ordinary_users_socket_path_is_short_however_deep_the_checkout(
-    monkeypatch: pytest.MonkeyPatch, depth: int
-) -> None:
+def test_the_socket_path_is_short_in_a_deep_checkout(monkeypatch: pytest.MonkeyPatch, depth: int) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     checkout = Path("/home/somebody", *["folder"] * depth)
 
@@ -385,7 +381,7 @@ def test_an_ordinary_users_socket_path_is_short_however_deep_the_checkout(
     assert len(os.fsencode(place.sockets)) <= 80
 
 
-def test_as_root_the_place_is_the_system_users(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_root_the_server_runs_as_the_system_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
 
     place = place_for(Path("/srv/no-mercy"))

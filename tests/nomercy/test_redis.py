@@ -1,4 +1,4 @@
-"""Redis behind a Unix socket or a password, and nothing in it that runs as code when it is read."""
+"""Redis with a Unix socket or a password, and no values that run as code when they are read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ until = partial(waiting.until, patience=20.0)
 
 @contextmanager
 def server(*arguments: str, url: str, config: str = "") -> Iterator[str]:
-    """A Redis with these arguments, which answers at `url`."""
+    """Run a Redis with these arguments that answers at `url`."""
     path = program(("redis-server",))
     assert path is not None
     process = subprocess.Popen([path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
@@ -78,7 +78,7 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def given(url: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address as the settings read it."""
+    """The URL as the settings read it."""
     monkeypatch.setenv("REDIS_URL", url)
     return Environment().redis("REDIS_URL")
 
@@ -118,8 +118,8 @@ def test_the_channel_layer_works_there(given: str) -> None:
 
 
 @pytest.mark.redis
-def test_a_socket_that_is_gone_leaves_nothing_in_the_layer(given: str) -> None:
-    """Not even if a message and its end came at one moment."""
+def test_a_closed_socket_leaves_nothing_in_the_layer(given: str) -> None:
+    """Not even if a message arrives while it closes."""
 
     async def scenario() -> None:
         layer = GroupLayer(hosts=[given])
@@ -144,7 +144,7 @@ def test_readiness_asks_it_there(given: str, settings: Settings) -> None:
 
 
 @pytest.mark.redis
-def test_a_redis_of_the_stack_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_stacks_redis_is_private(tmp_path: Path) -> None:
     command, url = redis_command(tmp_path)
     with server(*command[1:], url=url), redis.Redis.from_url(url) as client:
         assert stat.S_IMODE((tmp_path / "redis.sock").stat().st_mode) == 0o700
@@ -161,7 +161,7 @@ def open_files(pid: int) -> Iterator[Path]:
 @pytest.mark.long
 @pytest.mark.redis
 @pytest.mark.django_db(transaction=True)
-def test_the_stack_listens_with_nothing_but_its_own_port() -> None:
+def test_the_stack_listens_only_on_its_port() -> None:
     """No other user of the machine can reach its Redis, or any other process of it."""
     with stack() as running:
         pids = {running.process.pid, *descendants(running.process.pid)}
@@ -224,7 +224,7 @@ def test_no_setting_lets_a_pickle_in() -> None:
     assert app.conf.task_serializer == "json"
 
 
-def test_every_part_is_given_the_form_that_it_knows() -> None:
+def test_the_redis_url_is_converted_for_each_part() -> None:
     (cached, broker, layers) = settings_with("unix://:word@/run/nomercy/redis.sock?db=1")
     assert cached["default"]["LOCATION"] == "unix://:word@/run/nomercy/redis.sock?db=1"
     assert layers["default"]["CONFIG"]["hosts"][0]["address"] == "unix://:word@/run/nomercy/redis.sock?db=1"
@@ -250,7 +250,9 @@ def test_every_part_is_given_the_form_that_it_knows() -> None:
         ),
     ],
 )
-def test_an_address_of_either_form_is_read(monkeypatch: pytest.MonkeyPatch, value: str, read: str, broker: str) -> None:
+def test_both_forms_of_a_redis_url_are_accepted(
+    monkeypatch: pytest.MonkeyPatch, value: str, read: str, broker: str
+) -> None:
     monkeypatch.setenv("REDIS_URL", value)
     assert Environment().redis("REDIS_URL") == read
     assert broker_url(read) == broker
@@ -259,14 +261,14 @@ def test_an_address_of_either_form_is_read(monkeypatch: pytest.MonkeyPatch, valu
 @pytest.mark.parametrize(
     "value", ["unix://", "unix://host", "unix://run/redis.sock", "unix:///r.sock?db=x", "redis+socket://h/r"]
 )
-def test_another_address_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_other_redis_urls_are_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("REDIS_URL", value)
     with pytest.raises(SystemExit, match=r"REDIS_URL must look like redis://host:6379/0 or unix:///path/redis\.sock"):
         Environment().redis("REDIS_URL")
 
 
-def test_the_cache_in_memory_keeps_what_the_shared_one_would() -> None:
-    """So that a test finds what Redis would not take."""
+def test_the_memory_cache_behaves_like_redis() -> None:
+    """So tests find values that Redis would not accept."""
     kept = MemoryCache("test_redis", {})
     kept.set("many", ("a", 1.5, None, True, {"b": [2]}))
     assert kept.get("many") == ["a", 1.5, None, True, {"b": [2]}]
@@ -281,7 +283,7 @@ def test_the_cache_in_memory_keeps_what_the_shared_one_would() -> None:
     assert kept.get("delta", "nothing") == "nothing"
 
 
-def test_a_number_stays_one_that_redis_can_count_up() -> None:
+def test_integers_can_be_incremented_in_redis() -> None:
     serializer = JsonSerializer()
     assert serializer.dumps(7) == 7
     assert serializer.dumps(True) == b"true"

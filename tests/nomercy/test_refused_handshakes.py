@@ -1,4 +1,4 @@
-"""A handshake that is refused is no error in the log, and any number of them is a line a minute."""
+"""Refused handshakes are warnings in the log, one a minute."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Lines:
     return handler
 
 
-def test_refused_handshakes_are_one_warning_a_minute(log: Lines) -> None:
+def test_refused_handshakes_log_one_warning_a_minute(log: Lines) -> None:
     application = ProtocolTypeRouter({"websocket": HandshakeChecks(websockets)})
     assert statuses(application, 5 * ["/ws/games/abc/", "/ws/none/"]) == 5 * [403, 404]
     assert log.lines == [("WARNING", "A websocket was refused.")]

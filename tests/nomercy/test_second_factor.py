@@ -1,4 +1,4 @@
-"""Nobody reaches the staff pages with a password alone, and staff are led to what is missing."""
+"""The staff pages need a second factor, and lead staff to set it up or show it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 PAGES = ("/admin/", "/admin/games/game/", "/admin/accounts/user/", "/admin/games/auditentry/")
 
 
-def test_codes_are_those_of_the_rfc() -> None:
+def test_codes_match_the_rfc() -> None:
     # RFC 6238, appendix B, the last six of the eight digits that SHA-1 gives.
     secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     assert [totp(secret, at) for at in (59, 1_111_111_109, 2_000_000_000)] == ["287082", "081804", "279037"]
@@ -37,7 +37,7 @@ def test_a_password_alone_opens_no_staff_page(mo: User, page: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_staff_without_a_second_factor_are_led_to_set_one_up_and_then_get_in(mo: User) -> None:
+def test_staff_without_a_second_factor_must_set_one_up(mo: User) -> None:
     browser = Client()
     browser.post("/accounts/login/", {"login": "mo", "password": "mo"})
     assert browser.get("/admin/login/", follow=True).redirect_chain[0][0] == "/accounts/2fa/totp/activate/"
@@ -75,13 +75,13 @@ def test_a_log_in_asks_for_the_second_factor_and_opens_the_staff_pages(mo: User)
 
 
 @pytest.mark.parametrize(("steps", "taken"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)])
-def test_a_code_of_one_step_before_or_after_is_taken(monkeypatch: pytest.MonkeyPatch, steps: int, taken: bool) -> None:
+def test_codes_one_step_early_or_late_are_accepted(monkeypatch: pytest.MonkeyPatch, steps: int, taken: bool) -> None:
     now = 1_700_000_000.0
     monkeypatch.setattr("time.time", lambda: now)
     assert validate_totp_code(SECRET, totp(SECRET, now + 30 * steps)) is taken
 
 
-def test_an_old_session_shows_its_second_factor_before_the_staff_pages_open(mo: User) -> None:
+def test_an_old_session_must_show_its_second_factor(mo: User) -> None:
     browser = logged_in(mo)
     TOTP.activate(mo, SECRET)
     answer = browser.get("/admin/login/")
@@ -90,7 +90,7 @@ def test_an_old_session_shows_its_second_factor_before_the_staff_pages_open(mo: 
     assert browser.get("/admin/").status_code == 200
 
 
-def test_staff_show_their_second_factor_again_after_twelve_hours(mo: User, alice: User) -> None:
+def test_staff_must_show_their_second_factor_every_twelve_hours(mo: User, alice: User) -> None:
     TOTP.activate(mo, SECRET)
     browser = logged_in(mo)
     show_factor(browser.session, mo, ago=FACTOR_SECONDS - 60)
@@ -106,14 +106,14 @@ def test_staff_show_their_second_factor_again_after_twelve_hours(mo: User, alice
 
 
 @pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example/", "/about/", "\\\\evil"])
-def test_the_code_leads_back_to_a_staff_page_only(mo: User, elsewhere: str) -> None:
+def test_confirming_leads_back_to_staff_pages_only(mo: User, elsewhere: str) -> None:
     browser = logged_in(mo)
     TOTP.activate(mo, SECRET)
     answer = browser.get("/admin/login/", {"next": elsewhere})
     assert answer.headers["Location"] == "/accounts/2fa/reauthenticate/?next=%2Fadmin%2F"
 
 
-def test_a_second_factor_of_somebody_else_in_the_session_counts_for_nothing(mo: User, ann: User) -> None:
+def test_a_second_factor_of_another_user_does_not_count(mo: User, ann: User) -> None:
     browser = staff_browser(ann)
     session = browser.session
     session["_auth_user_id"], session["_auth_user_hash"] = str(mo.pk), mo.get_session_auth_hash()
@@ -123,8 +123,8 @@ def test_a_second_factor_of_somebody_else_in_the_session_counts_for_nothing(mo: 
 
 
 @pytest.mark.parametrize("how", ["taken away by staff", "taken away and set up anew", "given up"])
-def test_a_session_that_showed_a_factor_that_is_gone_opens_no_staff_page(mo: User, how: str) -> None:
-    """Whoever holds the lost phone, or a browser that was once let in, stays out whatever factor comes after it."""
+def test_a_removed_second_factor_does_not_open_the_staff_pages(mo: User, how: str) -> None:
+    """A lost phone, or a browser that once showed it, gives no access after a new factor was set up."""
     browser = staff_browser(mo)
     assert browser.get("/admin/").status_code == 200
     if how == "given up":
@@ -143,13 +143,13 @@ def test_a_session_that_showed_a_factor_that_is_gone_opens_no_staff_page(mo: Use
     assert browser.get("/admin/login/").headers["Location"] == expected
 
 
-def test_new_recovery_codes_leave_the_session_in_that_showed_the_app(mo: User) -> None:
+def test_new_recovery_codes_keep_the_session_valid(mo: User) -> None:
     browser = staff_browser(mo)
     RecoveryCodes.activate(mo)
     assert browser.get("/admin/").status_code == 200
 
 
-def test_djangos_own_log_in_form_takes_no_password(client: Client, mo: User, alice: User) -> None:
+def test_the_admin_log_in_form_is_not_used(client: Client, mo: User, alice: User) -> None:
     credentials = {"username": "mo", "password": "mo", "next": "/admin/"}
     assert client.post("/admin/login/", credentials).headers["Location"].startswith("/accounts/login/")
     assert logged_in(alice).post("/admin/login/", credentials).status_code == 403

@@ -28,7 +28,7 @@ def test_it_listens_at_a_host_and_port(address: str, family: socket.AddressFamil
         assert bound.family == family
 
 
-def test_it_listens_at_a_path_although_a_killed_process_left_its_socket(tmp_path: Path) -> None:
+def test_a_stale_socket_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "web.sock"
     for _ in range(2):
         with command.bound_to(f"unix:{path}"):
@@ -37,12 +37,12 @@ def test_it_listens_at_a_path_although_a_killed_process_left_its_socket(tmp_path
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:x", "127.0.0.1:99999", "nowhere.invalid:1", "unix:/no/such/folder/s"])
-def test_an_address_that_cannot_be_had_is_a_sentence(address: str) -> None:
+def test_an_unusable_address_is_refused_in_one_sentence(address: str) -> None:
     with pytest.raises(SystemExit, match=r"^No Mercy cannot listen on .*\.$"):
         command.bound_to(address)
 
 
-def test_a_file_that_is_no_socket_is_not_removed(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_socket_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("mine")
     with pytest.raises(SystemExit, match="cannot listen"):
@@ -64,7 +64,7 @@ def test_a_process_ends_when_its_parent_was_killed(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(("behind", "seconds"), [(True, KEEP_ALIVE_TO_PROXY), (False, KEEP_ALIVE)])
-def test_a_proxy_closes_idle_connections_first(settings: Settings, behind: bool, seconds: int) -> None:
+def test_keep_alive_is_longer_behind_a_proxy(settings: Settings, behind: bool, seconds: int) -> None:
     settings.BEHIND_PROXY = behind
     assert config("nomercy.asgi:application", stop_seconds=1).timeout_keep_alive == seconds
 
@@ -76,7 +76,7 @@ def file_limits() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_open_files_are_raised_as_far_as_they_may(file_limits: None) -> None:
+def test_the_limit_of_open_files_is_raised(file_limits: None) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = min(hard, ENOUGH_FILES) if hard != resource.RLIM_INFINITY else ENOUGH_FILES
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(600, most), hard))
@@ -86,7 +86,7 @@ def test_open_files_are_raised_as_far_as_they_may(file_limits: None) -> None:
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, hard)
 
 
-def test_it_says_what_it_takes() -> None:
+def test_it_shows_its_usage() -> None:
     said = subprocess.run(
         [sys.executable, "-m", "nomercy.server", "--help"], capture_output=True, text=True, check=True
     ).stdout
@@ -101,7 +101,7 @@ def test_a_unix_socket_is_only_for_a_proxy(tmp_path: Path, settings: Settings, m
         command.main()
 
 
-def test_a_site_that_cannot_be_loaded_ends_its_processes_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_site_that_fails_to_load_is_not_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(name: str) -> None:
         raise RuntimeError(name)
 

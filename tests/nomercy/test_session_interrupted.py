@@ -1,4 +1,4 @@
-"""A session that ends while a request of it is answered, as by a log-out elsewhere, sends its person to the log-in."""
+"""A session that ends during a request, for example by a log-out elsewhere, leads to the log-in page."""
 
 from __future__ import annotations
 
@@ -38,29 +38,27 @@ def open_table(bob: User) -> Game:
     return lobby.create_table(user=bob, options=options, now=NOON).game
 
 
-def test_a_page_asks_to_log_in_and_comes_back(as_alice: Client) -> None:
+def test_a_page_leads_to_the_log_in_and_back(as_alice: Client) -> None:
     answer = as_alice.get("/next/?after=abc")  # which says in a message that no game is waiting
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/next/%3Fafter%3Dabc")
     assert faults(answer) == []
     assert as_alice.get(answer["Location"]).status_code == 200
 
 
-def test_what_a_form_did_is_kept_and_shown_after_the_log_in(as_alice: Client, alice: User, open_table: Game) -> None:
+def test_the_effect_of_a_form_is_shown_after_the_log_in(as_alice: Client, alice: User, open_table: Game) -> None:
     answer = as_alice.post(f"/join/{open_table.invite_key}/")
     assert (answer.status_code, answer["Location"]) == (302, f"/accounts/login/?next=/games/{open_table.code}/")
     assert Seat.objects.filter(game=open_table, user=alice).exists()
 
 
-def test_a_form_that_shows_no_other_page_leads_to_the_log_in_alone(
-    as_alice: Client, open_table: Game, charlie: User
-) -> None:
+def test_a_form_without_a_redirect_leads_to_the_log_in(as_alice: Client, open_table: Game, charlie: User) -> None:
     lobby.join(code=open_table.code, viewer=Viewer(charlie, [open_table.invite_key]), now=NOON)
     Game.objects.update(players=2)
     answer = as_alice.post(f"/join/{open_table.invite_key}/")  # full
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/")
 
 
-def test_a_part_of_a_page_sends_the_whole_page_to_the_log_in(as_alice: Client) -> None:
+def test_a_fragment_sends_the_whole_page_to_the_log_in(as_alice: Client) -> None:
     headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/games/abc/?sort=color"}
     answer = as_alice.get("/next/", headers=headers)
     assert answer.status_code == 401

@@ -1,4 +1,4 @@
-"""What every answer of the site has in common."""
+"""What all responses of the site have in common."""
 
 import io
 import json
@@ -87,7 +87,7 @@ def test_a_site_without_its_database_is_not_healthy(client: Client, monkeypatch:
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/accounts/login/", "/accounts/signup/", "/no-such-page/"])
-def test_every_answer_carries_the_strict_headers(client: Client, db: None, path: str) -> None:
+def test_every_response_has_strict_headers(client: Client, db: None, path: str) -> None:
     answer = client.get(path)
 
     assert set(answer["Content-Security-Policy"].split("; ")) == POLICY
@@ -97,18 +97,18 @@ def test_every_answer_carries_the_strict_headers(client: Client, db: None, path:
     assert len(answer["X-Request-ID"]) == 32
 
 
-def test_pages_of_somebody_logged_in_are_kept_nowhere(as_alice: Client) -> None:
+def test_pages_of_logged_in_users_are_not_cached(as_alice: Client) -> None:
     for path in ("/accounts/me/", "/healthz", "/no-such-page/"):
         assert as_alice.get(path)["Cache-Control"] == "no-store, private"
 
 
-def test_an_answer_to_a_token_is_kept_nowhere(client: Client, db: None) -> None:
+def test_api_responses_are_not_cached(client: Client, db: None) -> None:
     answer = client.get("/healthz", headers={"Authorization": "Bearer x"})
 
     assert answer["Cache-Control"] == "no-store, private"
 
 
-def test_the_answer_that_logs_somebody_in_is_kept_nowhere(client: Client, alice: User) -> None:
+def test_the_log_in_response_is_not_cached(client: Client, alice: User) -> None:
     answer = client.post("/accounts/login/", {"login": "alice", "password": "alice"})
 
     assert answer.status_code == 302
@@ -116,7 +116,7 @@ def test_the_answer_that_logs_somebody_in_is_kept_nowhere(client: Client, alice:
     assert answer["Cache-Control"] == "no-store, private"
 
 
-def test_a_request_is_logged_by_its_route_and_never_by_its_address(client: Client, db: None) -> None:
+def test_requests_are_logged_by_route_not_by_path(client: Client, db: None) -> None:
     with capture_logs() as lines:
         client.get("/accounts/password/reset/key/1-canary/?token=canary")
 
@@ -133,12 +133,12 @@ def test_static_files_are_served_without_a_build_step(client: Client) -> None:
     assert b"{" in answer.getvalue()
 
 
-def test_the_admin_sends_people_through_the_sites_own_log_in(client: Client, as_alice: Client) -> None:
+def test_the_admin_uses_the_sites_log_in(client: Client, as_alice: Client) -> None:
     assert client.get("/admin/login/").headers["Location"].startswith("/accounts/login/")
     assert as_alice.get("/admin/login/").status_code == 403
 
 
-def test_mail_is_kept_in_a_folder_and_shown(
+def test_mail_is_stored_in_a_folder_and_printed(
     tmp_path: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings.EMAIL_FILE_PATH = tmp_path / "mail"
@@ -159,7 +159,7 @@ def dead_cache() -> FailOpenRedisCache:
     return FailOpenRedisCache("redis://127.0.0.1:1/0", {"OPTIONS": {"socket_connect_timeout": 0.2}})
 
 
-def test_the_cache_without_redis_knows_nothing_and_stops_nobody(dead_cache: FailOpenRedisCache) -> None:
+def test_the_cache_works_without_redis(dead_cache: FailOpenRedisCache) -> None:
     with capture_logs() as lines:
         answers: list[Any] = [
             dead_cache.get("a", "nothing"),
@@ -203,20 +203,20 @@ for _ in range(3):
 
 
 @pytest.mark.parametrize("key", ["\x00aaabbbb", "\x00aaa", "a" * 20_000, "ABCDEFGH", "åaaabbbb"])
-def test_a_session_cookie_that_could_be_nobodys_is_taken_for_none(client: Client, db: None, key: str) -> None:
+def test_a_malformed_session_cookie_is_ignored(client: Client, db: None, key: str) -> None:
     client.cookies["session"] = key
 
     assert client.get("/accounts/me/").headers["Location"] == "/accounts/login/?next=/accounts/me/"
     assert SessionStore(key).session_key is None
 
 
-def test_an_ordinary_session_cookie_is_known(as_alice: Client) -> None:
+def test_a_valid_session_cookie_is_accepted(as_alice: Client) -> None:
     assert as_alice.get("/accounts/me/").status_code == 200
     assert type(as_alice.session) is SessionStore
 
 
 def waited_too_long(*_: object, **__: object) -> None:
-    """What a statement that PostgreSQL ended for its `statement_timeout` raises."""
+    """Raise what a statement raises that exceeds `statement_timeout`."""
     with connections["default"].cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 10")
         cursor.execute("SELECT pg_sleep(5)")
@@ -235,7 +235,7 @@ def broke_a_rule_of_the_database(*_: object, **__: object) -> None:
 
 
 def lost_its_connection(*_: object, **__: object) -> None:
-    """What a statement raises when PostgreSQL is killed, or stopped, in the middle of it."""
+    """Raise what a statement raises when PostgreSQL is killed or stopped during it."""
     with connections["default"].cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
@@ -257,7 +257,7 @@ AWAY = (lost_its_connection, reached_no_database, reached_a_starting_database, f
 
 @pytest.mark.parametrize("fault", [waited_too_long, waited_for_a_lock, hung_in_a_transaction])
 @pytest.mark.parametrize("where", ["accounts.queries.tokens_of", "accounts.middleware.timezone.override"])
-def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
+def test_a_busy_database_gives_a_503_page(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None], where: str
 ) -> None:
     actions.update_profile(user=alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
@@ -274,7 +274,7 @@ def test_a_busy_database_is_answered_with_a_page_that_asks_for_patience(
 @pytest.mark.parametrize("fault", AWAY)
 @pytest.mark.parametrize("where", ["accounts.queries.tokens_of", "accounts.middleware.timezone.override"])
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_is_away_is_answered_with_a_page_that_asks_for_patience(
+def test_an_unavailable_database_gives_a_503_page(
     alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None], where: str
 ) -> None:
     actions.update_profile(user=alice, display_name="", time_zone="Asia/Tokyo", now=timezone.now())
@@ -292,7 +292,7 @@ def test_a_database_that_is_away_is_answered_with_a_page_that_asks_for_patience(
 
 @pytest.mark.parametrize("fault", AWAY)
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_is_away_is_told_to_programs(
+def test_an_unavailable_database_gives_a_503_in_the_api(
     as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None]
 ) -> None:
     with monkeypatch.context() as patch:
@@ -307,12 +307,12 @@ def test_a_database_that_is_away_is_told_to_programs(
 
 
 @pytest.mark.parametrize("denied", [refusals.busy(), refusals.unavailable()])
-def test_the_page_that_asks_for_patience_asks_the_database_nothing(rf: RequestFactory, denied: Denied) -> None:
+def test_the_503_page_runs_no_queries(rf: RequestFactory, denied: Denied) -> None:
     assert try_again(rf.get("/"), denied).status_code == 503  # this test has no `db`
 
 
 @pytest.mark.parametrize("denied", [refusals.busy(), refusals.unavailable()], ids=["busy", "away"])
-def test_who_sent_something_is_told_to_look_first(rf: RequestFactory, denied: Denied) -> None:
+def test_the_503_page_says_to_check_before_repeating(rf: RequestFactory, denied: Denied) -> None:
     pages = (try_again(request, denied).content.decode() for request in (rf.post("/"), rf.get("/")))
     sent, asked = (" ".join(page.split()) for page in pages)
     assert "We don’t know yet if your changes were saved" in sent
@@ -323,7 +323,7 @@ def test_who_sent_something_is_told_to_look_first(rf: RequestFactory, denied: De
 
 
 @pytest.mark.parametrize("fault", [waited_for_a_lock, reached_no_database])
-def test_a_move_that_was_kept_before_the_fault_can_be_sent_again(
+def test_the_503_page_says_that_a_move_can_be_repeated(
     alice: User, bob: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, fault: Callable[..., None]
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
@@ -349,7 +349,7 @@ def test_an_error_page_needs_neither_a_context_nor_the_database(page: str) -> No
 
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("fault", [waited_for_a_lock, hung_in_a_transaction])
-def test_a_busy_database_is_told_to_programs(
+def test_a_busy_database_gives_a_503_in_the_api(
     as_alice: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings, fault: Callable[..., None], debug: bool
 ) -> None:
     settings.DEBUG = debug
@@ -360,7 +360,7 @@ def test_a_busy_database_is_told_to_programs(
     assert (answer.status_code, answer["Retry-After"], answer.json()["error"]) == (503, "2", "busy")
 
 
-def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: RequestFactory) -> None:
+def test_a_busy_database_gives_an_error_object(rf: RequestFactory) -> None:
     with pytest.raises(OperationalError) as caught:
         waited_for_a_lock()
 
@@ -373,7 +373,7 @@ def test_a_busy_database_is_answered_to_programs_as_an_error_of_the_api(rf: Requ
     assert body == {"error": "busy", "rule": None, "version": None}
 
 
-def test_another_fault_of_the_database_stays_a_fault(as_alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_database_errors_give_500(as_alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accounts.queries.tokens_of", broke_a_rule_of_the_database)
     as_alice.raise_request_exception = False
 
@@ -383,7 +383,7 @@ def test_another_fault_of_the_database_stays_a_fault(as_alice: Client, monkeypat
     assert "nobody's business" not in answer.content.decode()
 
 
-def test_a_fetch_with_a_session_that_is_gone_leaves_the_newer_one_alone(client: Client, db: None) -> None:
+def test_a_fetch_with_an_ended_session_keeps_the_new_cookie(client: Client, db: None) -> None:
     client.cookies["session"] = "gone00000000000000000000000000000"
     page = client.get("/")
     assert page.cookies["session"].value == ""
@@ -394,17 +394,17 @@ def test_a_fetch_with_a_session_that_is_gone_leaves_the_newer_one_alone(client: 
 
 
 def request_lines(ask: Callable[[], object]) -> list[Any]:
-    """What is logged of a request, with what its lines are named by."""
+    """Return the log lines of a request with their context."""
     with capture_logs(processors=[merge_contextvars]) as lines:
         ask()
     return [line for line in lines if line["event"] == "request"]
 
 
-def test_a_forged_host_is_one_line_of_the_log(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forged_host_logs_one_line(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     [handler] = [one for one in logging.getLogger().handlers if isinstance(one.formatter, ProcessorFormatter)]
     assert isinstance(handler, logging.StreamHandler)
     monkeypatch.setattr(handler, "stream", io.StringIO())
-    # Another test may have had such a line less than a minute ago.
+    # Another test may have logged such a line less than a minute ago.
     others = [one for one in handler.filters if not isinstance(one, StormFilter)]
     monkeypatch.setattr(handler, "filters", [*others, StormFilter()])
     assert client.get("/healthz", headers={"host": "evil.example"}).status_code == 400
@@ -413,7 +413,7 @@ def test_a_forged_host_is_one_line_of_the_log(client: Client, monkeypatch: pytes
     assert "warning" in lines[0]
 
 
-def test_the_log_tells_who_asked_and_about_which_table(as_alice: Client, alice: User, bob: User) -> None:
+def test_log_lines_name_the_user_and_the_game(as_alice: Client, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
 
     [page] = request_lines(lambda: as_alice.get(f"/games/{game.code}/"))
@@ -427,7 +427,7 @@ def test_the_log_tells_who_asked_and_about_which_table(as_alice: Client, alice: 
     assert len({line["request_id"] for line in (page, call, token, nobody)}) == 4
 
 
-def test_what_somebody_writes_into_an_address_is_no_code_of_a_table(as_alice: Client) -> None:
+def test_text_from_a_url_is_not_logged_as_a_game(as_alice: Client) -> None:
     [line] = request_lines(lambda: as_alice.get("/api/v1/games/canary%20token"))
 
     assert "canary" not in str(line)

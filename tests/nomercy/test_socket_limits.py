@@ -1,4 +1,4 @@
-"""What a client can hold or cost with a websocket: handshakes, frames, and messages that it does not read."""
+"""Limits on websockets: handshakes, frames, and unread messages."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_flood_of_frames_is_refused_unread() -> None:
     assert said[2:4] == (1008).to_bytes(2)
 
 
-def test_frames_within_the_limit_are_answered_and_it_begins_again() -> None:
+def test_the_frame_limit_resets() -> None:
     limits = Limits(socket_bytes=10 * len(PING), socket_seconds=0.2)
     with serving(push, limits) as port, Line(port) as line:
         opened(line)
@@ -127,7 +127,7 @@ def test_frames_within_the_limit_are_answered_and_it_begins_again() -> None:
 @pytest.mark.parametrize(
     "data", [BEGINNING, BEGINNING + CONTINUATION * 10, CONTINUATION], ids=["first", "first and more", "without a first"]
 )
-def test_a_message_in_fragments_is_refused(data: bytes) -> None:
+def test_a_fragmented_message_is_refused(data: bytes) -> None:
     with serving(push, LIMITS) as port, Line(port) as line:
         said = opened(line).send(data).closed()
     assert said.startswith(b"\x88")
@@ -153,7 +153,7 @@ def test_a_client_that_does_not_read_is_cut_off(stays: bool) -> None:
         assert len(opened(line).cut_off()) < 20_000_000
 
 
-def test_a_page_that_is_told_something_and_closes_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_socket_that_the_app_closes_is_not_an_error(caplog: pytest.LogCaptureFixture) -> None:
     async def tell(scope: Any, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "websocket.accept"})

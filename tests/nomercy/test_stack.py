@@ -1,4 +1,4 @@
-"""`script/stack`: all processes up, one killed and back, and none left."""
+"""`script/stack` starts all processes, restarts a killed one, and leaves none."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def first_message(running: RunningStack, code: str, cookie: str) -> object
 @pytest.mark.long
 @pytest.mark.redis
 @pytest.mark.django_db(transaction=True)
-def test_the_processes_serve_and_what_is_killed_comes_back(alice: User, bob: User) -> None:
+def test_the_processes_serve_and_are_restarted_after_a_kill(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, "random"], is_public=False)
     cookie = f"{settings.SESSION_COOKIE_NAME}={logged_in(alice).cookies[settings.SESSION_COOKIE_NAME].value}"
     page = f"/games/{table.game.code}/"
@@ -103,7 +103,7 @@ def post_move(running: RunningStack, page: str, cookie: str) -> int:
 
 
 def refusal(**environment: str) -> str:
-    """What a stack that does not start says."""
+    """Return the refusal of a stack that does not start."""
     answer = subprocess.run(
         [sys.executable, "-m", "nomercy.launcher.stack"],
         cwd=CHECKOUT, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=60,
@@ -118,7 +118,7 @@ def test_it_refuses_with_one_sentence() -> None:
     assert "serves only http" in refusal(SITE_URL="https://cards.example.org")
 
 
-def test_a_taken_port_is_said(db: None) -> None:
+def test_a_used_port_is_reported(db: None) -> None:
     here = database_url(), "redis://127.0.0.1:1/0", "k" * 40
     elsewhere = dict(zip(("DATABASE_URL", "REDIS_URL", "SECRET_KEY"), here, strict=True))
     with socket.create_server(("127.0.0.1", free_port())) as taken:

@@ -1,4 +1,4 @@
-"""What any client can cause a thousand times is one line of the log a minute."""
+"""Events that any client can cause thousands of times log one line a minute."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def record(message: object, name: str = "uvicorn.error", error: Exception | None
     return logging.LogRecord(name, logging.WARNING, __file__, 1, message, None, told)
 
 
-def test_the_first_of_a_kind_is_logged_and_after_a_minute_the_number_of_the_others(clock: Clock) -> None:
+def test_similar_records_are_logged_once_a_minute_with_their_number(clock: Clock) -> None:
     storm = StormFilter(OnceAMinute(clock))
     passed = []
     for _ in range(3 * 1000):
@@ -45,7 +45,7 @@ def test_the_first_of_a_kind_is_logged_and_after_a_minute_the_number_of_the_othe
     ]
 
 
-def test_lines_of_ours_count_by_what_they_say(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_warnings_are_similar_by_their_content(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storms, "_once", OnceAMinute(clock))
     log = structlog.get_logger("nomercy.server")
     with capture_logs() as logs:
@@ -56,7 +56,7 @@ def test_lines_of_ours_count_by_what_they_say(clock: Clock, monkeypatch: pytest.
     assert [(line["status"], line["left_out"]) for line in logs] == [(408, 0), (429, 0), (408, 2)]
 
 
-def test_the_lines_of_asyncio_are_alike_whatever_connection_they_name(clock: Clock) -> None:
+def test_asyncio_lines_are_similar_for_all_connections(clock: Clock) -> None:
     storm = StormFilter(OnceAMinute(clock))
     lines = [f"socket.accept() out of system resource\nsocket: <fd={number}>" for number in range(2)]
     assert [storm.filter(record(line, "asyncio")) for line in lines] == [True, False]
@@ -79,17 +79,17 @@ def test_errors_from_different_places_are_different(clock: Clock) -> None:
     assert passed == [True, True, False]
 
 
-def test_no_line_of_the_pages_is_dropped(clock: Clock) -> None:
+def test_lines_of_pages_are_never_dropped(clock: Clock) -> None:
     storm = StormFilter(OnceAMinute(clock))
     assert all(storm.filter(record("request", name)) for name in ("nomercy.request", "django.request") * 2)
 
 
-def test_it_remembers_only_so_many_kinds(clock: Clock) -> None:
+def test_the_number_of_remembered_kinds_is_limited(clock: Clock) -> None:
     once = OnceAMinute(clock)
     for number in range(3 * KINDS):
         assert once.left_out(number) == 0
     assert len(once._seen) <= KINDS
 
 
-def test_the_logs_of_the_site_have_it() -> None:
+def test_the_site_logs_through_the_filter() -> None:
     assert "storms" in FILTERS

@@ -1,6 +1,6 @@
-"""A site of an earlier release is brought up to date: nothing is lost, old records replay, and its games go on.
+"""Upgrade the database of an earlier release: nothing is lost, old records replay, and games continue.
 
-`tests/golden/release-*` are databases that each release itself left behind (tests/support/release.py).
+`tests/golden/release-*` are databases that each release has written (tests/support/release.py).
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from tests.support.stack import database_url
 RELEASES = sorted((CHECKOUT / "tests" / "golden").glob("release-*"))
 NOW = MADE_AT + timedelta(minutes=5)
 MOVES = 25
-"""So many moves are made at each table, unless it is over before."""
+"""How many moves are made at each table, unless it ends before."""
 
 Rows = dict[str, list[dict[str, Any]]]
 
 
 def every_row() -> Rows:
-    """All rows of all tables."""
+    """Return all rows of all tables."""
     tables = connection.introspection.table_names()
     with psycopg.connect(database_url(), row_factory=dict_row) as server:
         return {
@@ -54,7 +54,7 @@ def every_row() -> Rows:
 
 
 def upgraded(rows: Rows) -> Rows:
-    """The rows of an earlier release with the positions of rounds as they are stored now (migration 0028)."""
+    """Return the rows of an earlier release with positions as they are stored now (migration 0028)."""
     if not any("draw_pile" in row for row in rows["games_round"]):
         return rows
     index = {seat["id"]: seat["index"] for seat in rows["games_seat"]}
@@ -75,7 +75,7 @@ def upgraded(rows: Rows) -> Rows:
 
 
 def lost(before: Rows, after: Rows) -> list[str]:
-    """The tables in which something that stood there before does not any more."""
+    """Return the tables that have lost or changed rows."""
     return [
         name
         for name, rows in before.items()
@@ -84,7 +84,7 @@ def lost(before: Rows, after: Rows) -> list[str]:
 
 
 def counted(rows: list[dict[str, Any]], columns: dict[str, Any]) -> Counter[str]:
-    """Each row, by what it holds in these columns."""
+    """Return each row, by its values in these columns."""
     return Counter(pformat([(name, row.get(name, "no such column")) for name in columns]) for row in rows)
 
 
@@ -92,7 +92,7 @@ def counted(rows: list[dict[str, Any]], columns: dict[str, Any]) -> Counter[str]
 def release(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[Path]:
-    """The database of an earlier release, as it was left."""
+    """Load the database of an earlier release."""
     folder: Path = request.param
     with django_db_blocker.unblock(), empty_database("release"):
         with psycopg.connect(database_url(), autocommit=True) as server:
@@ -109,7 +109,7 @@ def _stands_at(now: datetime) -> datetime:
 
 
 def play_on(code: str, rng: random.Random) -> None:
-    """Whoever may move does, people by the write path and bots by their task."""
+    """Make moves: people by the write path, bots by their task."""
     for n in range(MOVES):
         now = NOW + timedelta(seconds=2 * n)
         table = table_named(code)
@@ -126,18 +126,18 @@ def play_on(code: str, rng: random.Random) -> None:
         play_move(code=code, viewer=Viewer(user), text=str(move), version=table.game.version, now=now)
 
 
-def test_there_is_a_release_to_come_from() -> None:
+def test_there_is_an_earlier_release() -> None:
     assert [folder.name for folder in RELEASES] == ["release-0.1"]
 
 
-def test_a_row_that_is_lost_or_changed_is_seen() -> None:
+def test_lost_and_changed_rows_are_detected() -> None:
     before: Rows = {"kept": [{"id": 1, "n": 1}], "changed": [{"id": 1, "n": 2}], "gone": [{"id": 1}], "empty": []}
     after: Rows = {"kept": [{"id": 1, "n": 1, "new": 3}, {"id": 2}], "changed": [{"id": 1, "n": 3}]}
     assert lost(before, after) == ["changed", "gone"]
 
 
 @pytest.mark.long
-def test_an_old_site_loses_nothing_and_its_games_go_on(release: Path) -> None:
+def test_an_upgrade_loses_nothing_and_games_continue(release: Path) -> None:
     before = upgraded(every_row())
     call_command("migrate", verbosity=0)
     assert lost(before, every_row()) == []
@@ -167,7 +167,7 @@ def test_an_old_site_loses_nothing_and_its_games_go_on(release: Path) -> None:
 
 
 @pytest.mark.long
-def test_positions_go_back_to_their_columns(release: Path) -> None:
+def test_the_migration_of_positions_is_reversible(release: Path) -> None:
     call_command("migrate", "games", "0027", verbosity=0)
     before = every_row()
     assert {row["phase"] for row in before["games_round"]} == {"play", "drawn", "choose_color", "over"}

@@ -1,4 +1,4 @@
-"""No page takes files, and nothing of one is written anywhere."""
+"""No page accepts files, and nothing of a file is stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIELD = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The files that Django opened for uploads, in memory or in the temporary folder."""
+    """Collect the files that Django opens for uploads, in memory or in the temporary folder."""
     kept: list[object] = []
     for handler in (uploadhandler.TemporaryFileUploadHandler, uploadhandler.MemoryFileUploadHandler):
         monkeypatch.setattr(handler, "new_file", lambda self, *values, **more: kept.append(self))
@@ -44,9 +44,7 @@ def browser(*, with_cookie: bool) -> Client:
 
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.parametrize("with_cookie", [False, True])
-def test_a_form_with_a_file_is_refused_before_any_of_it_is_kept(
-    path: str, with_cookie: bool, written: list[object]
-) -> None:
+def test_a_form_with_a_file_is_refused_before_it_is_stored(path: str, with_cookie: bool, written: list[object]) -> None:
     for size, status in ((1, 400), (50_000, 400), (LARGE, 413)):
         answer = browser(with_cookie=with_cookie).post(path, {"file": a_file(size)})
         assert answer.status_code == status
@@ -70,7 +68,7 @@ def test_the_api_refuses_files_too(alice: User, as_alice: Client, written: list[
     assert written == []
 
 
-def test_a_form_without_a_file_may_come_in_parts(client: Client) -> None:
+def test_a_multipart_form_without_a_file_is_accepted(client: Client) -> None:
     answer = client.post("/accounts/login/", {"login": "nobody", "password": "wrong"})
     assert answer.status_code == 200
     assert b"password you specified" in answer.content or b"not correct" in answer.content
@@ -88,9 +86,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("kind", "body", "status"), BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("path", PAGES)
-def test_a_form_that_cannot_be_read_is_refused_wherever_it_is_sent(
-    path: str, kind: str, body: bytes, status: int
-) -> None:
+def test_an_unreadable_form_is_refused_everywhere(path: str, kind: str, body: bytes, status: int) -> None:
     answer = browser(with_cookie=True).post(path, body, content_type=kind)
     assert answer.status_code == status
     assert faults(answer) == []
