@@ -1,11 +1,11 @@
-"""A program plays whole games over the API against bots, on a site that runs: `script/run`, then
+"""Play whole games over the API against bots, on a running site: `script/run`, then
 
     .venv/bin/python -m bench.api_games --token "$(.venv/bin/python manage.py create_token program --create | tail -1 \
         | awk '{print $NF}')" [--url http://127.0.0.1:8000] [--games 200] [--threads 4]
 
-Every game is played to its end with random legal moves. Each move is sent twice with one token and must move once, and
-each tenth is sent on an old version too and must be refused as stale. Prints games, moves and times; exits 1 if any
-answer was not as docs/api.md promises. Afterwards `manage.py check_games` must find no fault.
+Each game is played to its end with random legal moves. Each move is sent twice with one token and must be made once.
+Every tenth is also sent with an old version and must be refused as stale. Prints games, moves and times. Exits with 1
+if an answer was not as docs/api.md says. Afterwards `manage.py check_games` must find no fault.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 PATIENCE = 120.0
-"""Seconds a game may wait for its bots."""
+"""How many seconds a game may wait for its bots."""
 
 
 class Wrong(Exception):
-    """An answer that is not as promised."""
+    """An answer is not as docs/api.md says."""
 
 
 class Program:
@@ -45,7 +45,7 @@ class Program:
 
 
 def play(program: Program, rng: random.Random, times: list[float]) -> int:
-    """Play one game to its end; gives the number of own moves."""
+    """Play one game to its end. Return the number of moves made here."""
     players = rng.randint(2, 6)
     new = {"players": players, "bots": players - 1, "bot_pause": 0, "bot": rng.choice(["random", "careful"])}
     status, view = program.call("POST", "games", new)
@@ -65,7 +65,7 @@ def play(program: Program, rng: random.Random, times: list[float]) -> int:
 
 
 def move(program: Program, view: Any, rng: random.Random, n: int, times: list[float]) -> Any:
-    """One move, sent twice; gives the view after it (or a fresh one, if a bot's catch came first)."""
+    """Send one move twice. Return the view after it, or a fresh one if a bot caught a player first."""
     path, version = f"games/{view['id']}/moves", view["version"]
     body = {"move": rng.choice(view["legal"]), "version": version, "token": f"{n}-{version}"}
     started = time.perf_counter()

@@ -1,7 +1,7 @@
-"""Sharp against careful: seeded rounds heads-up, with four and with six players, one of them sharp.
+"""Play one sharp bot against careful ones: seeded rounds of two, four and six players.
 
-``python bench/bots.py --games 2000`` for the figures, ``--games 200`` for a quick look. Exits with status 1 if sharp
-does not win 60 % against one careful heads-up. What is won follows from the seeds alone; the times do not.
+Use ``python bench/bots.py --games 2000`` for the figures and ``--games 200`` for a quick look. Exits with 1 if the
+sharp bot wins less than 60 % against one careful bot. The seeds decide who wins; only the times vary.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEADS_UP_GOAL = 0.60
 
 
 class Played(NamedTuple):
-    """A round played: whether sharp won, and the seconds each of its choices took, by the clock and of the CPU."""
+    """The result of a round: whether sharp won, and the wall-clock and CPU seconds of each of its choices."""
 
     won: bool
     choices: tuple[float, ...]
@@ -37,7 +37,7 @@ class Played(NamedTuple):
 
 
 class _Stopwatch:
-    """Sharp, with its choices timed."""
+    """The sharp bot with its choices timed."""
 
     def __init__(self) -> None:
         self._bot = BOTS["sharp"]
@@ -54,7 +54,7 @@ class _Stopwatch:
 
 
 def play(game: int, *, players: int, preset: str) -> Played:
-    """Play one round. Its cards are those of the games beside it in the list, with sharp in another seat."""
+    """Play one round. Neighbouring games of the list have the same cards, with sharp in another seat."""
     cards, seat = divmod(game, players)
     sharp = _Stopwatch()
     bots = [sharp if other == seat else BOTS["careful"] for other in range(players)]
@@ -71,7 +71,7 @@ def wilson(wins: int, games: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def report(players: int, rounds: Sequence[Played]) -> float:
-    """Print a line about the rounds of one table size; returns the rate won."""
+    """Print a line about the rounds of one table size. Return the rate won by sharp."""
     wins = sum(played.won for played in rounds)
     low, high = wilson(wins, len(rounds))
     choices = [seconds for played in rounds for seconds in played.choices]
@@ -87,7 +87,7 @@ def report(players: int, rounds: Sequence[Played]) -> float:
 
 
 def main() -> int:
-    """Play and print; the status is 1 if the goal was missed."""
+    """Play and print. Return 1 if the goal was missed, else 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=2000, help="rounds at each table size")
     parser.add_argument("--players", type=int, action="append", choices=range(2, 7), help="default: 2, 4 and 6")

@@ -1,7 +1,7 @@
-"""A browser's connection as cheap as can be, so that a bench measures the site and not its own client.
+"""A minimal browser for benches, so that they measure the site and not the client.
 
-HTTP/1.1 over one kept-alive connection, uncompressed, answers with a `Content-Length` only: what this site sends.
-A general client (httpx) took 5 ms of CPU a request here, about as much as the site itself.
+HTTP/1.1 over one kept-alive connection, uncompressed, and only answers with a `Content-Length`, as this site sends.
+httpx took 5 ms of CPU a request here, about as much as the site itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Self
 from urllib.parse import urlencode, urlsplit
 
 LIMIT = 1 << 20
-"""The longest head of an answer that is read, bytes."""
+"""The longest head of an answer that is read, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Answer:
 
 @dataclass
 class Browser:
-    """One person's browser; `async with` opens its connection, from the network address `source` if one is given.
+    """One person's browser. `async with` opens its connection, from the network address `source` if one is given.
 
-    Raises `OSError` or `EOFError` when the site hangs up, `TimeoutError` after `patience` seconds without an answer.
+    Its requests raise `OSError` or `EOFError` if the site hangs up, and `TimeoutError` after `patience` seconds.
     """
 
     url: str

@@ -1,13 +1,13 @@
-"""So many live games at once on the production processes, everybody moving as fast as the table allows.
+"""Load the production processes with many games at once, in which everybody moves as fast as possible.
 
     .venv/bin/python -m bench.load [--games 100] [--seconds 20] [--limit]
 
-Starts `script/stack` on a database of its own, seats two people at each table, and lets each of them do what an open
-page does: hold a socket, fetch the fragment when told of a newer version, post a move when it is their turn. Each has a
-network address of their own, because the limits of the site are on. Prints moves a second, the time of a move (from the
-post to the page after it) and of a poke (from the post to the opponent's frame), the errors, and the CPU of the machine
-and of these browsers, which share it. With `--limit` it then finds the largest number of games, to a tenth, with no
-error and 95 % of moves within a second. Exits 1 if there was an error.
+Starts `script/stack` on its own database and seats two people at each table. Each does what an open page does: hold a
+socket, fetch the fragment when told of a newer version, and post a move when it is their turn. Each has its own network
+address, because the limits of the site are on. Prints moves a second, the time of a move (from the post to the page
+after it) and of a notification (from the post to the opponent's frame), the errors, and the CPU use of the machine and
+of these browsers, which share it. With `--limit` it then finds the largest number of games, to a tenth, with no error
+and 95 % of moves within a second. Exits with 1 if there was an error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from bench.moves import bench_database
 from nomercy.launcher.place import place_for, secret_key
 
 WITHIN = 1.0
-"""Seconds within which 95 % of the moves must be answered for a number of games to count as carried."""
+"""A number of games is carried if 95 % of its moves are answered within this many seconds."""
 BUTTON = re.compile(r'<button[^>]*? name="move" value="([^"]+)"([^>]*)>')
 HIDDEN = re.compile(r'name="(version|token)" value="([^"]*)"')
 VERSION = re.compile(r'data-version="(\d+)"')
@@ -45,7 +45,7 @@ VERSION = re.compile(r'data-version="(\d+)"')
 
 @dataclass
 class Figures:
-    """What was measured with one number of games; times in seconds."""
+    """The figures for one number of games. Times are in seconds."""
 
     games: int
     seconds: float = 0.0
@@ -77,7 +77,7 @@ def _percentile(times: list[float], n: int) -> float:
 
 @dataclass
 class Person:
-    """A browser at one table. Like the page's live.js it fetches only what is newer than what it shows."""
+    """A browser at one table. Like live.js it fetches only versions newer than the one it shows."""
 
     url: str
     code: str
@@ -134,7 +134,7 @@ class Person:
             page = await self._post(browser, body)
 
     def _move_on(self, page: str) -> dict[str, str] | None:
-        """Show this page; gives a form to send from it, if it lets its reader move."""
+        """Show this page. Return the form of a move, or None if its reader cannot move."""
         if shown := VERSION.search(page):
             self.shown = max(self.shown, int(shown[1]))
         buttons = [(html.unescape(move), rest) for move, rest in BUTTON.findall(page) if "aria-disabled" not in rest]
@@ -154,7 +154,7 @@ class Person:
 
 
 def seat_people(games: int) -> list[tuple[str, str]]:
-    """So many tables of two people; gives the table and the session of each person."""
+    """Create tables of two people. Return the table and the session of each person."""
     from django.conf import settings  # Django is set up by then
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.utils import timezone
@@ -202,12 +202,12 @@ async def measure(url: str, seated: list[tuple[str, str]], games: int, seconds: 
 
 
 def _address(number: int) -> str:
-    """Return a network address of this machine for each person: all of 127.0.0.0/8 is."""
+    """Return a network address for each person: all of 127.0.0.0/8 is this machine."""
     return f"127.1.{number // 250}.{1 + number % 250}"
 
 
 def _machine_seconds() -> tuple[float, float]:
-    """CPU seconds spent at work and in all since the start, of all cores (Linux's /proc/stat)."""
+    """Return the busy and the total CPU seconds of all cores since boot (/proc/stat of Linux)."""
     first = Path("/proc/stat").read_text().partition("\n")[0]
     ticks = [int(number) for number in first.split()[1:9]]
     second = os.sysconf("SC_CLK_TCK")
@@ -215,7 +215,7 @@ def _machine_seconds() -> tuple[float, float]:
 
 
 def find_limit(carries: Callable[[int], bool], first: int) -> int:
-    """The largest number of games that is carried, to a tenth; 0 if not even one is."""
+    """Return the largest number of games that is carried, to a tenth. 0 if not even one is."""
     good, bad = 0, first
     while carries(bad):
         good, bad = bad, 2 * bad

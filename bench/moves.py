@@ -1,8 +1,8 @@
-"""What a move costs: statements, its transaction against bare psycopg, and requests a second against pgbench.
+"""Measure a move: its statements, its transaction against bare psycopg, and moves a second against pgbench.
 
     .venv/bin/python -m bench.moves [--moves 600] [--seconds 10]
 
-Three figures, each a count or a ratio against a baseline of the same run, on databases of their own, dropped again:
+Three figures, each a count or a ratio to a baseline of the same run, on databases that are dropped afterwards:
 
 - statements of a whole move request, session and user included (BEGIN, COMMIT and savepoints not counted);
 - `play_move` against the very same statements sent by bare psycopg to a copy of the database;
@@ -51,7 +51,7 @@ def drop_databases() -> None:
 
 @contextmanager
 def bench_database() -> Iterator[str]:
-    """The embedded server with an empty bench database; gives its DATABASE_URL."""
+    """Create an empty bench database on the embedded server, and give its DATABASE_URL."""
     place = place_for()
     with running(place):
         drop_databases()
@@ -64,7 +64,7 @@ def bench_database() -> Iterator[str]:
 
 
 class Replica:
-    """A game of two people followed in memory, so that choosing the next move costs the bench no query."""
+    """A game of two people, replicated in memory, so that choosing the next move runs no query."""
 
     def __init__(self, table: Any, users: list[Any], seed: int) -> None:
         from games import queries, rules
@@ -80,7 +80,7 @@ class Replica:
         self._shuffle = self._rules.Shuffler(bytes(round_.secret)).shuffle
 
     def next_move(self) -> tuple[Any, str, int]:
-        """Whose move it is, the move, and the version it is made on; the replica has then made it."""
+        """Make the next move in the replica. Return who makes it, the move, and the version it is made on."""
         rules, seat, version = self._rules, self.position.turn, self.version
         move = self._rng.choice(rules.legal_moves(self.position, seat, self._options))
         self.position, _ = rules.apply(self.position, seat, move, self._options, self._shuffle)
@@ -88,7 +88,7 @@ class Replica:
         return self.users[seat], str(move), version
 
     def catch_up(self) -> bool:
-        """After a round of the match ended, follow the next; False once the match is over."""
+        """Follow the next round after one has ended. Return False once the match is over."""
         if self.position.phase != "over":
             return True
         table = self._queries.load_for(self.code, self._queries.Viewer(self.users[0]))
@@ -123,7 +123,7 @@ COUNTED = ("select", "insert", "update", "delete", "with")
 
 
 def count_statements(replica: Replica) -> int:
-    """The most statements any of 40 move requests needed."""
+    """Return the largest number of statements of 40 move requests."""
     from django.db import connection
 
     clients = {user.pk: logged_in(user) for user in replica.users}
@@ -150,7 +150,7 @@ def move_request(code: str, move: str, version: int) -> tuple[str, dict[str, str
 
 
 def time_transactions(replica: Replica, moves: int) -> tuple[float, float]:
-    """Median milliseconds of `play_move`, and of bare psycopg sending the same statements to a copy of the database."""
+    """Return the median milliseconds of `play_move`, and of psycopg sending the same statements to a copy."""
     from django.db import connection
     from django.utils import timezone
 
@@ -216,7 +216,7 @@ COMMIT;
 
 
 def pgbench(games: int, seconds: int) -> float:
-    """Transactions a second of a seven-statement move transaction."""
+    """Return the transactions a second of a move transaction with seven statements."""
     place = place_for()
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
         script.write(PGBENCH)
@@ -243,7 +243,7 @@ def pgbench(games: int, seconds: int) -> float:
 
 
 def serve_and_load(replicas: list[Replica], seconds: int) -> float:
-    """Return the moves a second that the server for pages answers to clients playing as fast as they can."""
+    """Return the moves a second that the server for pages handles for clients playing as fast as possible."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -292,7 +292,7 @@ def exchange(port: int, request: bytes) -> bytes:
 
 
 def drive(replica: Replica, port: int, stop: float, counts: list[int], index: int) -> None:
-    """Play one game's moves for both people, one request after the other, until the time is up."""
+    """Play one game for both people, one request after the other, until the time is up."""
     cookies = {user.pk: cookies_of(user) for user in replica.users}
     while time.perf_counter() < stop:
         user, move, version = replica.next_move()

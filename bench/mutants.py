@@ -1,16 +1,15 @@
 """Test the tests of the rules with mutants: `python -m bench.mutants [--sample 1000] [--seed 1] [--jobs 2] [--again]`.
 
 A mutant is `games/rules` with one small change: another number, text or operator, an argument left out, a condition
-turned round. It is killed if `tests/rules` fails on it. The mutants are those that mutmut makes, of which a sample is
-drawn by a seed. The command can be stopped at any moment and continues where it was: each outcome is a line of
+inverted. It is killed if `tests/rules` fails on it. Mutmut makes the mutants, and a sample of them is drawn by a seed.
+The command can be stopped at any time and continues where it was: each outcome is a line of
 `var/mutants/seed-SEED.jsonl`. `--again` runs the survivors once more, after tests have been added.
 
 Mutmut's own runner is not used: it changes functions only, and half of the rules are tables; and it imports the rules
 before it chooses a mutant, when the tables are already built. Here each mutant is a file in a copy of the tree, and a
 process forked from one that has pytest loaded imports it and runs the tests, quick killers first.
 
-`tests/rules/survivors.toml` says in a line why a survivor changes nothing. Exits with status 1 if fewer than 95 % are
-killed.
+`tests/rules/survivors.toml` says in a line why a survivor changes nothing. Exits with 1 if fewer than 95 % are killed.
 """
 
 from __future__ import annotations
@@ -43,16 +42,16 @@ from mutmut.mutation.pragma_handling import IgnoredCode
 HERE = Path(__file__).resolve().parents[1]
 RULES = "games/rules"
 TESTS = "tests/rules"
-# What the tests need of the tree.
+# The files that the tests need.
 COPIED = (RULES, "games/__init__.py", TESTS, "tests/__init__.py", "tests/golden", "docs")
-# These two would only flatter the figure: the rulebook is prose that a test compares with docs/rules.md, and the other
-# is a list of names.
+# Left out, because these would only improve the figure: prose that a test compares with docs/rules.md, and a list of
+# names.
 LEFT_OUT = ("rulebook.py", "__init__.py")
 STATE = HERE / "var" / "mutants"
 EXPLAINED = HERE / TESTS / "survivors.toml"
 
 DEMANDED = 0.95
-# A mutant that loops for ever is killed after this many times the CPU time of the tests on the rules as they are.
+# A mutant that loops forever is killed after this many times the CPU time of the tests on the unchanged rules.
 PATIENCE = 2.5
 WALL_SECONDS = 900
 MEMORY = 3 * 2**30
@@ -92,7 +91,7 @@ class Mutant(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a mutant; `by` is the test that failed, or empty if the mutant survived."""
+    """The outcome of a mutant. `by` is the test that failed, or "" if the mutant survived."""
 
     name: str
     module: str
@@ -103,7 +102,7 @@ class Outcome(NamedTuple):
 
 
 class Module:
-    """A module of the rules and all mutations of it."""
+    """A module of the rules with all its mutations."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
@@ -114,11 +113,11 @@ class Module:
         self._digest = hashlib.sha256(self._source.encode()).hexdigest()[:16]
 
     def ids(self) -> list[str]:
-        """Return a name for each mutant, which no mutant of another version of the module has."""
+        """Return a name for each mutant. Mutants of another version of the module have other names."""
         return [f"{self.name} {self._digest} {number}" for number in range(len(self._mutations))]
 
     def mutant(self, number: int) -> Mutant:
-        """Return a mutant with its source written out, which takes a moment."""
+        """Return a mutant with its source. This is slow."""
         mutation = self._mutations[number]
         changed = self._tree.deep_replace(mutation.original_node, mutation.mutated_node)
         if not isinstance(changed, libcst.Module):
@@ -141,7 +140,7 @@ def sample(count: int, seed: str) -> dict[str, Make]:
     """Return so many mutants of the rules as they are, drawn by the seed: their names, and what makes them."""
     modules = [Module(path) for path in (HERE / RULES).glob("*.py") if path.name not in LEFT_OUT]
     every = [(module, number) for module in modules for number in range(len(module.ids()))]
-    # Drawn one by one, so that a change of one module leaves the rest of the sample, and what is known of it, as it is.
+    # Drawn one by one, so that a change of one module does not change the rest of the sample.
     drawn = sorted(every, key=lambda one: hashlib.sha256(f"{seed} {one[0].name} {one[1]}".encode()).digest())[:count]
     print(f"{len(drawn)} of {len(every)} mutants, drawn with the seed {seed}")
     return {module.ids()[number]: partial(module.mutant, number) for module, number in drawn}
@@ -165,7 +164,7 @@ class FirstFailure:
 
 
 class Workspace:
-    """A copy of what the tests need, in which one mutant at a time lives."""
+    """A copy of the files that the tests need, with one mutant at a time."""
 
     def __init__(self, number: int) -> None:
         self.cpu_seconds = resource.RLIM_INFINITY
@@ -180,7 +179,7 @@ class Workspace:
                 shutil.copy(source, target)
 
     def start(self, mutant: Mutant | None) -> int:
-        """Fork a process that runs the tests on a mutant, or on the rules as they are; returns its number."""
+        """Fork a process that runs the tests on a mutant, or on the unchanged rules. Return its PID."""
         self._answer = self._root / "answer"
         self._answer.unlink(missing_ok=True)
         if mutant is not None:
@@ -219,12 +218,12 @@ class Workspace:
     def _write(self, module: str, source: str) -> None:
         path = self._root / RULES / module
         path.write_text(source, encoding="utf-8")
-        # Python takes bytecode for fresh if the source has the same size and second of change.
+        # Python reuses bytecode if the source has the same size and modification time in seconds.
         for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
             compiled.unlink()
 
     def settle(self, mutant: Mutant | None, status: int) -> str:
-        """Put the module back; returns which test failed, or an empty text if none did."""
+        """Restore the module. Return the test that failed, or "" if none did."""
         if mutant is not None:
             self._write(mutant.module, self._unchanged)
         if os.WIFSIGNALED(status):
@@ -240,7 +239,7 @@ class Workspace:
 
 
 class Running(NamedTuple):
-    """A mutant whose tests run."""
+    """A mutant whose tests are running."""
 
     name: str
     mutant: Mutant
@@ -249,7 +248,7 @@ class Running(NamedTuple):
 
 
 def run(mutants: Mapping[str, Make], jobs: int, state: Path) -> None:
-    """Run the tests on every mutant, so many at a time, and add a line to the state for each."""
+    """Run the tests on every mutant, `jobs` at a time, and append a line for each to the state."""
     free = [Workspace(number) for number in range(jobs)]
     limit = round(PATIENCE * max(map(_check_unchanged, free))) + 5
     for workspace in free:
@@ -281,7 +280,7 @@ def run(mutants: Mapping[str, Make], jobs: int, state: Path) -> None:
 
 
 def _ended(running: dict[int, Running]) -> tuple[int, int]:
-    """Wait for a process to end, and end those that have run too long; returns its number and its status."""
+    """Wait for a process to end, and kill those that run too long. Return its PID and status."""
     while True:
         for child, (_, _, _, deadline) in running.items():
             ended, status = os.waitpid(child, os.WNOHANG)
@@ -293,7 +292,7 @@ def _ended(running: dict[int, Running]) -> tuple[int, int]:
 
 
 def _check_unchanged(workspace: Workspace) -> float:
-    """Exit if the tests fail on the rules as they are; returns the seconds of CPU time that the tests take."""
+    """Exit if the tests fail on the unchanged rules. Return the CPU seconds that the tests take."""
     _, status, used = os.wait4(workspace.start(None), 0)
     if by := workspace.settle(None, status):
         sys.exit(f"The tests fail without a mutant: {by}\n{workspace.output()}")
@@ -301,7 +300,7 @@ def _check_unchanged(workspace: Workspace) -> float:
 
 
 def outcomes(state: Path) -> dict[str, Outcome]:
-    """Return what is known of each mutant, the last line of each."""
+    """Return the last outcome of each mutant."""
     if not state.exists():
         return {}
     rows = map(json.loads, state.read_text(encoding="utf-8").splitlines())
@@ -309,7 +308,7 @@ def outcomes(state: Path) -> dict[str, Outcome]:
 
 
 def report(known: Sequence[Outcome]) -> bool:
-    """Print how many mutants were killed, by what, and the survivors; returns whether enough were."""
+    """Print how many mutants were killed, by what, and the survivors. Return True if enough were killed."""
     rows = tomllib.loads(EXPLAINED.read_text(encoding="utf-8"))["survivor"] if EXPLAINED.exists() else []
     why = {(row["module"], row["before"], row["after"]): row["why"] for row in rows}
     survivors = sorted((one for one in known if not one.by), key=lambda one: (one.module, one.line, one.after))
@@ -326,7 +325,7 @@ def report(known: Sequence[Outcome]) -> bool:
 
 
 def main() -> int:
-    """Run what has not been run yet, and report; returns the exit status."""
+    """Run the remaining mutants and report. Return the exit status."""
     parser = argparse.ArgumentParser(description="Mutation testing of the rules.")
     parser.add_argument("--sample", type=int, default=1000, help="how many mutants")
     parser.add_argument("--seed", default="1", help="which mutants")

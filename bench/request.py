@@ -1,10 +1,10 @@
-"""What a move request costs this process: CPU milliseconds and statements, through the real middleware.
+"""Measure the CPU time of a move request, through the real middleware.
 
     .venv/bin/python -m bench.request [--moves 300] [--profile]
 
-A logged-in person's move as HTMX posts it, fragment included, from the WSGI environment to the answer's bytes; and
-what it costs PostgreSQL's process that serves it. CPU time depends little on how busy the machine is. `--profile` tells
-where ours goes.
+It takes the move of a logged-in person as HTMX posts it, fragment included, from the WSGI environment to the bytes of
+the answer, and the CPU time of PostgreSQL's process. CPU time depends little on how busy the machine is. `--profile`
+shows where ours goes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bench.moves import CSRF, Replica, bench_database, cookies_of, move_request,
 
 
 def environ_of(path: str, body: bytes, cookies: str) -> dict[str, Any]:
-    """What the server hands to the application."""
+    """Return the WSGI environment of a request."""
     return {
         "REQUEST_METHOD": "POST",
         "PATH_INFO": path,
@@ -60,18 +60,18 @@ _tables = count()
 
 
 def seated() -> tuple[Replica, dict[int, str]]:
-    """A table of its own, and its people's cookies."""
+    """Create a table. Return it and the cookies of its people."""
     replica = new_replica(next(_tables))
     return replica, {user.pk: cookies_of(user) for user in replica.users}
 
 
 def cpu_of(pid: int) -> float:
-    """CPU seconds of another process so far, to the nanosecond."""
+    """Return the CPU seconds of another process so far."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 def measure(moves: int, profile: cProfile.Profile | None) -> tuple[list[float], list[float], int]:
-    """CPU seconds of each move request, here and in PostgreSQL, and the mean size of an answer."""
+    """Return the CPU seconds of each move request, here and in PostgreSQL, and the mean size of an answer."""
     from django.db import connection
 
     from nomercy.wsgi import application

@@ -1,13 +1,12 @@
 """Measure the speed of the rules: `python -m bench.rules [--seconds 5] [--against COMMIT [--factor 1.22]]`.
 
-Compares `games.rules` with RLCard's UNO and, with `--against`, with `games.rules` as it was at an older commit. Each
-side is a process of its own that plays random games of four: the legal moves are listed at every step, one of them is
-picked with Python's `random` and made with its events; dealing is included. A move picked from the list just made
-counts as validated. RLCard reuses one `Game`, as its own environment does, and its step answers with the state and its
-legal actions.
+Compares `games.rules` with RLCard's UNO and, with `--against`, with `games.rules` of an older commit. Each side is its
+own process that plays random games of four: it lists the legal moves at every step, picks one with Python's `random`
+and makes it with its events. Dealing is included. A move picked from the list just made counts as validated. RLCard
+reuses one `Game`, as its own environment does, and its step returns the state and its legal actions.
 
-The sides take turns of half a second of their own CPU time, so that a busy machine slows all of them alike. Exits with
-status 1 below the ratio to RLCard demanded here, or below `--factor` of the older commit.
+The sides take turns of half a second of CPU time, so that a busy machine slows all of them alike. Exits with 1 below
+the required ratio to RLCard, or below `--factor` of the older commit.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def serve(side: str) -> None:
 
 
 class Side:
-    """A process that plays one side, and what it has played so far."""
+    """A process that plays one side, and its results so far."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -83,7 +82,7 @@ class Side:
         self.seconds = 0.0
 
     def play(self) -> None:
-        """Have the process play for a slice of time."""
+        """Let the process play for a slice of time."""
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("the process was started without pipes")
         print(file=self._process.stdin, flush=True)
@@ -93,7 +92,7 @@ class Side:
 
     @property
     def speed(self) -> float:
-        """Moves a second of CPU time."""
+        """Return the moves a second of CPU time."""
         return self._moves / self.seconds
 
 
@@ -120,7 +119,7 @@ def checkout(commit: str) -> Iterator[Path]:
 
 
 def measure(seconds: float, against: str | None) -> dict[str, float]:
-    """Return each side's moves a second; every side plays for at least `seconds`."""
+    """Return the moves a second of each side. Each plays for at least `seconds`."""
     with ExitStack() as stack:
         roots = {OURS: (OURS, HERE), RLCARD: (RLCARD, HERE)}
         if against is not None:
@@ -133,7 +132,7 @@ def measure(seconds: float, against: str | None) -> dict[str, float]:
 
 
 def report(speeds: Mapping[str, float], bounds: Mapping[str, float]) -> bool:
-    """Print the speeds and the ratios to the other sides; returns whether no ratio is below its bound."""
+    """Print the speeds and the ratios to the other sides. Return True if all ratios reach their bounds."""
     for name, speed in speeds.items():
         print(f"{name:20} {speed:10,.0f} moves/s")
     ratios = {name: speeds[OURS] / speeds[name] for name in bounds}
@@ -143,7 +142,7 @@ def report(speeds: Mapping[str, float], bounds: Mapping[str, float]) -> bool:
 
 
 def main() -> int:
-    """Measure and print; returns the exit status."""
+    """Measure and print. Return the exit status."""
     parser = argparse.ArgumentParser(description="Speed of the rules against RLCard's UNO and against an older commit.")
     parser.add_argument("--seconds", type=float, default=5.0, help="CPU time for each side")
     parser.add_argument("--against", metavar="COMMIT", help="an older commit to compare with")

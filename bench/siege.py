@@ -1,19 +1,19 @@
-"""How fast a player moves while somebody else tries to stop the site.
+"""Measure how fast a player can move while an attacker tries to stop the site.
 
     .venv/bin/python -m bench.siege [--site run|stack|both] [--seconds 30] [--apart]
 
-Starts `script/run`, and then `script/stack`, on a database of its own, as real processes with all limits on. A player
-at 127.0.0.2 moves, first alone and then while an attacker at 127.0.0.3 does all of this at once, from one process that
-is pinned to one core:
+Starts `script/run` and then `script/stack` on their own databases, as real processes with all limits on. A player at
+127.0.0.2 moves, first alone and then while an attacker at 127.0.0.3 does all of this at once, from one process that is
+pinned to one core:
 
 - 50 requests whose bodies do not arrive, sent again as soon as they are refused;
 - 1,500 connections with half a request, opened again when they are closed;
 - 40 websockets that are cut off right after they were accepted, or ask for a table by a code of 150 characters;
 - 300 calls of the API a second, each with a new token that nobody has.
 
-With `--apart` each of the four comes from an address of its own, so that none is refused for what the others hold.
-Prints the times of the moves and their ratio, what the attacker was answered, and how much the site logged. Exits 1 if
-95 % of the moves do not take less than a second.
+With `--apart` each of the four comes from its own address, so that none is refused because of the others. Prints the
+times of the moves and their ratio, the answers to the attacker, and how much the site logged. Exits with 1 if 95 % of
+the moves take a second or more.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ IDLE: Final = 1_500
 BROKEN_SOCKETS: Final = 40
 JUNK_A_SECOND: Final = 300
 WITHIN: Final = 1.0
-"""Seconds within which 95 % of the moves must be answered."""
+"""95 % of the moves must be answered within this many seconds."""
 PACE: Final = 0.1
 """Seconds between two moves of the player."""
 PAUSE: Final = 1.0
 """Seconds until the attacker opens a connection again."""
 SETTLE: Final = 5.0
-"""Seconds that the siege has lasted when the player's moves begin to count."""
+"""Seconds of siege before the player's moves count."""
 RUN: Final = "nomercy.launcher.embedded"
 STACK: Final = "nomercy.launcher.stack"
 
@@ -66,7 +66,7 @@ STACK: Final = "nomercy.launcher.stack"
 
 
 class Attack:
-    """Everything at once, until it is stopped. `seen` counts what the site did."""
+    """All attacks at once, until it is stopped. `seen` counts the reactions of the site."""
 
     def __init__(self, host: str, port: int, origin: str, sources: Mapping[str, str]) -> None:
         """Attack from these addresses, by the kind of attack."""
@@ -93,7 +93,7 @@ class Attack:
             await asyncio.sleep(PAUSE)
 
     async def _say(self, kind: str, data: bytes) -> str:
-        """Send this, and return the status of the answer, or nothing if the connection was closed without one."""
+        """Send this. Return the status of the answer, or "" if the connection was closed without one."""
         source = (self._sources[kind], 0)
         reader, writer = await asyncio.open_connection(self._host, self._port, local_addr=source)
         try:
@@ -136,7 +136,7 @@ class Attack:
 
 
 def attack(url: str, seconds: float, sources: Mapping[str, str]) -> None:
-    """Be the attacker: what `--attack` starts. Prints what was seen, as JSON."""
+    """Run the attacker (`--attack`). Print what was seen as JSON."""
     raise_file_limit()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     address = urlsplit(url)
@@ -162,7 +162,7 @@ class Site:
 
 @contextmanager
 def running_site(module: str) -> Iterator[Site]:
-    """Run what `script/run` or `script/stack` starts, with what it says in a file."""
+    """Run what `script/run` or `script/stack` starts, with its output in a file."""
     from tests.support.ports import free_port
 
     port = free_port()
@@ -184,7 +184,7 @@ def running_site(module: str) -> Iterator[Site]:
 
 
 class Player:
-    """Moves for both people of one table after another."""
+    """Moves for both people of a table, and then of the next table."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -192,7 +192,7 @@ class Player:
         self._sit_down()
 
     def play(self, seconds: float) -> list[float]:
-        """Move for so long, and return the seconds of each move, from the connection to the end of the answer."""
+        """Move for this many seconds. Return the seconds of each move, from the connection to the end of the answer."""
         taken: list[float] = []
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -223,7 +223,7 @@ class Player:
 
 
 def besiege(module: str, seconds: float, *more: str) -> bool:
-    """Print how a player fares on this site without and with the attacker; True if well enough."""
+    """Print the times of the player without and with the attacker. Return True if they are good enough."""
     with running_site(module) as site:
         player = Player(site)
         player.play(3)  # everything is loaded

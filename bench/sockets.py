@@ -1,14 +1,14 @@
-"""So many open pages on the production processes while parts of them are killed.
+"""Keep many pages open on the production processes while some of these are killed.
 
     .venv/bin/python -m bench.sockets [--sockets 500] [--moves 40]
 
-Starts `script/stack` on a database of its own and opens so many sockets, four at each table of two people. Each does
-what an open page does: it fetches the table when told of a newer version, comes back with jitter when its socket
-closes, and polls while it is away. Then, one after another, Redis is killed, Redis hangs, and the servers for sockets
-and for pages are killed, while people go on moving. For each it prints when the last socket was back (at most 30 s),
+Starts `script/stack` on its own database and opens the sockets, four at each table of two people. Each does what an
+open page does: it fetches the table when told of a newer version, reconnects with jitter when its socket closes, and
+polls while it is disconnected. Then Redis is killed, Redis hangs, and the servers for sockets and for pages are killed,
+one after another, while people continue to move. For each fault it prints when the last socket was back (at most 30 s),
 when every page showed the newest version (at most 15 s after the last move), how many pages then differ from a fresh
-fetch (0), and how often a move had to be sent again (only when the server for pages was killed). Exits 1 if a figure is
-missed. `--sockets 2000` is the nightly form.
+fetch (0), and how often a move had to be sent again (only when the server for pages was killed). Exits with 1 if a
+bound is missed. Use `--sockets 2000` before a release.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Kill = Callable[[str, signal.Signals], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is done to which process; `again` says whether moves may have to be sent again meanwhile."""
+    """A fault and its process. `again` is True if moves may have to be sent again meanwhile."""
 
     name: str
     program: str
@@ -73,7 +73,7 @@ FAULTS: Final = (
 
 @dataclass
 class Found:
-    """The figures of one fault; times in seconds."""
+    """The figures of one fault. Times are in seconds."""
 
     name: str
     back: float
@@ -96,14 +96,17 @@ class Found:
 
 @dataclass
 class Site:
-    """The address, and one client for all fetches."""
+    """The URL of the site, and one client for all fetches."""
 
     url: str
     client: httpx.AsyncClient
     fetches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(FETCHES_AT_ONCE))
 
     async def view(self, code: str, session: str) -> dict[str, Any]:
-        """The table as this person may see it. Raises httpx.HTTPError."""
+        """Return the table as this person sees it.
+
+        :raises httpx.HTTPError:
+        """
         async with self.fetches:
             answer = await self.client.get(f"/api/v1/games/{code}", headers={"Cookie": f"session={session}"})
         view: dict[str, Any] = answer.raise_for_status().json()
@@ -112,7 +115,7 @@ class Site:
 
 @dataclass
 class Page:
-    """One open page, as static/js/live.js keeps it."""
+    """One open page that behaves like static/js/live.js."""
 
     site: Site
     code: str
@@ -158,7 +161,7 @@ class Page:
 
     @property
     def _unversioned(self) -> bool:
-        """Whether the next change may leave the version as it is: the deal of a round, a rematch."""
+        """Return True if the next change may keep the version: the deal of a round, or a rematch."""
         return self.shown.get("phase") == "over" or self.shown.get("status") != "playing"
 
     async def _catch_up(self, *, anyway: bool = False) -> None:
@@ -171,7 +174,7 @@ class Page:
 
 
 class People:
-    """Those who go on moving, at one table after another; each move is sent until it is answered."""
+    """People who move at one table after another. Each move is sent until it is answered."""
 
     def __init__(self, site: Site, tables: dict[str, list[str]], rng: random.Random) -> None:
         self.again = 0
@@ -216,7 +219,7 @@ class People:
 async def measure(
     url: str, seated: Sequence[tuple[str, str]], *, moves: int, kill: Kill, faults: Sequence[Fault] = FAULTS
 ) -> list[Found]:
-    """Open the pages, let each fault happen while people move, and give what was found of each."""
+    """Open the pages, cause each fault while people move, and return the figures of each."""
     limits = httpx.Limits(max_connections=2 * FETCHES_AT_ONCE)
     async with httpx.AsyncClient(base_url=url, timeout=30, limits=limits) as client:
         site = Site(url, client)

@@ -1,15 +1,15 @@
-"""What the clocks cost: an idle sweep over a million games, and draining those that are due.
+"""Measure the clocks: an idle sweep over a million games, and acting on those that are due.
 
     .venv/bin/python -m bench.timers [--games 1000000] [--due 10000]
 
-Each figure stands beside its baseline from the same run, on a database of its own, dropped again:
+Each figure is compared with a baseline of the same run, on a database that is dropped afterwards:
 
 - an idle sweep against the bare query for due deadlines, sent by psycopg (at most 5 ms over it);
 - games a second that one sweeper drains, with real default moves through the one `commit`, against the bare set-based
   UPDATE of the same rows' deadlines (at least 150 games/s a sweeper), and what each costs of this process's computing;
 - the slowest of the moves that people make meanwhile (under 2 s).
 
-It exits 1 if a bound is missed, or a game that was due has not been acted on.
+Exits with 1 if a bound is missed, or if a due game was not acted on.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DUE = "SELECT id FROM games_game WHERE deadline <= now() AND status = 'playing' 
 
 
 def fill(games: int) -> Any:
-    """So many games whose deadlines lie ahead, rows of the game alone; gives a table in the midst of play to copy."""
+    """Create game rows with deadlines in the future. Return a table in play to copy."""
     from django.db import connection
     from django.utils import timezone
 
@@ -65,7 +65,7 @@ def fill(games: int) -> Any:
 
 
 def make_due(table: Any, due: int) -> None:
-    """So many whole games, log and notices included, whose deadlines have passed, the last a second ago."""
+    """Create whole games, with log and notices, whose deadlines have passed, the last one a second ago."""
     from django.db import connection
     from django.utils import timezone
 
@@ -91,7 +91,7 @@ def make_due(table: Any, due: int) -> None:
 
 
 def median_ms(call: Callable[[], object], times: int = 200) -> float:
-    """The median of so many calls, after a few that warm up."""
+    """Return the median milliseconds of a call, after some to warm up."""
     taken = []
     for n in range(times + 5):
         began = time.perf_counter()
@@ -107,7 +107,7 @@ SLOWEST_MOVE: Final = 2000.0
 
 
 def missed(*, idle_ms: float, due: int, acted: int, rate: float, slowest_ms: float) -> list[str]:
-    """The bounds that these figures miss, as sentences."""
+    """Return the bounds that these figures miss, as sentences."""
     bounds = {
         f"the idle sweep took {idle_ms:.2f} ms over the bare query": idle_ms <= MOST_OVER_BARE,
         f"{due - acted} due games were not acted on": acted >= due,
@@ -118,7 +118,7 @@ def missed(*, idle_ms: float, due: int, acted: int, rate: float, slowest_ms: flo
 
 
 def idle() -> float:
-    """Milliseconds that a sweep with nothing to do takes over the bare query."""
+    """Return how many milliseconds longer an idle sweep takes than the bare query."""
     from django.utils import timezone
 
     from games.actions.sweep import sweep
@@ -131,7 +131,7 @@ def idle() -> float:
 
 
 def set_based(due: int) -> float:
-    """Rows a second of the least that any sweep must do: move the deadlines of the due games on. Rolled back."""
+    """Return the rows a second of the least work of any sweep: one UPDATE of the due deadlines. Rolled back."""
     with admin(BENCH) as bare:
         bare.execute("BEGIN")
         began = time.perf_counter()
@@ -142,7 +142,7 @@ def set_based(due: int) -> float:
 
 
 class Drained(NamedTuple):
-    """Games acted on, the seconds it took and this thread computed; and how long people's moves took meanwhile."""
+    """The number of games, the seconds and CPU seconds of the sweep, and the times of people's moves meanwhile."""
 
     games: int
     taken: float
@@ -188,7 +188,7 @@ def play(replica: Replica, done: threading.Event, waits: list[float]) -> None:
 
 
 def report(games: int, due: int) -> list[str]:
-    """Print the figures; gives the bounds that were missed."""
+    """Print the figures. Return the missed bounds."""
     from django.db import connection
 
     replicas = [new_replica(n) for n in range(PEOPLE)]

@@ -1,4 +1,4 @@
-"""The image's health check: the web process answers /healthz with 200."""
+"""The health check of the image: exit with 0 if the web process answers /healthz with 200."""
 
 import sys
 from http.client import HTTPConnection

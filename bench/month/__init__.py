@@ -1,1 +1,1 @@
-"""A month of a whole site on a fake clock: people in six time zones, the real sweep, the real mail path."""
+"""Simulate a month of a site on a fake clock: people in six time zones, with the real sweep and mail path."""

@@ -1,4 +1,4 @@
-"""What interrupts the games of the month: outages of the site, and pauses that the players agree on."""
+"""Interruptions of games: outages of the site, and pauses that the players agree on."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Clock(NamedTuple):
 
 
 def running_clocks() -> dict[int, Clock]:
-    """Return the clocks that run now, by the number of their game."""
+    """Return the clocks that run now, by the id of their game."""
     games = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None).exclude(deadline=None)
     return {
         game.pk: Clock(game.version, game.deadline, max(filter(None, (game.turn_since, game.rested_until))))
@@ -60,9 +60,9 @@ def running_clocks() -> dict[int, Clock]:
 
 
 def time_lost(outage: Outage, before: dict[int, Clock]) -> Iterator[str]:
-    """Yield a fault for each turn that did not get back what its clock ran in the outage.
+    """Yield a fault for each turn that did not get the time of the outage back.
 
-    `before` are the clocks when the outage began. Games that went on meanwhile have other turns, and are passed over.
+    `before` are the clocks when the outage began. Games that continued meanwhile have other turns, and are skipped.
     """
     after = running_clocks()
     for pk in before.keys() & after.keys():
@@ -82,7 +82,7 @@ class Pauses:
     begun: dict[int, tuple[int, timedelta | None]] = field(default_factory=dict)
 
     def visit(self, person: Person, now: datetime) -> None:
-        """Let a player who looks in ask for pauses, agree to them and end them, at each table."""
+        """Let a visiting player ask for pauses, agree to them and end them, at each table."""
         seats = person.user.seats.filter(left=False, bot="", game__status=Game.Status.PLAYING)
         for seat in seats.select_related("game").order_by("pk"):
             game, viewer = seat.game, Viewer(person.user)
@@ -93,7 +93,7 @@ class Pauses:
                 self._note_vote(pauses.ask_pause(code=game.code, viewer=viewer, now=now).game)
 
     def end_old(self, now: datetime) -> None:
-        """End the pauses that nobody has ended for too long, as the housekeeping does."""
+        """End pauses that have lasted too long, as the housekeeping does."""
         if pauses.end_old_pauses(now=now):
             for game in Game.objects.filter(pk__in=list(self.begun), paused_at=None):
                 self.events["pauses that ran out"] += 1

@@ -1,4 +1,4 @@
-"""The month itself: a queue of visits, and the beat between them, all on one fake clock."""
+"""The simulated month: a queue of visits, and the beat between them, on one fake clock."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ START: Final = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)
 """Europe and America change their clocks within the month that follows."""
 BEAT: Final = timedelta(seconds=2)
 MAIL_BEAT: Final = timedelta(seconds=5)
-"""How often a site looks for what is due, as `nomercy.celery` has it; beats at which nothing is are passed over."""
+"""How often the beat runs, as in `nomercy.celery`. Beats with nothing due are skipped."""
 PACES: Final = ("fast", "fast", "standard", "standard", "slow")
 TURN_KINDS: Final = frozenset({TURN, DEADLINE})
-"""Mails that may come in the night if the turn ends soon after it; a summary comes at the hour it was asked for."""
+"""Mails that may come at night: of a turn that ends soon after it, and a summary at its chosen hour."""
 EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothing_owed", "nobody_to_catch"})
-"""What a move may be answered because the game had moved on."""
+"""Refusals of a move that are fine, because the game has changed meanwhile."""
 
 
 @dataclass(slots=True)
 class Told:
-    """What the month was like; `faults` must stay empty."""
+    """The results of the month. `faults` must stay empty."""
 
     visits: int = 0
     lateness: list[float] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Month:
         return Person(User.objects.get(pk=user.pk), character, ZoneInfo(zone), sleeps)
 
     def run(self) -> Told:
-        """Let the month pass."""
+        """Run the month."""
         for n in range(self.games):
             self._at(START + timedelta(hours=self.rng.uniform(0, 120)), partial(self._open_table, n))
         for person in self.people:
@@ -124,7 +124,7 @@ class Month:
                 self._beat()
 
     def _fail(self, outage: Outage) -> None:
-        """Let this outage pass. Visits come later if the pages do not answer. Then all clocks must have their time."""
+        """Run this outage. Visits are delayed if pages do not answer. Then all clocks must have their time back."""
         self.now, self.worker_is_away = outage.begins, True
         self._sweep_is_alive(self.now)
         before = running_clocks()
@@ -144,9 +144,9 @@ class Month:
 
     @contextmanager
     def _one_machine(self) -> Iterator[None]:
-        """Nobody has a page open, and the worker hears only what the sweep asks: whatever is due it must find.
+        """Nobody has an open page, and workers get only what the sweep sends, so the sweep must find all that is due.
 
-        The fake clock is the database's too.
+        The database uses the fake clock, too.
         """
         with (
             patch.object(rows, "skew_between", lambda asked_at, moment: timedelta()),
@@ -157,7 +157,7 @@ class Month:
             yield
 
     def _next_tick(self) -> datetime:
-        """The next beat at which anything is due; beats at which nothing is are passed over."""
+        """Return the time of the next beat at which anything is due."""
         running = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None)
         due = running.aggregate(clock=Min("deadline"), bots=Min("wake_at"), reminder=Min("remind_at"))
         windows = Hand.objects.filter(round__game__in=running, round_id=F("round__game__round_id"))
@@ -168,7 +168,7 @@ class Month:
         return min(self._raster(clocks, BEAT) or hour, self._raster(mails, MAIL_BEAT) or hour, hour)
 
     def _raster(self, moments: Iterable[datetime | None], step: timedelta) -> datetime | None:
-        """The first step of the month after now at which one of these moments has come."""
+        """Return the first beat after now at which one of these moments has come."""
         soonest = min((moment for moment in moments if moment is not None), default=None)
         if soonest is None:
             return None
@@ -176,11 +176,11 @@ class Month:
         return START + steps * step
 
     def _sweep_is_alive(self, at: datetime) -> None:
-        """The beats passed over would have said so."""
+        """Store a sign of life of the sweep, as the skipped beats would have done."""
         Heartbeat.objects.filter(pk=1).update(at=at)
 
     def _beat(self) -> None:
-        """One run of what beat starts: the sweep, the bots it asks for, and now and then reminders and mails."""
+        """Run what the beat starts: the sweep, the bots it asks for, and at times reminders and mails."""
         late = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None, deadline__lte=self.now)
         self.told.lateness += [(self.now - game.deadline).total_seconds() for game in late if game.deadline]
         self._sweep_is_alive(self.now - BEAT)
@@ -195,7 +195,7 @@ class Month:
             self._look_into_the_night()
 
     def _sweep(self) -> None:
-        """Let the clocks act, and the bots that they ask for."""
+        """Let the clocks act, and the bots that they wake."""
         swept = sweep.sweep(clock=lambda: self.now)
         if swept.failed:
             self.told.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")
@@ -205,7 +205,7 @@ class Month:
             bot_turn.play_bots(game_id=game_id, clock=lambda: self.now, rng=self.rng)
 
     def _follow_rest(self) -> None:
-        """Run the tasks that were asked for when vacations began or ended."""
+        """Run the tasks that were queued when vacations began or ended."""
         while self.rested:
             user_id, after = self.rested.pop()
             quiet_hours.follow_rest(user_id=user_id, now=self.now, after=after)
@@ -233,7 +233,7 @@ class Month:
         self.told.events["vacations begun"] += 1
 
     def _visit(self, person: Person) -> None:
-        """Look in: take seats back from bots, vote on pauses, then play where it is this person's turn."""
+        """Visit the site: take seats back from bots, vote on pauses, and play the turns of this person."""
         if not person.present(self.now, START):
             return
         self.told.visits += 1
@@ -242,7 +242,7 @@ class Month:
             pauses.take_seat_back(code=code, viewer=Viewer(person.user), now=self.now)
             self.told.events["seats taken back"] += 1
         self.pauses.visit(person, self.now)
-        for _ in range(3):  # a turn may come round again at once
+        for _ in range(3):  # the same person may be on turn again at once
             for game in lists.waiting_for(person.user):
                 self._play(person, game)
 
@@ -278,7 +278,7 @@ class Month:
         return str(move or next(move for move in legal if move.kind != "catch"))
 
     def _read_mail(self) -> None:
-        """Whoever got a mail may look in soon after; mail that comes in the night is counted."""
+        """Receivers of mails may visit soon after. Mails at night are counted."""
         taken = self.server.taken
         for envelope in taken[self._mails :]:
             person = self._by_address[envelope.rcpt_tos[0]]
@@ -293,15 +293,15 @@ class Month:
         self._mails = len(taken)
 
     def _is_pressed(self, person: Person) -> bool:
-        """Whether a turn of this person's ends so soon after the night that it cannot wait for the morning."""
+        """Return True if a turn of this person ends so soon after the night that its mail cannot wait."""
         morning = person.user.rest.quiet_end(self.now)
         return lists.waiting_for(person.user).filter(deadline__lt=morning + recheck.NEAR).exists()
 
     def _look_into_the_night(self) -> None:
         """Note as faults the deadlines in their player's night.
 
-        Two may lie there: one that the nights of its turn have given all they may, and one that was near when the
-        player changed the quiet hours, or travelled to another zone.
+        Two are allowed there: one that quiet hours have moved as far as they may, and one that was near when the player
+        changed the quiet hours or the time zone.
         """
         cap = int(LONGEST_QUIET.total_seconds())
         running = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False, quiet_given__lt=cap)
@@ -322,7 +322,7 @@ class Month:
                 self.told.faults.append(f"{game.code} is stuck: {game.status}, due {due}")
 
     def summary(self) -> Iterator[str]:
-        """The figures, a line each."""
+        """Yield the figures, one a line."""
         states = Counter(Game.objects.values_list("status", flat=True))
         texts = Move.objects.values_list("text", "seat")
         by_clock = sum(text.startswith("clock ") for text, _ in texts)

@@ -1,4 +1,4 @@
-"""Who plays: where they live, when they look in, and how reliable they are."""
+"""The people of the month: their time zones, visits and reliability."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ RISE: Final = time(7, 0)
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """How somebody plays. `visits` a day while awake, each missed with the chance `skips`.
+    """How somebody plays. They visit `visits` times a day while awake, and skip each with the probability `skips`.
 
-    `away` is the first day and the number of days of a journey, which is a vacation if `says_so`; `automatic` lets
-    vacation be taken instead of misses. `resigns` is the chance of giving a game up, per visit. After the day `gone`
-    this person never comes back. `answers` is the chance that a mail brings one to the site within two hours.
+    `away` is the first day and the number of days of a journey, which is a vacation if `says_so`. `automatic` takes
+    vacation instead of missing turns. `resigns` is the probability of resigning at a visit. After the day `gone` they
+    never come back. `answers` is the probability that a mail makes them visit within two hours.
     """
 
     name: str
@@ -57,20 +57,20 @@ CHARACTERS: Final = (
 
 @dataclass(slots=True)
 class Person:
-    """One of them, with an account."""
+    """A person with an account."""
 
     user: User
     character: Character
     zone: ZoneInfo
     sleeps: bool
-    """Whether the quiet hours are set; the others leave the whole day to the clock."""
+    """Whether this person has set quiet hours."""
 
     def awake(self, now: datetime) -> bool:
         local = now.astimezone(self.zone).time()
         return RISE <= local < BED
 
     def present(self, now: datetime, start: datetime) -> bool:
-        """Whether this person can look in at all: awake, not on a journey, and not gone for good."""
+        """Return True if this person can visit: awake, not on a journey, and not gone."""
         day, character = (now - start).days, self.character
         if character.gone is not None and day >= character.gone:
             return False
@@ -79,7 +79,7 @@ class Person:
         return self.awake(now)
 
     def visits_of_day(self, day: datetime, rng: random.Random) -> list[datetime]:
-        """When this person looks in on the local day that begins next after `day`."""
+        """Return the times of this person's visits on the next local day after `day`."""
         morning = datetime.combine(day.astimezone(self.zone).date(), RISE, self.zone)
         waking = (datetime.combine(morning.date(), BED, self.zone) - morning).total_seconds()
         times = [morning + timedelta(seconds=rng.uniform(0, waking)) for _ in range(self.character.visits)]

@@ -1,4 +1,4 @@
-"""The mails of the month: taken by a real SMTP server, parsed, looked at, and every link of theirs followed."""
+"""The mails of the month: a real SMTP server receives them, and they are parsed, checked, and all links followed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.support.mail import MailServer, serve, text_of
 
 HREF = re.compile(r'href="(https?://[^"]+)"')
 TOGETHER = 100
-"""So many links are opened between two looks at what is stored."""
+"""How many links are opened between two checks of the database."""
 BARE = re.compile(r"https?://[^\s<>\"]+")
 
 
 @contextmanager
 def mail_server() -> Iterator[MailServer]:
-    """A mail server on this machine that Django sends to while the block runs."""
+    """Run a mail server on this machine that Django sends to during the block."""
     server = MailServer()
     controller = serve(server)
     try:
@@ -43,7 +43,7 @@ def mail_server() -> Iterator[MailServer]:
 
 
 def faults_in(mails: list[EmailMessage]) -> list[str]:
-    """What is wrong with the mails themselves: sent twice, unreadable, or without a way to stop them."""
+    """Return the faults of the mails: sent twice, unreadable, or without a way to stop them."""
     faults = [f"sent {n} times: {name}" for name, n in Counter(mail["Message-ID"] for mail in mails).items() if n > 1]
     for mail in mails:
         parts = [part.get_content_type() for part in mail.walk()]
@@ -59,7 +59,7 @@ def faults_in(mails: list[EmailMessage]) -> list[str]:
 
 
 def links_in(mail: EmailMessage) -> set[str]:
-    """Every address of ours in both forms of a mail and in its headers."""
+    """Return all links to the site in both parts of a mail and in its headers."""
     found = [
         *HREF.findall(text_of(mail, "html")),
         *BARE.findall(text_of(mail)),
@@ -69,12 +69,12 @@ def links_in(mail: EmailMessage) -> set[str]:
 
 
 def follow(mails: list[EmailMessage]) -> tuple[int, list[str]]:
-    """Open every link of these mails once, as a scanner does: not logged in. Gives their number and what went wrong."""
+    """Open every link of these mails once without a log-in, as a scanner does. Return their number and the faults."""
     scanner = Client(headers={"host": urlsplit(settings.SITE_URL).netloc})
     links, faults = sorted(set().union(*(links_in(mail) for mail in mails))), []
     for first in range(0, len(links), TOGETHER):
         before = _stored()
-        # The mails of a month are read within a minute here: each network opens no more than people would.
+        # A month of mails is read within a minute here, so the requests come from many networks.
         address = str(ip_address("10.0.0.0") + first // TOGETHER)
         for link in links[first : first + TOGETHER]:
             target = urlsplit(link)
