@@ -168,7 +168,7 @@ def _is_logged_in(user: User, data: Mapping[str, str]) -> bool:
 
 
 def logged_in_by(session: SessionBase) -> User | None:
-    """Return the user of this session, or None for a visitor or an invalid log-in. Runs one query."""
+    """Return the user of this session, or None for a visitor or an invalid log-in. Runs two queries at most."""
     number = str(session.get(SESSION_KEY, ""))
     user = User.objects.filter(pk=int(number)).first() if number.isdecimal() else None
     data = {name: str(session.get(name, "")) for name in (SESSION_KEY, HASH_SESSION_KEY)}

@@ -62,7 +62,7 @@ RUN: Final = "nomercy.launcher.embedded"
 STACK: Final = "nomercy.launcher.stack"
 
 
-# The attacker, a process of its own
+# The attacker, which is a separate process
 
 
 class Attack:

@@ -104,7 +104,7 @@ def _unless_it_fails(ask: Callable[[], str]) -> str:
 
 
 def migrated() -> bool:
-    """Whether the database has every migration of this release. A yes stays true and is remembered: asking is slow."""
+    """Return True if the database has all migrations of this release. Cached once true, because the check is slow."""
     if not _known_to_be_migrated:
         executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):

@@ -16,7 +16,7 @@ class GroupsOnly(RedisPubSubLoopLayer):  # type: ignore[misc]  # channels_redis 
         self.channels.pop(channel, None)
 
 
-class GroupLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # likewise
+class GroupLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_redis has no types
     """Channels' Redis pub/sub layer with `GroupsOnly` for each event loop."""
 
     def forget(self, channel: str) -> None:

@@ -58,7 +58,7 @@ class Told:
 
 
 class Month:
-    """So many games, with a person for every second seat of a person."""
+    """A month with a number of games, and half as many people as seats for people."""
 
     def __init__(self, *, games: int, days: int, seed: int, server: MailServer) -> None:
         self.days, self.games, self.server = days, games, server

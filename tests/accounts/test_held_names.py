@@ -32,7 +32,7 @@ from tests.support.web import at_once
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 SIGN_UP = {"password1": "a long way to Bergen", "password2": "a long way to Bergen"}
 ALIKE = "\u0430\u04cf\u0456\u0441\u0435"
-"""Alice in Cyrillic letters alone, which no rule about scripts refuses."""
+"""Alice in Cyrillic letters only, so that no rule about scripts refuses it."""
 REASON = "Their name at the table"
 
 

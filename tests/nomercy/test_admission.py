@@ -173,7 +173,7 @@ def test_the_limits_of_an_address_can_be_raised_and_removed(settings: Settings, 
         app.hold.set()
 
 
-def test_a_client_that_hangs_up_in_its_body_leaves_nothing() -> None:
+def test_a_client_that_hangs_up_during_its_body_is_forgotten() -> None:
     app = App()
     with serving_app(app, SHORT) as port:
         with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The limits of the proxies in front are those of the servers behind them, and the docs say the same."""
+"""Proxies have the same limits as the servers behind them, and the docs state them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NGINX = OPERATIONS.partition("```nginx")[2].partition("```")[0]
 
 
 def number(pattern: str, text: str) -> int:
-    """The one number that the pattern finds, however often."""
+    """Return the number that the pattern finds. All matches must be equal."""
     (found,) = set(re.findall(pattern, text))
     return int(found)
 

@@ -117,7 +117,7 @@ def test_a_broken_pg_config_is_skipped(install: Install, tmp_path: Path) -> None
         (AUTO, OURS, [THEIRS], {"15": OLD, "18": NEW}, [OURS]),
         (AUTO, None, [Programs(SYSTEM, OLD, 18, 7)], {"18": NEW}, [Programs(SYSTEM, OLD, 18, 7)]),
         (SYSTEM, OURS, [Programs(SYSTEM, OLD, 17, 1), THEIRS], {"15": OLD}, [THEIRS]),
-        # POSTGRES begins with a folder of its own beside data that the other source can read.
+        # POSTGRES starts with a new folder if only the other source can read the data.
         (SYSTEM, OURS, [THEIRS], {"18": NEW}, [THEIRS]),
         (WHEEL, OURS, [THEIRS], {"15": OLD}, [OURS]),
     ],
