@@ -310,10 +310,19 @@ CSRF = "b" * 32
 
 
 def cookies_of(user: Any) -> str:
+    """Return the cookies of a browser where this person is logged in and has played before."""
     from django.conf import settings
+    from django.core import signing
 
-    session = logged_in(user).cookies[settings.SESSION_COOKIE_NAME].value
-    return f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={CSRF}"
+    from games.web import browser_marks
+
+    marks = signing.get_cookie_signer(salt=browser_marks.COOKIE + browser_marks.SALT)
+    cookies = {
+        settings.SESSION_COOKIE_NAME: logged_in(user).cookies[settings.SESSION_COOKIE_NAME].value,
+        settings.CSRF_COOKIE_NAME: CSRF,
+        browser_marks.COOKIE: marks.sign("bench"),
+    }
+    return "; ".join(f"{name}={value}" for name, value in cookies.items())
 
 
 def request_bytes(path: str, body: str, cookies: str, port: int) -> bytes:
@@ -343,14 +352,14 @@ def report(arguments: argparse.Namespace, replicas: list[Replica]) -> None:
     from django.db import connection
 
     statements = count_statements(replicas[0])
-    print(f"statements a move request: {statements} (at most 13)")
+    print(f"statements a move request: {statements} (at most 12)")
     ours, bare = time_transactions(replicas[1], arguments.moves)
     print(f"transaction: {ours:.2f} ms, bare psycopg {bare:.2f} ms, ratio {ours / bare:.2f} (at most 3.0, goal 1.5)")
     moves = serve_and_load(replicas[2:], arguments.seconds)
     transactions = pgbench(2, arguments.seconds)
     ratio = moves / transactions
     print(f"over HTTP: {moves:.0f} moves/s, pgbench {transactions:.0f} transactions/s, ratio {ratio:.3f}")
-    print("(at least 0.10, goal 0.22)")
+    print("(at least 0.10, goal 0.26)")
     connection.close()
 
 

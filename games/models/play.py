@@ -81,7 +81,9 @@ class Move(models.Model):
     unique for each seat. `by_bot` is True if a bot made the move for the owner of the seat.
     """
 
-    game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="moves")
+    game = models.ForeignKey(
+        Game, on_delete=models.CASCADE, related_name="moves", db_index=False
+    )  # both constraints begin with it
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="moves")
     n = models.PositiveIntegerField()
     seat = models.PositiveSmallIntegerField()

@@ -54,16 +54,19 @@ class NewNotice:
     text: str = ""
 
 
-# Inserts the new notices, and drops the mover's waiting ones at this table. Guests get no rows for mail, because they
-# have no address. What a person has switched off is stored as dropped, so that they can see why nothing came.
+# Inserts the new notices, drops the mover's waiting ones at this table, and marks those shown as read. Guests get no
+# rows for mail, because they have no address. What a person has switched off is stored as dropped, so that they can see
+# why nothing came. The kind is compared by `array_position`: with `= ANY` the planner, as long as it has no statistics,
+# takes the index `notice_once`, and a move of a long game reads all notices of its player there.
 _WRITE: Final = """
 WITH settled AS (
-    UPDATE games_notice SET state = 'dropped', reason = %(reason)s, since = %(now)s
-    WHERE user_id = %(mover)s AND game_id = %(game)s AND kind = ANY(%(settled)s) AND state = 'waiting'
-), seen AS (
-    UPDATE games_notice SET read_at = %(now)s
-    WHERE user_id = %(mover)s AND game_id = %(game)s AND kind = ANY(%(settled)s)
-      AND channel = 'site' AND state = 'sent' AND read_at IS NULL
+    UPDATE games_notice SET
+        state = CASE state WHEN 'waiting' THEN 'dropped' ELSE state END,
+        reason = CASE state WHEN 'waiting' THEN %(reason)s ELSE reason END,
+        since = CASE state WHEN 'waiting' THEN %(now)s ELSE since END,
+        read_at = CASE state WHEN 'sent' THEN %(now)s ELSE read_at END
+    WHERE user_id = %(mover)s AND game_id = %(game)s AND array_position(%(settled)s::text[], kind::text) IS NOT NULL
+      AND (state = 'waiting' OR (channel = 'site' AND state = 'sent' AND read_at IS NULL))
 )
 INSERT INTO games_notice
     (user_id, game_id, version, kind, channel, mark, text, state, reason, created_at, due_at, since, tries)

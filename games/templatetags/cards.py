@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 from django import template
-from django.template import loader
+from django.template import Context, Engine
 from django.utils.safestring import SafeString, mark_safe
 
 from games.render import faces
@@ -53,4 +53,6 @@ def fragment(name: str, **values: Hashable) -> str:
 
 @lru_cache(maxsize=8192)
 def _fragment(name: str, **values: Hashable) -> str:
-    return loader.get_template(name).render(dict(values))
+    # Numbers are written as they are, like in the rest of a game page: to format them takes as long as everything else.
+    context = Context(values, use_l10n=False)
+    return Engine.get_default().get_template(name).render(context)

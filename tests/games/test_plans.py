@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -20,6 +20,8 @@ from games import queries
 from games.actions.play import play_move
 from games.actions.sweep import sweep
 from games.models import Game, Move, Seat, TableEvent
+from games.models.notices import SITE, Notice
+from games.notices.kinds import TURN
 from games.queries import Viewer, due_bots, front_page, lists
 from games.staff import auto_reports
 from games.staff.log import notes_of
@@ -184,6 +186,49 @@ def test_many_abandoned_games_do_not_slow_the_search_for_due_bots(alice: User, m
             plan = cursor.fetchone()[0][0]["Plan"]
         read = {name: rows_read(plan, name) for name in ("games_game", "games_seat")}
         assert max(read.values()) <= 10 * 10, (query["sql"], read)
+
+
+@pytest.mark.parametrize("analyzed", [False, True], ids=["without statistics", "with statistics"])
+def test_a_move_of_a_long_game_reads_no_more_rows(alice: User, bob: User, analyzed: bool) -> None:
+    connection.close()  # a connection that has kept no plans
+    now, long, short, *others = timezone.now(), *(table_at(TWO_HANDS, [alice, bob]) for _ in range(2 + USES))
+    for table in others:  # while there are hardly any rows
+        play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=now, token="mine")
+    moves, made = range(1, 501), {"game": long.game}
+    Game.objects.filter(pk=long.game.pk).update(version=len(moves))
+    Move.objects.bulk_create(
+        Move(**made, round=long.started.round, n=n, seat=0, text="draw", at=now, token=f"t{n}") for n in moves
+    )
+    Notice.objects.bulk_create(
+        Notice(**made, user=alice, version=n, kind=TURN, channel=SITE, state="dropped", **dict.fromkeys(WHEN, now))
+        for n in moves
+    )
+    Notice.objects.create(**made, user=alice, version=501, kind=TURN, channel=SITE, **dict.fromkeys(WHEN, now))
+    if analyzed:
+        analyze()
+    read = {}
+    for table, version in ((short, 0), (long, len(moves))):
+        with transaction.atomic():
+            before = rows_fetched()
+            play_move(
+                code=table.game.code, viewer=Viewer(alice), text="play r5", version=version, now=now, token="mine"
+            )
+            read[version] = rows_fetched() - before
+    assert Notice.objects.get(version=501, user=alice).state == "dropped"
+    assert read[len(moves)] <= read[0] + 3
+
+
+WHEN: Final = ("created_at", "due_at", "since")
+
+
+def rows_fetched() -> int:
+    """Return how many rows of moves and notices this transaction has fetched so far."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_xact_user_tables"
+            " WHERE relname IN ('games_move', 'games_notice')"
+        )
+        return int(cursor.fetchone()[0])
 
 
 def executed_plans(read: Callable[[], object]) -> list[dict[str, Any]]:
