@@ -1,4 +1,4 @@
-"""A real site and a real browser: the embedded server with sockets and bots, on the test database, and Chromium.
+"""Fixtures with a running site and Chromium: the embedded server with sockets and bots, on the test database.
 
 With `NOMERCY_STACK=1` the site is `script/stack`: the two servers, worker, beat and Redis as processes of their own.
 """
@@ -46,7 +46,7 @@ REFUSALS = tuple(
     for report in ("the server responded with a status of", "Response Status Error Code")
     for status in (400, 403, 404, 409, 422)
 )
-"""Chromium reports every answer of 400 and up as an error, HTMX what it does not show; these are for people."""
+"""Errors that Chromium and HTMX log for refusals, which are expected."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -100,7 +100,7 @@ def _others(cursor: CursorWrapper) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def server(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Server]:
-    """A running site. One a module, so that nothing of it lives on beside other tests."""
+    """A running site. Each module has its own, so that nothing of it runs beside other tests."""
     with django_db_blocker.unblock(), stack(LOG_LEVEL="WARNING") if STACK else _embedded() as running:
         yield running
 
@@ -152,7 +152,7 @@ def browser(chromium: Path, django_db_setup: None) -> Iterator[Browser]:
 
 
 class Visitors:
-    """Opens browsers for people, and collects what these browsers complain of."""
+    """Opens browsers for users and collects the errors that they log."""
 
     def __init__(self, browser: Browser, site: str) -> None:
         self.complaints: list[str] = []
@@ -161,7 +161,7 @@ class Visitors:
         self._contexts: list[BrowserContext] = []
 
     def __call__(self, user: User | None = None, **options: Any) -> Page:
-        """A page in a fresh browser, logged in as this person; the options are those of a Playwright context."""
+        """Return a page in a new browser, logged in as this user. Takes the options of a Playwright context."""
         context = self._browser.new_context(base_url=self._site, **options)
         context.set_default_timeout(60_000)
         self._contexts.append(context)
@@ -173,7 +173,7 @@ class Visitors:
         return context.new_page()
 
     def _console(self, message: ConsoleMessage) -> None:
-        # A violation of the content security policy is reported as an error, too.
+        # Violations of the content security policy are logged as errors too.
         if message.type == "error" and not any(refusal in message.text for refusal in REFUSALS):
             self.complaints.append(f"{message.location['url']}: {message.text}")
 
@@ -184,7 +184,7 @@ class Visitors:
 
 @pytest.fixture
 def new_page(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
-    """`new_page(alice)` is a page in Alice's browser; a test fails if any browser logs an error."""
+    """Open a page in a user's browser: `new_page(alice)`. The test fails if any browser logs an error."""
     visitors = Visitors(browser, site)
     yield visitors
     visitors.leave()

@@ -1,4 +1,4 @@
-"""The pages worth looking at, each with how to get there."""
+"""The pages that the layout and accessibility tests open, each with the way to get there."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ STACK: Final[Mapping[str, Any]] = {
 
 @dataclass(slots=True)
 class Cast:
-    """The people, and the games they need to be seen at."""
+    """The users and the games that the pages show."""
 
     alice: User
     bob: User
@@ -63,14 +63,14 @@ class Cast:
         return self.alice if place.logged_in else None
 
     def table(self, position: Mapping[str, Any], **fields: Any) -> Table:
-        """Alice at seat 0 of four, with hours to think."""
+        """Return a table of four with Alice at seat 0 and hours left for her turn."""
         deadline = timezone.now() + timedelta(hours=14, minutes=5)
         return table_at(position, [self.alice, self.bob, self.charlie, self.mo], **{"deadline": deadline, **fields})
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page, and how a browser gets there."""
+    """A page, and the function that opens it."""
 
     name: str
     open: Callable[[Page, Cast], object]
@@ -138,7 +138,7 @@ def _move_seats(page: Page, cast: Cast) -> None:
 
 
 def _confirmed(url: str) -> Callable[[Page, Cast], object]:
-    """Where one comes after the password is asked once more."""
+    """Open a page that asks for the password again first."""
 
     def confirm(page: Page, cast: Cast) -> None:
         page.goto(f"/accounts/reauthenticate/?next={url}")

@@ -1,4 +1,4 @@
-"""The account page in a browser: the zone one is in comes first."""
+"""Account pages in a browser: the time zone of the browser, and the focus after errors."""
 
 from __future__ import annotations
 

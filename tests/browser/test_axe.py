@@ -1,4 +1,4 @@
-"""axe finds nothing on any page: light on a phone, dark on a desktop."""
+"""axe finds no violations on any page: light on a phone, dark on a desktop."""
 
 from __future__ import annotations
 

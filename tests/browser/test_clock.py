@@ -1,4 +1,4 @@
-"""Clocks in browsers: a pause by consent, resigning, a seat taken back, and the clock acting before one's eyes."""
+"""Clocks in browsers: pauses, resigning, taking a seat back, and a clock that plays on an open page."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_page_is_fetched_again_after_the_computer_slept(
     page = new_page(alice)
     page.add_init_script(WRONG_CLOCK % 0)
     looks = re.compile(r"[?&]since=")
-    with page.expect_response(looks):  # with one each page begins, and the next would come after a minute
+    with page.expect_response(looks):  # every page starts with one; the next would come a minute later
         page.goto(f"/games/{table.game.code}/")
     with page.expect_response(looks, timeout=20_000):
         page.evaluate("window.wrongBy = 3600000")

@@ -1,4 +1,4 @@
-"""Every page fits its window, from the narrowest phone on; `NOMERCY_SCREENSHOTS=folder` keeps a picture of each."""
+"""Every page fits its window, down to the narrowest phone. `NOMERCY_SCREENSHOTS=folder` stores screenshots."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_no_page_scrolls_sideways(new_page: Callable[..., Page], cast: Cast, pla
 
 
 def take_pictures(page: Page, name: Path) -> None:
-    """The whole page in both colour schemes: `home-390-dark.png`."""
+    """Take a screenshot of the whole page in both colour schemes, like `home-390-dark.png`."""
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         page.screenshot(path=f"{name}-{scheme}.png", full_page=True)
@@ -54,7 +54,7 @@ def take_pictures(page: Page, name: Path) -> None:
 def test_the_height_of_the_table_does_not_depend_on_the_top_cards_name(
     new_page: Callable[..., Page], cast: Cast, width: int
 ) -> None:
-    """Else the hand moves between two turns."""
+    # Otherwise the hand would move between two turns.
     page = new_page(cast.alice)
     page.set_viewport_size({"width": width, "height": 800})
     heights = set()

@@ -1,4 +1,4 @@
-"""A table fills up before one's eyes."""
+"""Lobbies in browsers, invitation links, and the end of a game on the front page."""
 
 from __future__ import annotations
 

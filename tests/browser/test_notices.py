@@ -1,4 +1,4 @@
-"""The bell and what one wants to be told, by mouse, with JavaScript and without."""
+"""The bell and the notice settings in a browser, with JavaScript and without."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.browser.places import MANY, Cast
 
 
 def news(cast: Cast, text: str) -> str:
-    """Something happens to Alice at a table, and is shown; gives the table's code."""
+    """Give Alice a notice about a table, and return the table's code."""
     table = cast.table({**MANY, "turn": 1})
     player_notices.write(table.game, [player_notices.NewNotice(cast.alice.pk, "caught", text)], now=timezone.now())
     outbox.deliver(clock=timezone.now)

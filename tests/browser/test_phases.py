@@ -1,4 +1,4 @@
-"""The title, the heading and what is read out agree, whatever state a game is in."""
+"""Title, heading and announcements of a page agree in every state of a game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HANDS = [["r5", "W6", "b2"], ["r4", "W6", "g3"]]
 
 
 def agrees(page: Page, heading: str, *, urgent: str = "") -> None:
-    """The page is headed so, its title says the same, and nothing else stands in the urgent live region."""
+    """Check that heading and title say this, and that the urgent live region holds `urgent` or nothing."""
     expect(page.locator("#headline")).to_contain_text(heading)
     told = page.locator("#headline").inner_text()
     assert page.title().removeprefix("(1) ") == f"{told} · No Mercy"

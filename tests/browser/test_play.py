@@ -1,4 +1,4 @@
-"""People play in a real browser: by mouse, by keyboard, without scripts, and against each other."""
+"""Whole games in a browser: by mouse, by keyboard, without scripts, and between two people."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ NewPage = Callable[..., Page]
 
 MOST_MOVES: Final = 400
 SOON: Final = 1000
-"""Milliseconds within which a move shows on everybody else's page."""
+"""Milliseconds until a move is shown on all other pages."""
 
 
 def against_bots(user: User) -> Game:
-    """A single round against two bots that move at once."""
+    """Start a single round against two bots that move at once."""
     options = lobby.TableOptions(players=3, bots=2, bot="careful", bot_pause=0)
     return lobby.create_table(user=user, options=options, now=timezone.now()).game
 
@@ -42,7 +42,7 @@ def version(page: Page) -> int:
 
 
 def focused(page: Page) -> str:
-    """The id of the element that has the focus, or its name."""
+    """Return the id of the focused element, or its tag name."""
     name: str = page.evaluate("document.activeElement.id || document.activeElement.tagName")
     return name
 
@@ -56,14 +56,14 @@ def over(page: Page) -> Locator:
 
 
 def wait_for_me(page: Page) -> bool:
-    """Wait until this person must move; False once the game is over."""
-    # Three bots may finish the round among themselves, a page a move.
+    """Wait until this person must move, and return True; return False once the game is over."""
+    # The bots may finish the round among themselves, with an update for each move.
     expect(my_turn(page).or_(over(page)).first).to_be_visible(timeout=60_000)
     return not over(page).is_visible()
 
 
 def first_choice(page: Page) -> Locator:
-    """What to press now: the chooser's first answer, a card that fits, or the draw button."""
+    """Return what to click next: the first choice of a chooser, a playable card, or the draw button."""
     for selector in ("#chooser .swatch", "#hand-cards .card:not([aria-disabled])", "#play-drawn"):
         if page.locator(selector).count():
             return page.locator(selector).first
@@ -71,7 +71,7 @@ def first_choice(page: Page) -> Locator:
 
 
 def press(page: Page) -> None:
-    """Press the first choice. Choose again if the page was renewed between the look and the click."""
+    """Click the first choice. Choose again if the page was updated before the click."""
     for _ in range(10):
         try:
             first_choice(page).click(timeout=6_000)
@@ -82,7 +82,7 @@ def press(page: Page) -> None:
 
 
 def after(page: Page, do: Callable[[], object]) -> None:
-    """Do something, and wait until the page shows what came of it: a new version, or a chooser."""
+    """Do something, and wait until the page shows the result: a new version, or a chooser."""
     before, chose = version(page), page.locator("#chooser").count()
     do()
     page.wait_for_function(
@@ -120,7 +120,7 @@ def test_a_person_plays_a_whole_game_by_mouse(new_page: NewPage, alice: User) ->
 
 
 def to_the_hand(page: Page) -> None:
-    """Tab until the hand has the focus."""
+    """Press Tab until the hand has the focus."""
     for _ in range(40):
         if page.evaluate("document.activeElement.closest('#hand-cards') !== null"):
             return
@@ -129,9 +129,9 @@ def to_the_hand(page: Page) -> None:
 
 
 def press_a_choice(page: Page) -> None:
-    """Answer the chooser by its key, else play the first card that fits, else draw: all from the list rendering."""
+    """Answer the chooser by its key, or play the first playable card, or draw. Uses the hand as a list."""
     if page.locator("#chooser").count():
-        # After a move of one's own the focus stands in the chooser; a roulette of another's does not steal it.
+        # The player's own move focuses the chooser. A roulette of another player does not.
         page.keyboard.press("Enter" if focused(page).startswith("choose-") else "b")
         return
     to_the_hand(page)
@@ -250,7 +250,7 @@ def test_an_unplayable_card_gives_the_reason_and_its_rule(new_page: NewPage, ali
     table = two_at_a_table(alice, bob)
     page = new_page(alice)
     open_game(page, table.game)
-    page.locator("#card-2").click(force=True)  # Playwright takes aria-disabled for disabled
+    page.locator("#card-2").click(force=True)  # Playwright treats aria-disabled as disabled
     expect(page.locator("#refusal")).to_contain_text("Blue 2 does not match Red 3.")
     expect(page.locator("#refusal a")).to_have_attribute("href", "/rules/#TURN-2")
     expect(page.locator("#live-assertive")).to_contain_text("Blue 2 does not match")
@@ -304,7 +304,7 @@ def test_shortcuts_can_be_turned_off(new_page: NewPage, alice: User, bob: User) 
     page.locator("#headline").focus()
     page.keyboard.press("c")
     page.keyboard.press("Space")
-    shows(page, 1)  # the space bar is no letter
+    shows(page, 1)  # the space bar still works, because it is not a letter
     expect(page.locator("#live-polite")).not_to_contain_text("Red 3.")
 
 
@@ -325,7 +325,7 @@ def test_a_page_without_a_socket_finds_moves_by_polling(new_page: NewPage, alice
 def test_an_open_page_shows_the_next_deal_and_a_rematch_request(
     new_page: NewPage, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The process that saved the last move died before it dealt: somebody else deals a moment later.
+    # The process died after it saved the last move and before it dealt, so the sweep deals.
     monkeypatch.setattr(play, "_next_round", lambda table, now: table)
     monkeypatch.setattr(announce, "wake_bots", lambda game_id, wake_at: None)
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=1000)
@@ -342,7 +342,7 @@ def test_an_open_page_shows_the_next_deal_and_a_rematch_request(
     pages[1].wait_for_timeout(1000)
     before = len(asked)
     pages[1].wait_for_timeout(500)
-    assert len(asked) == before  # a page that shows no turn does not ask without end
+    assert len(asked) == before  # a page without a turn does not fetch in a loop
     assert deal_next(game_id=table.game.pk, now=timezone.now()) is not None
     for page in pages:
         expect(page.locator("#main[data-round='2']")).to_be_visible(timeout=SOON)

@@ -1,4 +1,4 @@
-"""Every page opens in a browser and fits a phone: what is known of the pages in the default run."""
+"""Every page opens in a browser and fits a phone. These are the only browser tests of the default run."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def test_every_page_opens_and_fits_a_phone(new_page: Callable[..., Page], cast: Cast) -> None:
-    """A page that logs an error, or breaks the content security policy, fails in `new_page`."""
+    # A page that logs an error or violates the content security policy fails in `new_page`.
     pages = {True: new_page(cast.alice, viewport=PHONE), False: new_page(viewport=PHONE)}
-    # Two places are the last ones that somebody sees: one logs the visitor in, one shows Alice nothing else afterwards.
+    # Two places come last: one logs the visitor in, and after the other Alice can open no other page.
     for place in sorted(PLACES, key=lambda place: place.name in ("move-seats", "suspended")):
         page = pages[place.logged_in]
         place.open(page, cast)

@@ -24,9 +24,9 @@ __all__ = ["dealt", "staff"]  # the fixtures of that module
 
 MOST_SECONDS = 1.0
 START = 60.0
-"""Seconds within which a page's socket must be there."""
+"""Seconds until a page's socket must be connected."""
 PATIENCE = 4.0
-"""Seconds before anything but a frame makes the page look: the watch does every 5, the page's own poll every 10."""
+"""Seconds in which only a message makes the page update: the server polls every 5 seconds, the page every 10."""
 Fill = Callable[[Page], object] | None
 
 ACTS: tuple[tuple[str, str, Fill], ...] = (

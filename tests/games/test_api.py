@@ -285,7 +285,7 @@ def test_openapi_and_its_page_are_served(client: Client) -> None:
     assert [name for name in document["components"]["schemas"] if f'id="object-{name}"' not in html] == []
     anchors = set(re.findall(r'href="#([^"]+)"', html))
     assert {anchor for anchor in anchors if f'id="{anchor}"' not in html} == set()
-    assert 'href="/rules/"' in html  # it stands in the site, with its way back
+    assert 'href="/rules/"' in html  # the page has the site's navigation
 
 
 def test_a_move_request_needs_at_most_ten_statements(

@@ -219,7 +219,7 @@ def test_json_is_read_with_the_right_content_type_or_none(program: Client, table
 
 @pytest.mark.parametrize("name", [JSON, "multipart/form-data; boundary=x", FORM])
 def test_a_broken_or_huge_body_is_refused(alice: User, program: Client, name: str) -> None:
-    browser = Client(enforce_csrf_checks=True)  # for want of its header, the CSRF token is looked for in the body
+    browser = Client(enforce_csrf_checks=True)  # without the header, Django looks for the CSRF token in the body
     browser.force_login(alice)
     for body, status, error in ((b"x" * 3_000_000, 413, "too_large"), (b"--x\r\n" * 2000, 400, "malformed")):
         refused(program.generic("POST", "/api/v1/games", body, name), status, error)

@@ -1,4 +1,4 @@
-"""The socket: a poke with a version, for those who may see the table, and never a card."""
+"""Sockets send version numbers, never cards, to those who may see the table."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_any_message_closes_the_socket(alice: User, bob: User) -> None:
 
 
 async def open_socket(code: str, browser: Client | None) -> Socket:
-    """A socket that has been told where the game stands."""
+    """Return a connected socket that has received the game's version."""
     socket = Socket(code, browser)
     assert await socket.accepted()
     await socket.told()
@@ -360,7 +360,7 @@ UNHEARD: dict[str, Callable[..., object]] = {
 def test_polling_finds_what_staff_did_unannounced(
     ann: User, alice: User, bob: User, charlie: User, act: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No act but one that changes the log changes the version."""
+    # Only acts that add a line to the log change the version.
     now, why = timezone.now(), "Asked for by both of them"
     table = table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=3), turn_since=now)
     if "in a pause" in act:
@@ -414,7 +414,7 @@ def test_a_socket_that_opens_as_the_last_one_closes_is_polled(
     async def scenario() -> None:
         socket = await open_socket(table.game.code, None)
         (watched,) = poller().sockets
-        await asyncio.sleep(0)  # the watch waits by now: what it is told next it hears only later
+        await asyncio.sleep(0)  # let the poller start to wait
         poller().remove(watched)
         poller().add(watched)
         monkeypatch.setattr(polling, "POLL_SECONDS", 0.01)

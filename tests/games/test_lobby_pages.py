@@ -1,4 +1,4 @@
-"""A table before its first deal, the invitation to it, and the rematch."""
+"""The pages of open tables, invitations and rematches."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_closed_table_says_why_it_closed(as_alice: Client, alice: User, bob: U
 
 
 def rows() -> list[object]:
-    """What fetching a page could have changed: accounts, seats, invitations, sessions."""
+    """Return the number of rows that opening a page could have changed: accounts, seats, invitations, sessions."""
     found = (User.objects, Seat.objects, Invitation.objects, Session.objects)
     return [list(table.order_by("pk").values()) for table in found]
 

@@ -1,4 +1,4 @@
-"""The form of a new table."""
+"""The form for a new table."""
 
 from __future__ import annotations
 

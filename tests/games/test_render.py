@@ -1,4 +1,4 @@
-"""How a view becomes sentences and page objects: no database, a position in the notation and what is shown of it."""
+"""Page objects and their sentences, made from positions in the notation, without the database."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DRAW_PILE = ["b1", "b2", "y3", "g4"]
 def seen(
     position: Mapping[str, Any], you: int | None = 0, *, options: Mapping[str, object] | None = None, **game: Any
 ) -> GameView:
-    """The view of seat `you` (None: a spectator) of a game in this position; the seats are Ann, Bob, Chen and Dora."""
+    """Return a game in this position as seat `you` sees it (None: a spectator), with Ann, Bob, Chen and Dora."""
     fields: dict[str, Any] = {"code": "k7m2", "status": "playing", "preset": "no-mercy", "version": 5, **game}
     row = Game(players=len(position["hands"]), options=dict(options or {}), **fields)
     engine = queries.options_of(row)
@@ -50,7 +50,7 @@ def page(view: GameView, lines: Sequence[LogLine] = (), **asked: Any) -> GamePag
 
 
 def there(part: T | None) -> T:
-    """Return a part of a page that is on it."""
+    """Return a part of a page, which must not be None."""
     assert part is not None
     return part
 

@@ -1,4 +1,4 @@
-"""The pages that are the same for everybody."""
+"""The rules and the About page, which are the same for all visitors."""
 
 from __future__ import annotations
 

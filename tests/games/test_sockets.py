@@ -249,7 +249,7 @@ async def serve(
             left -= 1
             told()
 
-    # asgiref's types know of no more than ASGI's own keys in a scope.
+    # asgiref's types allow only ASGI's own keys in a scope.
     await asyncio.wait_for(application(Socket(code).scope, incoming.get, send), 20)  # type: ignore[arg-type]
 
 
@@ -328,11 +328,11 @@ def test_a_socket_that_does_not_read_delays_nobody(code: str, alice: User, monke
         await play(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
         assert (await socket.told())["version"] == 1
         await stuck.wait()
-        for version in (2, 3):  # what the slow one is told now waits for it alone
+        for version in (2, 3):  # these wait only for the slow socket
             await sync_to_async(Game.objects.filter(code=code).update)(version=version)
             await poller().send_missed_updates()
             assert (await socket.told())["version"] == version
-        await slow  # given up after a while, without a word from the other side
+        await slow  # ends after the timeout, although the client sends nothing
         await socket.leave()
         assert nothing_is_left()
 

@@ -1,4 +1,4 @@
-"""The page that asks for patience, in browsers: it comes back by itself, and never sends again what was sent."""
+"""The 503 page in browsers: it reloads once the site is back, and never sends a form again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.in_process
 
 
 class Away:
-    """The database, as the list of open tables and a new table find it."""
+    """A database that can go away, for the list of open tables and for new tables."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._patches = monkeypatch
@@ -40,7 +40,7 @@ def away(monkeypatch: pytest.MonkeyPatch) -> Away:
 
 @pytest.fixture
 def page(browser: Browser, site: str, alice: User) -> Iterator[Page]:
-    """Alice's page, where answers of 503 are no fault."""
+    """Alice's page, on which a 503 is not an error."""
     visitors = Visitors(browser, site)
     yield visitors(alice)
     visitors.leave()
