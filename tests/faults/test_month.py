@@ -64,7 +64,7 @@ def test_the_simulation_finds_time_lost_in_an_outage(monkeypatch: pytest.MonkeyP
     def give_nothing(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
         row.given_from = row.given_to = None
 
-    monkeypatch.setattr(outage, "_give", give_nothing)
+    monkeypatch.setattr(outage, "_give_back", give_nothing)
     assert any("lost time in the outage" in fault for fault in days_pass(3, 2).faults)
 
 
