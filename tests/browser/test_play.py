@@ -378,7 +378,7 @@ def test_refusals_are_shown_without_a_page_inside_the_page(new_page: NewPage, al
     expect(page.locator("#draw")).to_have_attribute("value", "draw")
     page.evaluate("document.querySelector('#play [name=csrfmiddlewaretoken]').value = 'x'")
     page.locator("#draw").click()
-    expect(page.locator("#trouble")).to_contain_text("Reload the page and send it again.")
+    expect(page.locator("#trouble")).to_contain_text("Reload the page and try again.")
     expect(page.locator("main")).to_have_count(1)
     assert version(page) == 0
     page.reload()
