@@ -131,8 +131,8 @@ def announcements(
             continue
         moved, others = True, others or not _is_own(view, line)
         for event, said in zip(line.events, sentences(view, line), strict=True):
-            whom = ALARMS.get(event.kind)
-            alarm = whom is not None and view.you is not None and getattr(event, whom) == view.you
+            field = ALARMS.get(event.kind)
+            alarm = field is not None and view.you is not None and getattr(event, field) == view.you
             (assertive if alarm else polite).append(said)
     if (others and view.my_turn) or (view.turn is None and (others or moved)):
         assertive.append(headline(view, now))

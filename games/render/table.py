@@ -233,7 +233,7 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
 
 
 def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
-    """Yield the tags of a player who is away or for whom a bot plays."""
+    """Yield the tags of a player who is away or has a bot in their seat."""
     if view.status != "playing" or seat.left:
         return
     if seat.owner:

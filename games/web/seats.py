@@ -99,7 +99,7 @@ def end_pause(request: HtmxRequest, code: str) -> HttpResponse:
 
 @require_POST
 def take_seat_back(request: HtmxRequest, code: str) -> HttpResponse:
-    """Play one's own seat again instead of the bot."""
+    """Take the user's seat back from the bot."""
     return _done(request, code, partial(pauses.take_seat_back, code=code, now=timezone.now()))
 
 

@@ -47,11 +47,11 @@ def shown(page: Page) -> str:
 
 
 def seconds_until_changed(page: Page, before: str, since: float) -> float:
-    """How long after `since` the open page says something else; a page that has been loaded anew does not count."""
+    """Return the seconds from `since` until the open page changes, which must happen without a reload."""
     while shown(page) == before:
         assert time.monotonic() - since < PATIENCE, "the page does not hear of it"
         page.wait_for_timeout(20)
-    assert page.evaluate("() => window.stillHere") is True, "the page was loaded anew"
+    assert page.evaluate("() => window.stillHere") is True, "the page was reloaded"
     return max(0.0, time.monotonic() - since)
 
 
