@@ -282,7 +282,7 @@ def test_the_search_for_cases_reads_only_the_moves_it_needs(many: list[int], sea
     with connection.cursor() as cursor:
         cursor.execute(
             f"EXPLAIN {search}",
-            {"now": now, "since": now - timedelta(days=7), "kind": "abandon", "many": 3, "at_once": 2},
+            {"now": now, "since": now - timedelta(days=7), "kind": "abandon", "many": 3, "most_moves": 2},
         )
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "move_of_clock_or_leaver" in plan, plan
