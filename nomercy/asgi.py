@@ -21,5 +21,4 @@ application = ProtocolTypeRouter(
 )
 
 # What is loaded now is never freed. Checking it at each garbage collection would stop the process for 0.1 s.
-gc.collect()
 gc.freeze()

@@ -8,6 +8,7 @@ import structlog
 from celery import Celery, Task
 from celery.signals import task_postrun, task_prerun
 from django.conf import settings
+from django.db import close_old_connections
 
 from games import HOUSEKEEPING_SECONDS
 
@@ -47,6 +48,13 @@ def schedule(sender: Celery, **_: object) -> None:
         task: {"task": task, "schedule": seconds, "options": {"expires": seconds}, "last_run_at": LONG_AGO}
         for task, seconds in beat.items()
     }
+
+
+@task_prerun.connect
+@task_postrun.connect
+def close_old(**_: object) -> None:
+    """Close this thread's database connection if it is too old or broken, as Django does before and after a request."""
+    close_old_connections()
 
 
 @task_prerun.connect

@@ -1,5 +1,6 @@
 """Django's settings, from environment variables. docs/operations.md lists them; nomercy/checks.py refuses bad ones."""
 
+import sys
 from typing import Any
 
 from csp.constants import NONE, SELF
@@ -98,7 +99,8 @@ CACHES: dict[str, dict[str, Any]] = {
     for name, entries in {"default": 10_000, "limits": 100_000}.items()
 }
 CELERY_BROKER_URL = "memory://localhost/"
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"polling_interval": 0.02}
+CELERY_BROKER_TRANSPORT: str | None = "nomercy.launcher.broker:Transport"  # instead of Kombu's, which polls
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
 if REDIS_URL:
     CHANNEL_LAYERS["default"] = {
         "BACKEND": "nomercy.layer.GroupLayer",
@@ -110,6 +112,7 @@ if REDIS_URL:
         "OPTIONS": {**publish_timeouts, "serializer": "nomercy.cache.JsonSerializer"},
     }
     CELERY_BROKER_URL = broker_url(REDIS_URL)
+    CELERY_BROKER_TRANSPORT = None  # the URL names it
     # By default a publisher would sleep for 2 s and retry, in the middle of a move.
     publish_once = {"max_retries": 0}
     CELERY_BROKER_TRANSPORT_OPTIONS = {**publish_timeouts, **publish_once, "retry_on_timeout": False}
@@ -120,12 +123,14 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]  # Celery's default, too: a pickled task could run anything
-CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: each task runs once when it starts (nomercy/celery.py)
+CELERY_BEAT_SCHEDULER = "nomercy.beat:MemoryScheduler"
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 CELERY_TASK_DEFAULT_QUEUE = WORK
 CELERY_TASK_ROUTES = {"games.tasks.sweep": {"queue": CLOCK}, "games.tasks.notices": {"queue": MAIL}}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+# Celery would open a connection to PostgreSQL for each task. nomercy/celery.py closes those that are old or broken.
+CELERY_DB_REUSE_MAX = sys.maxsize
 
 # Clocks
 SWEEP_SECONDS = environment.number("SWEEP_SECONDS", 2, lowest=1, highest=60)

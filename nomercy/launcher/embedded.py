@@ -5,27 +5,31 @@ With `DATABASE_URL` it uses that database, with `REDIS_URL` that Redis.
 
 import asyncio
 import errno
+import gc
 import os
 import signal
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from channels.layers import InMemoryChannelLayer
 
 from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable
-from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for
+from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for, undisturbed
 from nomercy.launcher.processes import QUEUES
 from nomercy.server.listening import listen, raise_file_limit
 
 if TYPE_CHECKING:
     from celery.worker import WorkController
-    from uvicorn import Server
+
+    from nomercy.server.front import FrontServer
 
 GOODBYE_SECONDS = 3
 
@@ -106,6 +110,7 @@ def _worker(queue: str, name: str) -> "WorkController":
 
 def main() -> None:
     """Serve until a stop signal. A refusal to start is one sentence on standard error."""
+    gc.disable()  # Nearly all objects made during the start stay. Checking them would take a fifth of the CPU time.
     raise_file_limit()
     try:
         _main()
@@ -157,18 +162,21 @@ def _serve(stack: ExitStack) -> None:
         require_reachable()
     stack.enter_context(_only_one(address))
     listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
+    # The pages are loaded while PostgreSQL starts. A signal must come to the main thread, which can hold it back.
+    with undisturbed():
+        loading = ThreadPoolExecutor(1, thread_name_prefix="loading").submit(import_module, "nomercy.asgi")
     if settings.EMBEDDED:
         stack.enter_context(postgres.kept_up(place_for(), _say))
-    import django
-
-    django.setup()
+    application = loading.result().application
+    gc.enable()
     _migrate()
-    from nomercy.asgi import application
 
-    stack.enter_context(Workers())
-    welcome = _welcome(address, settings.EMAIL_HOST)
-    server = _server(application, ready=lambda: print(welcome, flush=True))
-    asyncio.run(_run(server, listening))
+    async def ready() -> None:
+        print(_welcome(address, settings.EMAIL_HOST), flush=True)
+        # After the first requests, which would wait for them: they take a fifth of a second.
+        await asyncio.to_thread(stack.enter_context, Workers())
+
+    asyncio.run(_run(_server(application, ready=ready), listening))
 
 
 def _only_one(address: str) -> IO[str]:
@@ -215,23 +223,14 @@ def _migrate() -> None:
     connection.close()
 
 
-def _server(application: Any, *, ready: Callable[[], None]) -> "Server":
-    from uvicorn import Server
-
+def _server(application: Any, *, ready: Callable[[], Awaitable[None]]) -> "FrontServer":
     from nomercy.server.config import config
-    from nomercy.server.front import accept
+    from nomercy.server.front import FrontServer
 
-    class AnnouncedServer(Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=[])
-            accept(self, sockets or [])
-            if self.started:
-                ready()
-
-    return AnnouncedServer(config(application, stop_seconds=GOODBYE_SECONDS))
+    return FrontServer(config(application, stop_seconds=GOODBYE_SECONDS), ready=ready)
 
 
-async def _run(server: "Server", listening: socket.socket) -> None:
+async def _run(server: "FrontServer", listening: socket.socket) -> None:
     ServerLoopLayer.loop = asyncio.get_running_loop()
     try:
         await server.serve(sockets=[listening])

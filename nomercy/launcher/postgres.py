@@ -17,6 +17,7 @@ import psycopg
 
 from nomercy.checks import Environment
 from nomercy.launcher.data import folder_for, folders, version_of
+from nomercy.launcher.pids import EndWatch
 from nomercy.launcher.place import (
     EmbeddedError,
     Place,
@@ -39,7 +40,8 @@ from nomercy.launcher.postmaster import (
 )
 from nomercy.launcher.programs import AUTO, choose, reachable, wanted_source
 
-LOOK_SECONDS = 0.2
+PAUSE_SECONDS = 0.2
+"""The pause after a start, and after the first failure. It doubles with each failure."""
 LONGEST_PAUSE_SECONDS = 30
 
 
@@ -78,9 +80,9 @@ class Server:
         )
         self._say(f"PostgreSQL {runs} runs, with its data in {self.data}{others}.")
 
-    def is_up(self) -> bool:
-        """Return True if the acquired server still runs."""
-        return self.data is not None and pid_on(self.data) is not None
+    def pid(self) -> int | None:
+        """Return the process id of the acquired server, or None if it has ended."""
+        return None if self.data is None else pid_on(self.data)
 
     def start_again(self) -> None:
         """Start the server again on the same data if it has ended while acquired.
@@ -88,7 +90,7 @@ class Server:
         :raises EmbeddedError: it does not start.
         """
         with exclusive(self.place.beside("lock")):
-            if self._users is not None and self.data is not None and not self.is_up():
+            if self._users is not None and self.data is not None and self.pid() is None:
                 self._say("PostgreSQL has ended. It is started again.")
                 (programs,) = choose(AUTO, {version_of(self.data): self.data})
                 start(self.place, programs)
@@ -117,30 +119,36 @@ def kept_up(place: Place, say: Callable[[str], None]) -> Iterator[Place]:
 
     :raises EmbeddedError: it does not start at first.
     """
-    stopping = threading.Event()
     with ExitStack() as stack:
         server = Server(place, say)
         stack.callback(server.release)  # before `acquire`, so that whatever it starts is released
         server.acquire()
-        keeper = threading.Thread(target=_keep_up, args=(server, say, stopping), name="postgresql")
+        watch = EndWatch()
+        stack.callback(watch.close)
+        keeper = threading.Thread(target=_keep_up, args=(server, say, watch), name="postgresql")
         stack.callback(keeper.join)
-        stack.callback(stopping.set)
+        stack.callback(watch.stop)
         keeper.start()
         yield place
 
 
-def _keep_up(server: Server, say: Callable[[str], None], stopping: threading.Event) -> None:
+def _keep_up(server: Server, say: Callable[[str], None], watch: EndWatch) -> None:
     failures = 0
-    while not stopping.wait(min(LOOK_SECONDS * 2**failures, LONGEST_PAUSE_SECONDS)):
+    stopped = False
+    while not stopped:
         try:
-            if server.is_up():
+            pid = server.pid()
+            if pid is None:
+                server.start_again()
+                stopped = watch.pause(PAUSE_SECONDS)
+            else:
                 failures = 0
-                continue
-            server.start_again()
+                stopped = watch.wait_for_end(pid)
         # For example no file descriptor or memory, or PostgreSQL was killed during its start.
         except (EmbeddedError, OSError, psycopg.Error) as error:
             failures += 1
             say(f"PostgreSQL could not be checked or started again: {error}")
+            stopped = watch.pause(min(PAUSE_SECONDS * 2**failures, LONGEST_PAUSE_SECONDS))
 
 
 @contextmanager

@@ -114,7 +114,11 @@ def _embedded() -> Iterator[Embedded]:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         patch.setattr(settings, "SITE_URL", url)
         ready = threading.Event()
-        uvicorn = embedded._server(application, ready=ready.set)
+
+        async def be_ready() -> None:
+            ready.set()
+
+        uvicorn = embedded._server(application, ready=be_ready)
         thread = threading.Thread(target=lambda: asyncio.run(embedded._run(uvicorn, listening)), name="site")
         with embedded.Workers():
             thread.start()
@@ -122,7 +126,7 @@ def _embedded() -> Iterator[Embedded]:
                 assert ready.wait(QUIET_SECONDS)
                 yield Embedded(url)
             finally:
-                uvicorn.should_exit = True
+                uvicorn.stop()
                 thread.join()
                 listening.close()
 

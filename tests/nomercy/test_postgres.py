@@ -142,9 +142,9 @@ def test_it_is_still_watched_after_a_failed_check(initialised: Place, monkeypatc
         assert pid is not None
         with monkeypatch.context() as patch:
             patch.setattr(postgres, "pid_on", no_file_descriptors)
+            os.kill(pid, signal.SIGKILL)
             while "Too many open files" not in said.get(timeout=30):
                 pass
-        os.kill(pid, signal.SIGKILL)
         while not said.get(timeout=30).startswith("PostgreSQL has ended"):
             pass
         with patiently_connected(initialised) as connection:

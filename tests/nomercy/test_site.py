@@ -17,6 +17,7 @@ import pytest
 from django.core.mail import EmailMessage
 from django.db import InterfaceError, InternalError, OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpResponse
 from django.template import loader
 from django.test import Client, RequestFactory
@@ -67,11 +68,28 @@ def test_a_site_with_missing_migrations_is_not_healthy(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "_known_to_be_migrated", [])
-    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda self, targets: ["one"])
+    recorded = MigrationRecorder(connections["default"]).applied_migrations()
+    newest = max(key for key in recorded if key[0] == "games")
+    del recorded[newest]
+    monkeypatch.setattr(MigrationRecorder, "applied_migrations", lambda self: recorded)
 
     answer = client.get("/healthz")
 
     assert (answer.status_code, answer.json()["status"]) == (503, "migrations missing")
+
+
+def test_no_migration_is_loaded_when_all_are_recorded(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_known_to_be_migrated", [])
+    monkeypatch.setattr(MigrationExecutor, "__init__", lambda *_: pytest.fail("migrations were loaded"))
+
+    assert health.migrated()
+
+
+def test_a_migration_that_others_replace_need_not_be_recorded(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_known_to_be_migrated", [])
+    monkeypatch.setattr(health, "_all_recorded", lambda: False)
+
+    assert health.migrated()
 
 
 def test_a_site_without_its_database_is_not_healthy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

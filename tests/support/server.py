@@ -16,13 +16,12 @@ from wsgiref.types import WSGIEnvironment
 
 import pytest
 import uvicorn.server
-from uvicorn import Server
 
 from nomercy.server.admission import Admission
 from nomercy.server.bridge import Bridge
 from nomercy.server.config import config
 from nomercy.server.connections import Connection
-from nomercy.server.front import accept
+from nomercy.server.front import FrontServer
 from nomercy.server.limits import Limits
 from nomercy.server.sockets import Socket
 from tests.support.waiting import until
@@ -57,7 +56,7 @@ class App:
 
 
 class QuickAsyncio:
-    """Replaces asyncio in uvicorn's server, so that it checks every 5 ms instead of 100 ms if it has to stop."""
+    """Replaces asyncio in uvicorn's server, so that a stopping server checks its connections every 5 ms, not 100 ms."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(asyncio, name)
@@ -66,12 +65,8 @@ class QuickAsyncio:
         await asyncio.sleep(seconds / 20)
 
 
-class FrontDoor(Server):
-    """A uvicorn server that accepts connections as `script/run` does."""
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=[])
-        accept(self, sockets or [])
+async def _nothing() -> None:
+    pass
 
 
 @contextmanager
@@ -85,13 +80,13 @@ def serving(application: Any, limits: Limits) -> Iterator[int]:
         configuration = config(application, stop_seconds=1)
         configuration.http = type("TestConnection", (Connection,), {"limits": limits})
         configuration.ws = type("TestSocket", (Socket,), {"limits": limits})
-        server = FrontDoor(configuration)
+        server = FrontServer(configuration, ready=_nothing)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
             yield port
         finally:
-            server.should_exit = True
+            server.stop()
             thread.join()
 
 

@@ -1,0 +1,71 @@
+"""Celery as the site uses it: beat sends in time and sleeps between, and tasks keep their database connection."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+from celery.beat import Service
+from celery.fixups.django import DjangoWorkerFixup  # type: ignore[attr-defined]  # not in the stubs
+from celery.signals import task_postrun, task_prerun
+from django.conf import settings
+
+from nomercy.beat import MemoryScheduler
+from nomercy.celery import SWEEP, app, new_app
+
+TICK = timedelta(milliseconds=1)
+"""What a look at the schedule takes."""
+
+
+def test_beat_sends_on_time_and_sleeps_until_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    beat = new_app(set_as_current=False)
+    now = begin = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    monkeypatch.setattr(beat, "now", lambda: now)
+    beat.conf.beat_schedule = {
+        name: {"task": name, "schedule": seconds, "last_run_at": begin}
+        for name, seconds in (("two", 2.0), ("five", 5.0))
+    }
+    sent: list[tuple[str, float]] = []
+
+    def send(entry: object, **_: object) -> None:
+        sent.append((entry.task, (now - begin).total_seconds()))  # type: ignore[attr-defined]  # a ScheduleEntry
+
+    scheduler = Service(beat, max_interval=1, scheduler_cls=MemoryScheduler).scheduler
+    assert isinstance(scheduler, MemoryScheduler)
+    assert f"{MemoryScheduler.__module__}:{MemoryScheduler.__name__}" == settings.CELERY_BEAT_SCHEDULER
+    monkeypatch.setattr(scheduler, "apply_async", send)
+    ticks = 0
+    while now < begin + timedelta(seconds=60):
+        now += timedelta(seconds=max(0.0, scheduler.tick())) + TICK
+        ticks += 1
+
+    for name, seconds in (("two", 2.0), ("five", 5.0)):
+        times = [time for task, time in sent if task == name]
+        assert len(times) == pytest.approx(60 / seconds, abs=1)
+        pauses = [later - time for time, later in zip([0.0, *times], times, strict=False)]
+        assert all(seconds <= pause <= seconds + 0.02 for pause in pauses), pauses
+    # One for each second, and three for each task that is sent.
+    assert ticks <= 60 + 3 * len(sent)
+
+
+def test_a_task_keeps_the_connection_to_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    fixup = DjangoWorkerFixup(app)
+    monkeypatch.setattr(fixup, "_close_database", lambda: pytest.fail("a task closed its connection"))
+    task = SimpleNamespace(request=SimpleNamespace(is_eager=False))
+
+    for _ in range(3):
+        fixup.on_task_prerun(task)
+        fixup.on_task_postrun(task)
+
+
+def test_an_old_or_broken_connection_is_closed_before_and_after_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    monkeypatch.setattr("nomercy.celery.close_old_connections", lambda: closed.append("looked"))
+    app.loader.import_default_modules()
+    task = app.tasks[SWEEP]
+
+    task_prerun.send(sender=task, task=task, task_id="1")
+    assert len(closed) == 1
+    task_postrun.send(sender=task, task=task, task_id="1")
+    assert len(closed) == 2
