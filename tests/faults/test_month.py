@@ -42,7 +42,7 @@ def days_pass(games: int, days: int) -> Passed:
     )
 
 
-def test_simulated_days_have_no_stuck_game_and_no_mail_twice() -> None:
+def test_days_pass_and_nothing_is_stuck_or_told_twice() -> None:
     passed = days_pass(6, 6)
     assert passed.faults == []
     assert passed.mails > 20

@@ -97,7 +97,9 @@ def read(url: str, query: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.long
 @pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="uses the programs of the embedded PostgreSQL")
-def test_a_restored_site_is_frozen_until_it_is_released(alice: User, bob: User, restored: str, tmp_path: Path) -> None:
+def test_a_restored_site_stands_still_until_it_is_released(
+    alice: User, bob: User, restored: str, tmp_path: Path
+) -> None:
     yesterday = timezone.now() - timedelta(days=1)
     games = [a_game_in_play([alice, bob], moves, yesterday, players=2, pace="fast") for moves in (0, 5, 9)]
     assert restore.freeze_if_restored(now=yesterday) is None
