@@ -58,6 +58,8 @@ TABLES: Final = Limit("tables", 1_200, 4_800, seconds=HOUR, visitors=120)
 """By the hour: tables that a person has left do not count for the limits of `games/actions/table_limits.py`."""
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
 API_SEATS: Final = Limit("api-seats", 600, 2_400)
+RESET_LINKS: Final = Limit("reset-links", 30, 60, visitors=30)
+"""Opening the link that sets a new password stores a session."""
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
 LOG_INS: Final = Limit("log-ins", 60, 60)
 PASSWORDS: Final = Limit("passwords", 10, 60, by_session=True)
@@ -99,7 +101,11 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "api-v1:take_back_seat": API_SEATS,
 }
 """The limit on a POST by the name of its URL pattern. All others are `OTHERS`, or have no limit in the API."""
-READ_LIMITS: Final[Mapping[str, Limit]] = {"record": RECORDS, "api-v1:get_record": RECORDS}
+READ_LIMITS: Final[Mapping[str, Limit]] = {
+    "record": RECORDS,
+    "api-v1:get_record": RECORDS,
+    "account_reset_password_from_key": RESET_LINKS,
+}
 """Limits on reads that cost far more than a page, besides `READS` or `API_CALLS`."""
 NETWORKS: Final = frozenset({"address", "visitor"})
 """The kinds of keys that are network addresses."""

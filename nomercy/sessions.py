@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from accounts.models import Session
@@ -18,6 +19,8 @@ SEEN_GRAIN: Final = timedelta(minutes=10)
 """How often the last use of a session is stored at most, so that most requests write nothing."""
 KEY_GRACE: Final = timedelta(seconds=10)
 """How long the old key of a session still works after a new one, for the second click of a double click."""
+VISITORS_KEPT: Final = timedelta(days=1)
+"""How long the session of a visitor lasts. Anyone can make thousands of them."""
 SESSION: Final = Columns({Session: "s"})
 SESSION_SQL: Final = f"SELECT {SESSION} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
 
@@ -35,9 +38,20 @@ class SessionStore(DatabaseStore):
     def create_model_instance(self, data: dict[str, Any]) -> Session:
         row = super().create_model_instance(data)
         assert isinstance(row, Session)
+        now = timezone.now()
         row.user_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
-        row.seen_at = timezone.now()
+        row.seen_at = now
+        if row.user_id is None:
+            row.expire_date = min(row.expire_date, now + VISITORS_KEPT)
+        if self.seen_at is not None:
+            # In the database, because the key may have been renewed after this request read its session.
+            ending = When(expire_date__lt=now + KEY_GRACE, then=F("expire_date"))
+            row.expire_date = Case(ending, default=Value(row.expire_date))
         return row
+
+    def create(self) -> None:
+        self.seen_at = None  # a new row, whose end nobody has set
+        super().create()
 
     def note_use(self, now: datetime) -> None:
         """Store `now` as the last use, at most every `SEEN_GRAIN`."""
@@ -46,7 +60,10 @@ class SessionStore(DatabaseStore):
             self.seen_at = now
 
     def renew_key(self) -> None:
-        """Continue under a new key. The old key works for `KEY_GRACE`, without the changes of this request."""
+        """Continue under a new key. The old key works for `KEY_GRACE`, without the changes of this request.
+
+        No request that uses the old key makes it last longer.
+        """
         old, data = self.session_key, dict(self.items())
         self.create()
         self._session_cache = data

@@ -201,7 +201,7 @@ TEMPLATES = [
         },
     }
 ]
-MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+MESSAGE_STORAGE = "nomercy.messages.NewestInSession"
 
 # Static files: from the sources, or hashed and compressed from STATIC_ROOT
 STATIC_URL = "/static/"

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from bench.month.people import Person
 from games.actions import pauses
+from games.clocks.turn_clock import clocks_ran_until
 from games.models import Game
 from games.queries import Viewer
 
@@ -112,5 +113,6 @@ class Pauses:
         version, left = self.begun.pop(game.pk)
         if game.version != version:
             self.faults.append(f"{game.code} went on in a pause")
-        if left is not None and (game.deadline is None or game.deadline - now < left):
+        # If the worker is away, the time since then is given back later.
+        if left is not None and (game.deadline is None or game.deadline - clocks_ran_until(game, now) < left):
             self.faults.append(f"{game.code} lost time in a pause")

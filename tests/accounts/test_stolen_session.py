@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from http.cookies import SimpleCookie
 
 import pytest
@@ -20,7 +21,7 @@ from django.utils import timezone
 from accounts import actions
 from accounts.adapter import AccountAdapter
 from accounts.models import ApiToken, Session, User
-from nomercy.sessions import KEY_GRACE
+from nomercy.sessions import KEY_GRACE, VISITORS_KEPT, SessionStore
 from tests.conftest import api_token, logged_in
 from tests.support.codes import confirmed_browser, totp
 
@@ -144,6 +145,46 @@ def test_a_confirmation_ends_copies_of_the_session(alice: User, by: str, monkeyp
     later = timezone.now() + KEY_GRACE
     monkeypatch.setattr("nomercy.sessions.timezone.now", lambda: later)
     assert (is_in(browser), is_in(thief)) == (True, False)
+
+
+@pytest.mark.parametrize("read", ["before", "after"])
+def test_an_old_key_is_not_kept_by_a_request_that_saves_its_session(alice: User, read: str) -> None:
+    browser = logged_in(alice)
+    old = str(browser.session.session_key)
+    requests = {"before": SessionStore(old), "after": SessionStore(old)}
+    requests["before"]["links"] = []  # reads the session
+    browser.post(CONFIRM, {"password": "alice"})
+    requests[read]["links"] = ["abc"]
+    requests[read].save()
+    assert Session.objects.get(session_key=old).expire_date <= timezone.now() + KEY_GRACE
+    kept = Session.objects.exclude(session_key=old).get(user=alice)
+    assert kept.expire_date > timezone.now() + timedelta(days=59)
+
+
+def test_a_session_that_is_saved_lasts_from_then_on(alice: User) -> None:
+    browser = logged_in(alice)
+    key = str(browser.session.session_key)
+    Session.objects.update(expire_date=timezone.now() + timedelta(days=2))
+    session = SessionStore(key)
+    session["links"] = ["abc"]
+    session.save()
+    assert Session.objects.get(session_key=key).expire_date > timezone.now() + timedelta(days=59)
+
+
+def test_a_visitor_s_session_lasts_a_day(db: None) -> None:
+    session = SessionStore()
+    session["links"] = ["abc"]
+    session.save()
+    session["links"] = ["abc", "def"]
+    session.save()
+    assert Session.objects.get().expire_date <= timezone.now() + VISITORS_KEPT
+
+
+def test_opening_reset_links_is_limited(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "RATE_LIMITS", 10)
+    link = f"/accounts/password/reset/key/{user_pk_to_url_str(alice)}-{default_token_generator.make_token(alice)}/"
+    assert [Client().get(link).status_code for _ in range(4)] == [302, 302, 302, 429]
+    assert Session.objects.count() == 3
 
 
 def test_a_double_click_on_confirm_does_not_log_out(alice: User) -> None:

@@ -37,10 +37,11 @@ from nomercy import health
 from nomercy.cache import FailOpenRedisCache
 from nomercy.launcher.place import CHECKOUT
 from nomercy.mail import FolderAndConsole
+from nomercy.messages import MOST
 from nomercy.middleware import DatabaseUnavailable, try_again
 from nomercy.sessions import SessionStore
 from nomercy.storms import StormFilter
-from tests.conftest import api_token
+from tests.conftest import api_token, logged_in
 from tests.support.tables import TWO_HANDS, table_at
 
 POLICY = {
@@ -449,3 +450,11 @@ def test_text_from_a_url_is_not_logged_as_a_game(as_alice: Client) -> None:
     [line] = request_lines(lambda: as_alice.get("/api/v1/games/canary%20token"))
 
     assert "canary" not in str(line)
+
+
+def test_only_the_newest_messages_wait_for_a_page(alice: User) -> None:
+    browser = logged_in(alice)
+    for _ in range(MOST + 5):
+        browser.get("/next/")
+    assert len(json.loads(browser.session["_messages"])) == MOST
+    assert browser.get("/").content.decode().count('class="note') >= MOST
