@@ -122,7 +122,7 @@ def main() -> int:
         thread.join()
     seconds = time.perf_counter() - started
     print(f"{len(played)} games, {sum(played)} own moves in {seconds:.0f} s, seeds 0 to {arguments.games - 1}")
-    if times:
+    if len(times) > 1:  # a game can end after one move
         p50, p99 = statistics.median(times), statistics.quantiles(times, n=100)[98]
         print(f"a move: p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms")
     for fault in faults:
