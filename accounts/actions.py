@@ -35,7 +35,7 @@ class NameTaken(Exception):
 
 
 class Muted(Exception):
-    """Staff have muted this person for now, so the name cannot be changed."""
+    """Staff have muted this person until a date, so the name cannot be changed before it."""
 
 
 class NoGuest(Exception):

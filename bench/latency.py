@@ -1,4 +1,4 @@
-"""How late tasks run in the workers of `script/run`: those sent for now, those sent for later, and those of beat.
+"""Measure how late the workers of `script/run` start tasks that are sent for now, sent for later, or sent by beat.
 
     .venv/bin/python -m bench.latency [--against /path/to/other/checkout] [--tasks 200] [--rounds 3]
 

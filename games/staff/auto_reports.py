@@ -38,8 +38,8 @@ _OWNER: Final = "CASE WHEN later.id IS NULL THEN s.user_id ELSE later.before END
 SEARCHED_LINES: Final = "(m.text = 'leave' OR m.text LIKE 'clock %%')"
 """The lines of the log that the searches below read. They have an index of their own (`Move.Meta`)."""
 
-# Finds who had the seat when a line was written: staff give seats to bots and to other people, and their audit entries
-# say from whom, and at which version. `since` is the version at which that person got the seat.
+# Finds who had the seat when a line was written. Staff give seats to bots and to other people. The audit entry of such
+# an act names the person who had the seat, and the version. `since` is the version at which the owner got the seat.
 #
 # A line counts only if another person at the table, who had not left, waited. It does not count if its owner was
 # suspended then or their account was closed, because they could not play. Leaves out people who still cannot play.

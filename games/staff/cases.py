@@ -195,8 +195,8 @@ def mark_answers_read(*, person_id: int, now: datetime) -> None:
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
     """Answer an appeal and, if `lift` is True, lift its suspension. The person can read the answer.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the appeal has been decided, or if its suspension
-        is to be lifted but has ended.
+    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the appeal has been decided, or if `lift` is
+        True and the suspension has already ended.
     """
     with transaction.atomic():
         reason = check(acts.DECIDE_APPEAL, by=by, reason=reason, now=now)

@@ -1,4 +1,4 @@
-"""Test the staff pages: what they list and show, to whom, and the page of every act on a person."""
+"""Test the staff pages: what they list, what each role sees, and the page of every act on a person."""
 
 from __future__ import annotations
 

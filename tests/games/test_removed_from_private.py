@@ -1,4 +1,4 @@
-"""Test that a person whom staff removed from a private table cannot see it any more, whatever they try."""
+"""Test that a person cannot see a private table after staff removed them from it."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_a_second_factor_of_another_user_does_not_count(mo: User, ann: User) -> 
     assert browser.get("/admin/").status_code == 302
 
 
-@pytest.mark.parametrize("how", ["taken away by staff", "taken away and set up anew", "given up"])
+@pytest.mark.parametrize("how", ["taken away by staff", "taken away and set up again", "given up"])
 def test_a_removed_second_factor_does_not_open_the_staff_pages(mo: User, how: str) -> None:
     """A lost phone, or a browser that once showed it, gives no access after a new factor was set up."""
     browser = staff_browser(mo)
@@ -135,7 +135,7 @@ def test_a_removed_second_factor_does_not_open_the_staff_pages(mo: User, how: st
         root.refresh_from_db()
         drop_factor(person_id=mo.pk, by=root, reason="Lost the telephone", now=timezone.now())
     expected = "/accounts/2fa/totp/activate/"
-    if how.endswith("anew"):
+    if how.endswith("again"):
         TOTP.activate(mo, SECRET)
         expected = "/accounts/2fa/reauthenticate/?next=%2Fadmin%2F"
     assert browser.get("/admin/").status_code == 302
