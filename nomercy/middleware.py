@@ -64,11 +64,12 @@ class RequestLog:
             route = (request.resolver_match.route or "/") if request.resolver_match else None
             method = request.method if request.method in METHODS else "other"
             milliseconds = round((time.perf_counter() - started) * 1000, 1)
-            if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+            status = int(response.status_code)  # the console would print an HTTPStatus with its name
+            if status == HTTPStatus.TOO_MANY_REQUESTS:
                 limit = structlog.contextvars.get_contextvars().get("limit")
-                warn(log, "too many requests", status=response.status_code, limit=limit)
+                warn(log, "too many requests", status=status, limit=limit)
             else:
-                log.info("request", method=method, route=route, status=response.status_code, ms=milliseconds)
+                log.info("request", method=method, route=route, status=status, ms=milliseconds)
         finally:
             structlog.contextvars.clear_contextvars()
         response["X-Request-ID"] = request_id

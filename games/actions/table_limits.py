@@ -13,6 +13,7 @@ from accounts.actions import lock_person
 from accounts.limits import scaled
 from games.models import Game, Seat
 from games.refusals import Denied
+from games.render import words
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -75,8 +76,9 @@ def check_all(user: User) -> None:
 
     :raises Denied: `forbidden`.
     """
-    if room_for(user) == 0:
-        raise _too_many(f"You have {scaled(TABLES)} unfinished tables", "Finish or leave one first")
+    most = scaled(TABLES)
+    if most is not None and room_for(user) == 0:
+        raise _too_many(words.counted(most, "unfinished table"), "Finish or leave one first")
 
 
 def check_open(user: User) -> None:
@@ -88,7 +90,7 @@ def check_open(user: User) -> None:
     """
     known, most = _lock_and_limit(user, OPEN_TABLES)
     if most is not None and _room(user, most, _OPEN) == 0:
-        what = f"You have {most} tables that wait for players"
+        what = words.counted(most, "table waiting for players", "tables waiting for players")
         raise _too_many(what, "Start or leave one first", guest=known.is_guest)
 
 
@@ -102,7 +104,7 @@ def check_against_bots(user: User) -> None:
     """
     known, most = _lock_and_limit(user, TABLES_AGAINST_BOTS)
     if most is not None and _room(user, most, _AGAINST_BOTS) == 0:
-        what = f"You have {most} tables against bots only"
+        what = words.counted(most, "table against bots only", "tables against bots only")
         raise _too_many(what, "Finish or leave one first", guest=known.is_guest)
 
 
@@ -119,5 +121,5 @@ def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
 
 def _too_many(what: str, remedy: str, *, guest: bool = False) -> Denied:
     if guest:
-        return Denied("forbidden", f"{what}, the maximum for guests. {remedy}, or sign up.")
-    return Denied("forbidden", f"{what}, the maximum. {remedy}.")
+        return Denied("forbidden", f"You have {what}, the maximum for guests. {remedy}, or sign up.")
+    return Denied("forbidden", f"You have {what}, the maximum. {remedy}.")

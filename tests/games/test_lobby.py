@@ -17,7 +17,7 @@ from pytest_django.fixtures import Settings
 from accounts.actions import create_guest
 from accounts.models import User
 from games import queries, rules
-from games.actions import guests, lobby
+from games.actions import guests, lobby, table_limits
 from games.actions.create_once import create_table_once
 from games.actions.lobby import TableOptions
 from games.actions.play import play_move
@@ -269,7 +269,7 @@ def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User
 def test_a_person_sits_at_no_more_than_twenty_open_tables(settings: Settings, alice: User, bob: User) -> None:
     settings.RATE_LIMITS = 100
     tables = [new_table(alice, players=3) for _ in range(OPEN_TABLES)]
-    with pytest.raises(Denied, match="You have 20 tables that wait for players") as refused:
+    with pytest.raises(Denied, match="You have 20 tables waiting for players") as refused:
         new_table(alice, players=2)
     assert refused.value.status == 403
     assert Game.objects.count() == OPEN_TABLES
@@ -370,7 +370,7 @@ def test_an_open_table_with_bots_alone_cannot_be_started_past_the_limit(
     settings.RATE_LIMITS = 2  # one table of each kind
     new_table(alice, players=2, bots=1)
     waiting = new_table(alice, players=3, bots=1)
-    with pytest.raises(Denied, match="You have 1 tables against bots only"):
+    with pytest.raises(Denied, match="You have 1 table against bots only"):
         act(code=waiting.game.code, viewer=Viewer(alice), **({"now": NOON} | options))
     after = now_of(waiting)
     assert (after.game.status, len(after.seats)) == (Game.Status.OPEN, 2)
@@ -415,6 +415,24 @@ def test_a_guest_sits_at_no_more_than_two_open_tables(settings: Settings, alice:
         lobby.join(code=new_table(bob, players=3).game.code, viewer=Viewer(guest), now=NOON)
     lobby.leave_table(code=own.game.code, viewer=Viewer(guest), now=NOON)
     assert new_table(guest, players=3).game.status == Game.Status.OPEN
+
+
+@pytest.mark.parametrize(
+    ("limit", "bots", "sentence"),
+    [
+        ("OPEN_TABLES", 0, "You have 1 table waiting for players, the maximum."),
+        ("TABLES_AGAINST_BOTS", 1, "You have 1 table against bots only, the maximum."),
+        ("TABLES", 1, "You have 1 unfinished table, the maximum."),
+    ],
+)
+def test_a_limit_of_one_table_is_said_in_the_singular(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, alice: User, limit: str, bots: int, sentence: str
+) -> None:
+    settings.RATE_LIMITS = 100
+    monkeypatch.setattr(table_limits, limit, 1)
+    new_table(alice, players=2, bots=bots)
+    with pytest.raises(Denied, match=sentence):
+        new_table(alice, players=2, bots=bots)
 
 
 def test_a_guest_plays_at_no_more_than_two_tables_against_bots(settings: Settings) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -53,6 +55,12 @@ def test_an_unknown_method_is_logged_as_other(written: io.StringIO) -> None:
 def test_the_front_page_has_a_route(written: io.StringIO) -> None:
     Client().get("/")
     assert "route=/ " in written.getvalue()
+
+
+def test_the_status_of_a_request_is_logged_as_a_number(written: io.StringIO) -> None:
+    assert Client().post("/play-now/").status_code == HTTPStatus.SEE_OTHER
+    assert Client().post("/tables/new/", {"players": "9"}).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert re.findall(r"status=(\S+)", written.getvalue()) == ["303", "422"]
 
 
 def rendered(form: str, **event: Any) -> str:
