@@ -72,7 +72,7 @@ def create_person(*, username: str) -> User:
     person.full_clean()
     for validate in username_validators:
         validate(username)
-    if clash := queries.name_clash(username, but=person):
+    if clash := queries.name_clash(username, except_for=person):
         raise ValidationError(clash, code="name_taken")
     try:
         person.save(force_insert=True)
@@ -177,7 +177,7 @@ def _save_profile(*, user: User, name: str) -> None:
         user.display_name = name
         changed.add("display_name")
     user.clean_fields(exclude={field.name for field in User._meta.fields} - changed)
-    if "display_name" in changed and name and (clash := queries.name_clash(name, but=user)):
+    if "display_name" in changed and name and (clash := queries.name_clash(name, except_for=user)):
         raise NameTaken(clash)
     try:
         with transaction.atomic():

@@ -111,7 +111,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
                 code="muted",
             )
         cleaned: str = super().clean_username(username, shallow=shallow)
-        if not shallow and (clash := queries.name_clash(cleaned, but=self.new_user(self.request))):
+        if not shallow and (clash := queries.name_clash(cleaned, except_for=self.new_user(self.request))):
             raise ValidationError(clash, code="name_taken")
         return cleaned
 
@@ -165,7 +165,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         Unlike allauth's own mails it names no network address and no browser.
         """
         removed = str((context or {}).get("deleted_email", ""))  # `apps.address_removed` notifies this one
-        mails.notify(kind=template_prefix, user=user, facts=context, but=removed, now=timezone.now())
+        mails.notify(kind=template_prefix, user=user, facts=context, except_for=removed, now=timezone.now())
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
         """Queue the mail that asks to confirm an address.

@@ -48,7 +48,7 @@ def address_added(*, user: Any, email_address: Any, **rest: Any) -> None:
     from accounts import mails  # noqa: PLC0415  # imports models
 
     added = email_address.email
-    mails.notify(kind=mails.ADDED, user=user, facts={"added_email": added}, but=added, now=timezone.now())
+    mails.notify(kind=mails.ADDED, user=user, facts={"added_email": added}, except_for=added, now=timezone.now())
 
 
 def address_removed(*, user: Any, email_address: Any, **rest: Any) -> None:

@@ -81,6 +81,6 @@ def end_others(*, user_id: int, here: str) -> bool:
     return True
 
 
-def end_all(*, user_id: int, but: str | None = None) -> None:
-    """End every session of this person, except the one with the key `but`."""
-    Session.objects.filter(user=user_id).exclude(session_key=but or "").delete()
+def end_all(*, user_id: int, keep: str | None = None) -> None:
+    """End every session of this person, except the one with the key `keep`."""
+    Session.objects.filter(user=user_id).exclude(session_key=keep or "").delete()

@@ -185,10 +185,15 @@ def _counted_as(kind: str, address: str) -> str:
     return mailbox_of(address)
 
 
-def notify(*, kind: str, user: User, now: datetime, facts: Mapping[str, Any] | None = None, but: str = "") -> None:
-    """Queue a notice to every confirmed address of this account except `but`. Parameters are as in `queue`."""
+def notify(
+    *, kind: str, user: User, now: datetime, facts: Mapping[str, Any] | None = None, except_for: str = ""
+) -> None:
+    """Queue a notice to every confirmed address of this account, except to the address `except_for`.
+
+    The other parameters are as in `queue`.
+    """
     for address in queries.addresses_of(user):
-        if canonical(address) != canonical(but):
+        if canonical(address) != canonical(except_for):
             queue(kind=kind, address=address, user=user, facts=facts, now=now)
 
 

@@ -55,7 +55,7 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
     @transaction.atomic
     def save(self) -> None:
         super().save()
-        log_ins.end_all(user_id=self.user.pk, but=context.request.session.session_key)
+        log_ins.end_all(user_id=self.user.pk, keep=context.request.session.session_key)
         if self.cleaned_data["revoke_tokens"]:
             actions.revoke_tokens(user=self.user)
 

@@ -53,14 +53,17 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(user=user)
 
 
-def name_clash(name: str, *, but: User) -> str:
-    """Return a refusal if somebody except `but` has, or recently had, this name or one that looks like it; else ""."""
-    others = User.objects.exclude(pk=but.pk)
+def name_clash(name: str, *, except_for: User) -> str:
+    """Return a refusal if this name, or one that looks like it, is or was recently another person's; else "".
+
+    :param except_for: the person who wants the name. May be unsaved.
+    """
+    others = User.objects.exclude(pk=except_for.pk)
     if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
         return NAME_TAKEN
     alike = NameSkeleton.objects.filter(skeleton__in=name_skeletons(name))
-    if but.pk is not None:
-        alike = alike.exclude(user=but.pk)
+    if except_for.pk is not None:
+        alike = alike.exclude(user=except_for.pk)
     freed = alike.values_list("freed_at", flat=True)
     if not freed:
         return ""

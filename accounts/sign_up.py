@@ -42,7 +42,7 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
         except actions.NoGuest:
             form.add_error(None, HAS_ACCOUNT)
         except IntegrityError:
-            if not queries.name_clash(username, but=get_adapter().new_user(self.request)):
+            if not queries.name_clash(username, except_for=get_adapter().new_user(self.request)):
                 raise
             form.add_error("username", JUST_TAKEN)
         else:

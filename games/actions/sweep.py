@@ -13,7 +13,7 @@ from django.db import transaction
 
 from games import announce, queries, randomness
 from games.actions import timeouts
-from games.clocks.outage import PULSE, beat, note_tried
+from games.clocks.outage import HEARTBEAT_EVERY, heartbeat, note_tried
 from games.models import Game
 from games.models.rows import claim_due, claim_game, read_windows
 from games.queries import due_bots
@@ -43,22 +43,23 @@ def sweep(*, clock: Callable[[], datetime], most: int = 2000) -> Swept:
     """Let up to `most` clocks act whose time has passed, and ask for overdue bots and deals.
 
     Several sweeps can run at once, because each skips games that another has locked. A game that fails is logged,
-    skipped and tried again by the next sweep. If a game was overdue for long, the sweep's progress is stored.
+    skipped and tried again by the next sweep. If games were overdue for longer than `HEARTBEAT_EVERY`, the sweep stores
+    up to which deadline it has tried them, for the health check.
     """
     grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
-    beaten = clock()
-    while not (pulse := beat(now=beaten, grace=grace)).may_act:
-        beaten = clock()  # each beat gives the time of an outage back to another batch of games
-    skew = pulse.skew
+    heartbeat_at = clock()
+    while not (result := heartbeat(now=heartbeat_at, grace=grace)).may_act:
+        heartbeat_at = clock()  # each call gives the time of an outage back to another batch of games
+    skew = result.skew
     swept = Swept(asked=_ask_for_bots(clock(), skew))
     due = _Overdue()
     for claim in _claims(lambda: clock() + skew, due):
         now = clock()
-        if now - beaten >= PULSE:
+        if now - heartbeat_at >= HEARTBEAT_EVERY:
             # The machine may have been asleep since the last game. Give that time back before a clock acts.
-            if not beat(now=now, grace=grace).may_act:
+            if not heartbeat(now=now, grace=grace).may_act:
                 break
-            beaten = now
+            heartbeat_at = now
         acted = _act(claim, now, skew)
         if acted is None:
             continue
@@ -128,7 +129,7 @@ class _Overdue:
     """Claim each game whose turn has run out once, so that one that fails cannot hold up the others.
 
     tried_through: All games that were due by this time have been claimed.
-    some_are_late: Whether a claimed game had been due for longer than `PULSE`, which happens if games fail.
+    some_are_late: Whether a claimed game had been due for longer than `HEARTBEAT_EVERY`, which happens if games fail.
     """
 
     def __init__(self) -> None:
@@ -142,7 +143,7 @@ class _Overdue:
             self.exhausted, self.tried_through = True, moment
             return None
         self._after, self.tried_through = (game.deadline, game.pk), game.deadline
-        self.some_are_late |= moment - game.deadline > PULSE
+        self.some_are_late |= moment - game.deadline > HEARTBEAT_EVERY
         return game
 
 

@@ -17,7 +17,7 @@ from games.models.paces import LIMITS, PACES
 
 log = structlog.get_logger(__name__)
 
-PULSE: Final = timedelta(seconds=5)
+HEARTBEAT_EVERY: Final = timedelta(seconds=5)
 """The heartbeat is written this often at most, so that most idle sweeps write nothing."""
 
 # Each clock gets back the part of the outage during which it ran: not the time before its turn or in a vacation
@@ -57,14 +57,14 @@ _CALLOUTS: Final = {
 }  # fmt: skip
 
 
-class Beat(NamedTuple):
-    """The result of `beat`."""
+class HeartbeatResult(NamedTuple):
+    """The result of `heartbeat`."""
 
     may_act: bool  # whether clocks may act on what is due
     skew: timedelta  # how far the database's clock is ahead of this process's
 
 
-def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
+def heartbeat(*, now: datetime, grace: timedelta, batch: int = 500) -> HeartbeatResult:
     """Store that the sweep is running; return whether clocks may act on what is due by `now`, and the clocks' skew.
 
     After an absence longer than `grace`, clocks may not act until its time has been given back to all games. Each call
@@ -73,8 +73,8 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
     """
     at, giving, skew = _last()
     now += skew
-    if at is not None and not giving and at > now - PULSE:
-        return Beat(may_act=True, skew=skew)
+    if at is not None and not giving and at > now - HEARTBEAT_EVERY:
+        return HeartbeatResult(may_act=True, skew=skew)
     with transaction.atomic():
         Heartbeat.objects.bulk_create([Heartbeat(pk=1)], ignore_conflicts=True)
         row = Heartbeat.objects.select_for_update().get(pk=1)
@@ -87,7 +87,7 @@ def beat(*, now: datetime, grace: timedelta, batch: int = 500) -> Beat:
         if row.at is None or now - row.at <= grace or row.given_to == now:
             row.at = max(row.at or now, now)
         row.save(update_fields=["at", "given_from", "given_to", "given_through"])
-        return Beat(may_act=row.given_from is None and now - row.at <= grace, skew=skew)
+        return HeartbeatResult(may_act=row.given_from is None and now - row.at <= grace, skew=skew)
 
 
 def note_tried(*, through: datetime) -> None:

@@ -141,8 +141,8 @@ def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
 def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClock:
     """Return this clock with its deadline moved out of the player's quiet hours, and with its reminder set.
 
-    Quiet hours that were set during the turn do not move a near deadline (`Rest.aim`). A turn gets at most
-    `LONGEST_QUIET` from quiet hours in total; `clock.quiet_given` counts the seconds it has got.
+    Quiet hours that were set during the turn do not move a near deadline (`Rest.out_of_quiet_hours`). A turn gets at
+    most `LONGEST_QUIET` from quiet hours in total; `clock.quiet_given` counts the seconds it has got.
     """
     assert clock.deadline is not None
     deadline, given = clock.deadline, clock.quiet_given

@@ -91,7 +91,7 @@ def _item(entry: Entry, held: bool, now: datetime) -> Item:
         title=row.text or KINDS[row.kind].title,
         where=_where(entry.view),
         url=_url(row, entry.view),
-        when=words.moment(row.created_at, now),
+        when=words.short_time(row.created_at, now),
         new=shown is not None and shown.read_at is None,
         lines=[_line(row, held, now) for row in sorted(entry.notices, key=lambda row: row.channel != SITE)],
     )
@@ -113,7 +113,7 @@ def _where(view: GameView | None) -> str:
 
 
 def _line(row: Notice, held: bool, now: datetime) -> Line:
-    at, why = words.moment(row.since, now), sentence_of(row.reason)
+    at, why = words.short_time(row.since, now), sentence_of(row.reason)
     if row.state == Notice.State.SENT:
         what, why = ("shown" if row.channel == SITE else "sent"), ""
     elif row.state in (Notice.State.DROPPED, Notice.State.FAILED):
@@ -121,7 +121,7 @@ def _line(row: Notice, held: bool, now: datetime) -> Line:
         if row.reason == Reason.UNSURE:
             what = "possibly sent"
     else:
-        what, at = "waits until", words.moment(row.due_at, now)
+        what, at = "waits until", words.short_time(row.due_at, now)
         if row.due_at <= now:
             what, at = "goes out in a moment", ""
         if held and row.channel != SITE:

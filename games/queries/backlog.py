@@ -53,15 +53,15 @@ class Backlog:
 
 def backlog(now: datetime, *, grace: timedelta) -> Backlog:
     """Return what is due. Runs eight queries, which read due rows only."""
-    beat = Heartbeat.objects.first()
+    heartbeat = Heartbeat.objects.first()
     outbox = Outbox.objects.first()
     playing = Game.objects.filter(status=Game.Status.PLAYING)
     mails = AccountMail.objects.filter(state=AccountMail.State.WAITING)
     return Backlog(
-        sweep=now - beat.at if beat and beat.at else None,
-        giving_back=bool(beat and beat.given_from),
+        sweep=now - heartbeat.at if heartbeat and heartbeat.at else None,
+        giving_back=bool(heartbeat and heartbeat.given_from),
         clocks=_overdue(playing.filter(deadline__lte=now), "deadline", now),
-        late=_late(beat, now, grace),
+        late=_late(heartbeat, now, grace),
         bots=_overdue(playing.filter(wake_at__lte=now), "wake_at", now),
         notices=_overdue(Notice.objects.filter(state=Notice.State.WAITING, due_at__lte=now), "due_at", now),
         account_mails=_overdue(mails.filter(due_at__lte=now), "due_at", now),
@@ -77,8 +77,8 @@ def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
 
 def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:
     """Return True if the last sweep is longer ago than `grace`, or the time of an outage is being given back."""
-    beat = Heartbeat.objects.first()
-    return beat is not None and _is_stale(beat, now, grace)
+    heartbeat = Heartbeat.objects.first()
+    return heartbeat is not None and _is_stale(heartbeat, now, grace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +95,22 @@ def trouble(now: datetime, *, grace: timedelta) -> Trouble:
     `now` must be the database's time. The sweep `has never run`, is `away`, or is `late`: it runs, but a deadline
     passed longer than `grace` ago and the clock has not tried to act.
     """
-    beat = Heartbeat.objects.first()
-    if beat is None or beat.at is None:
+    heartbeat = Heartbeat.objects.first()
+    if heartbeat is None or heartbeat.at is None:
         return Trouble("has never run")
-    if _is_stale(beat, now, grace):
+    if _is_stale(heartbeat, now, grace):
         return Trouble("away")
-    found = _late(beat, now, grace)
+    found = _late(heartbeat, now, grace)
     return Trouble("late" if found.untried else "", found.failing)
 
 
-def _late(beat: Heartbeat | None, now: datetime, grace: timedelta) -> Late:
+def _late(heartbeat: Heartbeat | None, now: datetime, grace: timedelta) -> Late:
     late = Game.objects.filter(status=Game.Status.PLAYING, deadline__lt=now - grace)
-    if beat is None or beat.tried_through is None:
+    if heartbeat is None or heartbeat.tried_through is None:
         return Late(untried=late.count())
-    tried = Count("pk", filter=Q(deadline__lte=beat.tried_through))
+    tried = Count("pk", filter=Q(deadline__lte=heartbeat.tried_through))
     return Late(**late.aggregate(untried=Count("pk") - tried, failing=tried))
 
 
-def _is_stale(beat: Heartbeat, now: datetime, grace: timedelta) -> bool:
-    return beat.given_from is not None or (beat.at is not None and now - beat.at > grace)
+def _is_stale(heartbeat: Heartbeat, now: datetime, grace: timedelta) -> bool:
+    return heartbeat.given_from is not None or (heartbeat.at is not None and now - heartbeat.at > grace)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.queries import GameView, LogLine
 from games.refusals import Denied
-from games.render.words import headline, moment
+from games.render.words import headline, short_time
 
 ALARMS: Final = {"owes": "seat", "caught": "target", "knocked_out": "seat", "aimed": "target", "false_catch": "seat"}
 """Events that a screen reader announces at once to the player in the given field of the event."""
@@ -77,7 +77,7 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
             after = after[own:]
         told = [_note_row(note, now) for note in after]
         text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
-        told.append(LogRow(line.n, text, at, moment(line.at, now), _is_own(view, line)))
+        told.append(LogRow(line.n, text, at, short_time(line.at, now), _is_own(view, line)))
         if heading:
             told[0] = told[0]._replace(heading=heading)
         rows += told
@@ -90,7 +90,7 @@ def _is_own(view: GameView, line: LogLine) -> bool:
 
 
 def _note_row(note: LogNote, now: datetime) -> LogRow:
-    return LogRow(0, note.text, note.at.isoformat(timespec="seconds"), moment(note.at, now))
+    return LogRow(0, note.text, note.at.isoformat(timespec="seconds"), short_time(note.at, now))
 
 
 def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:

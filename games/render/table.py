@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LastHand, SeatView
-from games.render.words import cards, color, moment, profile_url
+from games.render.words import cards, color, profile_url, short_time
 
 
 class HandCard(NamedTuple):
@@ -241,7 +241,7 @@ def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
     if seat.misses:
         yield Tag(f"missed {seat.misses} of {view.misses_allowed} turns", hot=seat.misses + 1 >= view.misses_allowed)
     if seat.away_until is not None and seat.away_until > now and not view.terms.live:
-        yield Tag(f"on vacation until {moment(seat.away_until, now)}")
+        yield Tag(f"on vacation until {short_time(seat.away_until, now)}")
 
 
 def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]:

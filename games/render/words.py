@@ -51,7 +51,7 @@ def possessive(name: str) -> str:
     return f"{name}’s"
 
 
-def moment(at: datetime, now: datetime) -> str:
+def short_time(at: datetime, now: datetime) -> str:
     """Format a time in the current time zone, as short as its distance from `now` allows.
 
     `14:05` today, `Sat 14:05` within a week, else `3 Dec 14:05`.
@@ -64,9 +64,9 @@ def moment(at: datetime, now: datetime) -> str:
 
 
 def due(deadline: datetime, now: datetime) -> str:
-    """Format a deadline as `moment` does. In UTC, which may be a zone that nobody chose, add the zone's name."""
+    """Format a deadline as `short_time` does. In UTC, which may be a zone that nobody chose, add the zone's name."""
     zone = " UTC" if timezone.get_current_timezone_name() == "UTC" else ""
-    return f"{moment(deadline, now)}{zone}"
+    return f"{short_time(deadline, now)}{zone}"
 
 
 def time_left(deadline: datetime, now: datetime) -> str:

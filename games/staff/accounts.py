@@ -70,7 +70,7 @@ def _set_name(person: User, field: str, name: str) -> None:
         person.clean_fields(exclude={other.name for other in User._meta.fields} - {field})
     except ValidationError as bad:
         raise Denied("malformed", " ".join(bad.messages)) from bad
-    if name and (clash := accounts.name_clash(name, but=person)):
+    if name and (clash := accounts.name_clash(name, except_for=person)):
         raise Denied("malformed", clash)
 
 

@@ -10,6 +10,6 @@ register = template.Library()
 
 
 @register.simple_tag
-def once() -> SafeString:
-    """``{% once %}`` in a form: a hidden field with a random token; see `games.web.idempotent_forms`."""
+def form_token() -> SafeString:
+    """``{% form_token %}`` in a form: a hidden field with a random token; see `games.web.idempotent_forms`."""
     return format_html('<input type="hidden" name="form" value="{}">', secrets.token_urlsafe(12))

@@ -96,7 +96,7 @@ def test_a_guest_cannot_choose_a_look_alike_name(alice: User) -> None:
     actions.update_profile(user=guest, display_name="Al", time_zone="UTC", now=NOW)
     answer = logged_in(guest).post("/accounts/me/", {"display_name": ALIKE, "time_zone": "UTC"})
     assert answer.status_code == 422
-    assert queries.name_clash("AI", but=alice) == queries.NAME_ALIKE
+    assert queries.name_clash("AI", except_for=alice) == queries.NAME_ALIKE
 
 
 @pytest.mark.django_db
@@ -171,9 +171,9 @@ def test_a_former_name_is_held_for_90_days(alice: User, bob: User, ann: User, ho
     for name in ("Wonder", "W0nder"):
         with pytest.raises(actions.NameTaken, match="until recently"):
             called(bob, name)
-    assert queries.name_clash("wonder", but=User()) == queries.NAME_FREED
+    assert queries.name_clash("wonder", except_for=User()) == queries.NAME_FREED
     days_pass(89)
-    assert queries.name_clash("Wonder", but=bob) == queries.NAME_FREED
+    assert queries.name_clash("Wonder", except_for=bob) == queries.NAME_FREED
     days_pass(91)
     called(bob, "Wonder")
 

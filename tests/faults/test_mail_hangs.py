@@ -59,9 +59,9 @@ def test_clocks_and_bots_do_not_wait_for_a_mail_server(alice: User, bob: User) -
             Game.objects.update(deadline=timezone.now())
             for table in tables:  # the clock plays for the person, then the bot moves
                 until("the bot's move", lambda pk=table.game.pk: Game.objects.get(pk=pk).version >= 2)  # type: ignore[misc]
-            beat = Heartbeat.objects.get()
-            assert beat.at is not None
-            assert timezone.now() - beat.at < timedelta(seconds=site.SWEEP_GRACE_SECONDS)
+            heartbeat = Heartbeat.objects.get()
+            assert heartbeat.at is not None
+            assert timezone.now() - heartbeat.at < timedelta(seconds=site.SWEEP_GRACE_SECONDS)
             assert Notice.objects.filter(channel="email", state="handed").count() == QUEUES[MAIL]
         finally:
             controller.stop()  # this also ends the waiting, before the stack stops

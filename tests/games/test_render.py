@@ -103,8 +103,8 @@ def test_the_headline_says_by_when(left: timedelta, sentence: str) -> None:
 
 def test_times_are_in_the_readers_zone() -> None:
     with timezone.override("Asia/Tokyo"):
-        assert words.moment(NOW, NOW) == "21:00"
-        assert words.moment(NOW + timedelta(hours=4), NOW) == "Sun 01:00"
+        assert words.short_time(NOW, NOW) == "21:00"
+        assert words.short_time(NOW + timedelta(hours=4), NOW) == "Sun 01:00"
 
 
 @pytest.mark.parametrize(("seconds", "text"), TIMES_LEFT)

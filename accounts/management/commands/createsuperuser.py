@@ -62,7 +62,7 @@ def _refusal_of_username(username: str) -> str:
         except ValidationError as error:
             if error.code != "reserved":
                 return " ".join(error.messages)
-    return queries.name_clash(username, but=User())
+    return queries.name_clash(username, except_for=User())
 
 
 def _refusal_of_address(address: str) -> str:
