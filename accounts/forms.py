@@ -67,6 +67,12 @@ class SignUpQuestions(forms.Form):
             actions.choose_time_zone(user=user, zone=zone, now=timezone.now())
 
 
+def use_sentence_case(form: forms.Form) -> None:
+    """Write the labels of an allauth form like ours: only the first word has a capital letter."""
+    for field in form.fields.values():
+        field.label = field.widget.attrs["placeholder"] = str(field.label).capitalize()
+
+
 def check_addresses(form: forms.Form) -> None:
     """Let the field `email` of an allauth form accept only addresses that this site can send to and store.
 

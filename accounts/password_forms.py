@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts import actions, log_ins, mails, queries, tries, try_keys
-from accounts.forms import check_addresses
+from accounts.forms import check_addresses, use_sentence_case
 from accounts.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
@@ -35,11 +35,12 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        use_sentence_case(self)
         self.fields["revoke_tokens"] = forms.BooleanField(
             label="Revoke my API tokens",
             required=False,
             initial=True,
-            help_text="Recommended if somebody else may know your password. Programs that play for you will need new"
+            help_text="Recommended if someone else may know your password. Programs that play for you will need new"
             " tokens.",
         )
 
@@ -95,6 +96,10 @@ class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no
 
 class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
     """Sets a new password after a reset by mail. Ends all sessions and revokes all API tokens of the account."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        use_sentence_case(self)
 
     @transaction.atomic
     def save(self) -> None:

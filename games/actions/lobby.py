@@ -121,7 +121,8 @@ def _checked(options: TableOptions) -> dict[str, object]:
         message = f"A table has {rules.MIN_PLAYERS} to {rules.MAX_PLAYERS} players."
         raise Denied("malformed", message, rule="SETUP-1")
     if not 0 <= options.bots < options.players:
-        raise Denied("malformed", "Choose 0 to players - 1 bots: one seat is yours.")
+        most = options.players - 1
+        raise Denied("malformed", f"Choose 0 to {most} bots for {options.players} players: one seat is yours.")
     _check_clock(options)
     if options.bot not in bots.BOTS:
         raise Denied("malformed", f"The bot must be one of: {', '.join(bots.BOTS)}.")

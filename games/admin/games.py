@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from django.contrib import admin, messages
@@ -22,12 +23,18 @@ from games.queries import GameView, Table, conduct
 from games.render import words
 from games.rules.cards import card_name, color_name
 from games.staff import tables
-from games.staff.acts import LOOK, TABLE_ACTS, StaffAct
+from games.staff.acts import LOOK, STAFF, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
 from games.staff.log import notes_of
 from games.staff.queue import with_problem
 
 LOG_LINES: Final = 200
+PAUSED_BY: Final[Mapping[str, str]] = {
+    STAFF: "by staff",
+    Game.PAUSED_BY_CONSENT: "by the players",
+    Game.PAUSED_BY_RESTORE: "since a backup was restored",
+}
+"""Each stored reason of a pause in words that follow "paused"."""
 
 
 class Problem(admin.SimpleListFilter):
@@ -155,6 +162,7 @@ class GameAdmin(ReadOnlyAdmin):
             "opts": self.opts,
             "title": f"Game {game.code}",
             "game": game,
+            "paused": words.listed([PAUSED_BY.get(reason, reason) for reason in game.paused_reasons]),
             "view": view,
             "headline": words.headline(view, now),
             "prose": words.options_prose(view),

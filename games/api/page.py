@@ -59,7 +59,9 @@ def _answer(status: object, answer: Schema) -> dict[str, Any]:
 def _content(part: Schema | None) -> dict[str, str] | None:
     """Return the media type of a body (`kind`) and the name of its object, which may be empty. None for no body."""
     for kind, content in (part or {}).get("content", {}).items():
-        return {"kind": kind, "object": content.get("schema", {}).get("$ref", "").removeprefix(REF)}
+        schema = content.get("schema", {})
+        refs = [one["$ref"] for one in (schema, *schema.get("anyOf", ())) if "$ref" in one]
+        return {"kind": kind, "object": refs[0].removeprefix(REF) if refs else ""}
     return None
 
 

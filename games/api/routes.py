@@ -98,7 +98,7 @@ def leave_game(request: HttpRequest, code: str, payload: Nothing | None = None) 
     return _acted(lobby.leave_table, request, code)
 
 
-@api.post("/games/{code}/start", response={200: GameOut, **REFUSED}, summary="Start (the host)")
+@api.post("/games/{code}/start", response={200: GameOut, **REFUSED}, summary="Start the game (host only)")
 def start_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(lobby.start, request, code)
 
@@ -138,7 +138,7 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> dict[str, An
     return game_json(queries.view_of(table, viewer.user))
 
 
-@api.get("/games/{code}/moves", response={200: MoveList, **REFUSED}, summary="The log, as I may know it")
+@api.get("/games/{code}/moves", response={200: MoveList, **REFUSED}, summary="The log as I may see it")
 def list_moves(
     request: HttpRequest,
     code: str,
@@ -153,7 +153,12 @@ def list_moves(
         return {"moves": [line_json(line) for line in lines], "version": table.game.version}
 
 
-@api.get("/games/{code}/record", response={200: str, **REFUSED}, summary="The record, once the game is over")
+@api.get(
+    "/games/{code}/record",
+    response={200: None, **REFUSED},
+    summary="The record, once the game is over",
+    openapi_extra={"responses": {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}},
+)
 def get_record(request: HttpRequest, code: str) -> HttpResponse:
     table = queries.load_for(code, _viewer(request))
     text = rules.print_record(records.record_of(table))

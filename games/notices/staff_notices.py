@@ -47,7 +47,7 @@ def with_others(table: Table, row: Seat) -> str:
     Put it last in a text: texts are cut off, and many long names make it too long.
     """
     others = listed([seat.name for seat in table.seats if seat.index != row.index])
-    return f"with {others}" if others else "where nobody else sat"
+    return f"with {others}" if others else "with no other players"
 
 
 def unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from games import rules
+from games.models import Game
 from games.models.paces import DAY, HOUR, MINUTE
 from games.queries import GameView
 
@@ -237,12 +238,8 @@ def options_prose(view: GameView) -> str:
         "Anyone can watch." if view.public else "Only people with the link can see it.",
     ]
     many = f"{view.misses_allowed} missed turns in a row" if view.misses_allowed > 1 else "one missed turn"
-    then = (
-        "a bot plays the seat until its owner comes back"
-        if view.after_misses == "bot"
-        else "the player is out of the game"
-    )
-    parts.append(f"After {many}, {then}.")
+    then = Game.AfterMisses(view.after_misses).label
+    parts.append(f"After {many}, {then[0].lower()}{then[1:]}.")
     if any(seat.bot for seat in view.seats):
         parts.append(f"Bots wait {view.bot_pause:g} s before they move." if view.bot_pause else "Bots move at once.")
     changed = rules.options_diff(view.preset, view.options)

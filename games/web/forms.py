@@ -33,9 +33,15 @@ OTHERS: Final = "others"
 
 
 def _help(spec: rules.OptionSpec) -> SafeString:
-    values = ", ".join(f"{label}: {value}" for label, value in preset_values(spec))
+    """Return what an option does, with its values named as in the choices, and the value of each preset."""
+    about = spec.help
+    for value in spec.values:
+        about = about.replace(f"{value}:", f"{option_value(spec, value)}:")
+    values = preset_values(spec)
+    same = len({value for _, value in values}) == 1
+    usual = f"Default: {values[0][1]}" if same else "; ".join(f"{label} rules: {value}" for label, value in values)
     link = format_html('<a href="{}#{}">{}</a>', reverse("rules"), spec.source, spec.source)
-    return format_html("{} {}. Rule {}.", spec.help, values, link)
+    return format_html("{} {}. Rule {}.", about, usual, link)
 
 
 def _option_field(spec: rules.OptionSpec) -> forms.Field:

@@ -193,6 +193,21 @@ def test_rows_of_games_are_found_by_code_and_by_name(as_mo: Client, alice: User,
     assert found("zzzzzzzzzz") == set()
 
 
+@pytest.mark.parametrize(
+    ("reasons", "words"),
+    [
+        (["staff"], "Playing, paused by staff"),
+        (["consent", "staff"], "Playing, paused by the players and by staff"),
+        (["restored"], "Playing, paused since a backup was restored"),
+    ],
+)
+def test_the_page_of_a_game_says_who_paused_it(
+    as_mo: Client, alice: User, bob: User, reasons: list[str], words: str
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob], paused_at=timezone.now(), paused_reasons=reasons).game
+    assert words in text_of(as_mo.get(f"/admin/games/game/{game.pk}/change/"))
+
+
 def test_games_are_filtered_by_problem(as_mo: Client, alice: User, bob: User) -> None:
     now = timezone.now()
     fine = table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=1)).game

@@ -288,6 +288,15 @@ def test_openapi_and_its_page_are_served(client: Client) -> None:
     assert 'href="/rules/"' in html  # the page has the site's navigation
 
 
+def test_the_page_of_the_api_names_the_type_of_each_body(client: Client) -> None:
+    html = client.get("/api/v1/docs").content.decode()
+    calls = dict(re.findall(r'<section id="([^"]+)"(.*?)</section>', html, re.DOTALL))
+    assert "Body:" not in calls["get-games-code"]
+    assert re.search(r'Body:\s*<a href="#object-NewMove">', calls["post-games-code-moves"])
+    assert re.search(r'Body:\s*<a href="#object-Nothing">', calls["post-games-code-join"])
+    assert "200 OK</b> with text/plain" in calls["get-games-code-record"]
+
+
 def test_a_move_request_needs_at_most_ten_statements(
     a: Program, alice: User, bob: User, django_assert_max_num_queries: Any
 ) -> None:

@@ -138,7 +138,7 @@ def test_misses_and_vacations_are_shown_to_everyone(table: Table, alice: User, a
     shown = page(as_bob, table)
     assert "missed 2 of 3 turns" in shown
     assert "on vacation until" in shown
-    assert "After 3 missed turns in a row, a bot plays the seat" in shown
+    assert "After 3 missed turns in a row, a bot takes the seat until its owner is back." in shown
 
 
 @pytest.mark.parametrize("act", ["pause", "go-on", "take-back"])
@@ -165,7 +165,7 @@ def test_a_table_can_have_a_custom_clock(as_alice: Client) -> None:
     assert (game.misses_allowed, game.after_misses) == (2, "leave")
     shown = as_alice.get(game.get_absolute_url()).content.decode()
     assert "Custom pace: 2 h at the start, 30 min added per turn (150 min for the first), at most 3 h." in shown
-    assert "After 2 missed turns in a row, the player is out of the game." in shown
+    assert "After 2 missed turns in a row, the player leaves the game." in shown
     assert "Custom pace" in as_alice.get("/").content.decode()
 
 

@@ -64,10 +64,18 @@ def test_unchanged_options_have_the_presets_values(as_alice: Client) -> None:
     assert game.options == {}
 
 
+def test_options_are_explained_with_the_words_of_their_choices(as_alice: Client) -> None:
+    text = text_of(as_alice.get("/tables/new/"))
+    assert "draw then win: the next player" in text
+    assert "draw_then_win:" not in text
+    assert "Off: you draw one card. No Mercy rules: on; Classic rules: off. Rule TURN-4 ." in text
+    assert "How many cards each player is dealt. Default: 7. Rule SETUP-2 ." in text
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"players": "2", "bots": "2"}, "one seat is yours"),
+        ({"players": "2", "bots": "2"}, "Choose 0 to 1 bots for 2 players: one seat is yours."),
         ({"option_mercy_limit": "5"}, "The option mercy_limit must be 0 or 10 to 50."),
         ({"option_hand_size": "12", "option_mercy_limit": "10"}, "mercy_limit must exceed hand_size"),
         ({"option_hand_size": "99"}, "less than or equal to 15"),

@@ -322,7 +322,7 @@ def test_mail_to_a_bounced_address_waits_until_it_works_again(table: Table, alic
     path = link.removeprefix("http://127.0.0.1:8000")
     assert "it does" in text_of(Client().get(path))
     assert NoticeSettings.objects.get(user=alice).bounced
-    assert "We email alice@example.org again" in text_of(Client().post(path))
+    assert "We will email alice@example.org again" in text_of(Client().post(path))
     outbox.deliver(clock=timezone.now)
     assert [message.subject for message in mail.outbox[1:]] == ["Bob wins the game."]
 

@@ -253,13 +253,13 @@ def test_staff_cannot_see_notices_of_outcomes(mo: User, ann: User, alice: User) 
     about = f"/admin/games/case/{Case.objects.get(person=other).pk}/change/"
     reported, admin = staff_browser(mo), staff_browser(ann)
     before = reported.get(about).content.decode()
-    assert "0 right, 0 not" in before
+    assert "0 confirmed, 0 unfounded" in before
     close(Case.objects.get(person=mo), ann)
     assert Notice.objects.filter(user=alice, kind="report_settled").exists()
     for browser in (reported, admin):
         assert browser.get("/admin/games/notice/").context["cl"].result_count == 0
-    assert "0 right, 0 not" in reported.get(about).content.decode()
-    assert "1 right, 0 not" in admin.get(about).content.decode()
+    assert "0 confirmed, 0 unfounded" in reported.get(about).content.decode()
+    assert "1 confirmed, 0 unfounded" in admin.get(about).content.decode()
     weights = {
         browser: browser.get("/admin/games/case/").context["cl"].result_list.get(person=other).weight
         for browser in (reported, admin)

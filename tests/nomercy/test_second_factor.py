@@ -55,7 +55,7 @@ def test_staff_without_a_second_factor_must_set_one_up(mo: User) -> None:
     done = browser.post("/accounts/2fa/totp/activate/", {"code": totp(secret)}, follow=True)
     assert done.redirect_chain[-1][0] == "/accounts/2fa/recovery-codes/"
     for shown in (done, browser.get("/accounts/2fa/")):
-        assert 'href="/admin/">To the staff pages</a>' in shown.content.decode()
+        assert 'href="/admin/">Go to the staff pages</a>' in shown.content.decode()
     assert "you can log in once with each of these codes" in done.content.decode()
     assert browser.get("/admin/").status_code == 200
     assert Authenticator.objects.filter(user=mo).count() == 2  # and recovery codes
