@@ -189,12 +189,14 @@ class ApiToken(models.Model):
 class Session(AbstractBaseSession):
     """A session as Django stores it, with its user (None for a visitor), so that a person's sessions can be found.
 
-    `seen_at` is when it was last used, to ten minutes.
+    `seen_at` is when it was last used, to ten minutes. An `ending` session has been continued under another key, and
+    nothing makes it last longer.
     """
 
     # Without a constraint in the database: Django would mistake its error for a taken key, and try other keys forever.
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, db_constraint=False, related_name="sessions")
     seen_at = models.DateTimeField()
+    ending = models.BooleanField(default=False, db_default=False)
 
     @property
     def handle(self) -> str:

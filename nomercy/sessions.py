@@ -44,9 +44,9 @@ class SessionStore(DatabaseStore):
         if row.user_id is None:
             row.expire_date = min(row.expire_date, now + VISITORS_KEPT)
         if self.seen_at is not None:
-            # In the database, because the key may have been renewed after this request read its session.
-            ending = When(expire_date__lt=now + KEY_GRACE, then=F("expire_date"))
-            row.expire_date = Case(ending, default=Value(row.expire_date))
+            # In the database, because the key may be renewed after this request has read its session.
+            row.expire_date = Case(When(ending=True, then=F("expire_date")), default=Value(row.expire_date))
+            row.ending = F("ending")
         return row
 
     def create(self) -> None:
@@ -67,7 +67,7 @@ class SessionStore(DatabaseStore):
         old, data = self.session_key, dict(self.items())
         self.create()
         self._session_cache = data
-        Session.objects.filter(session_key=old).update(expire_date=timezone.now() + KEY_GRACE)
+        Session.objects.filter(session_key=old).update(expire_date=timezone.now() + KEY_GRACE, ending=True)
 
     def _validate_session_key(self, key: object) -> bool:
         return isinstance(key, str) and KEY.fullmatch(key) is not None  # PostgreSQL refuses text with a NUL
