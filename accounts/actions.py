@@ -13,6 +13,7 @@ from accounts import encryption, queries, tries
 from accounts.limits import REST_CHANGES
 from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, User
 from accounts.names import (
+    NAME_TAKEN,
     HeldName,
     Person,
     clean_display_name,
@@ -31,7 +32,7 @@ LAST_USED_GRAIN = timedelta(minutes=10)
 
 
 class NameTaken(Exception):
-    """Somebody else is known by this name, or by one that looks like it. The message is a sentence for the person."""
+    """Someone else has this name, or one that looks like it. The message is a sentence for the person."""
 
 
 class Muted(Exception):
@@ -77,7 +78,7 @@ def create_person(*, username: str) -> User:
     try:
         person.save(force_insert=True)
     except IntegrityError:
-        raise ValidationError(queries.NAME_TAKEN, code="name_taken") from None
+        raise ValidationError(NAME_TAKEN, code="name_taken") from None
     return person
 
 
@@ -98,7 +99,7 @@ def choose_time_zone(*, user: User, zone: str, now: datetime) -> None:
     """
     validate_time_zone(zone)
     with transaction.atomic():
-        _move_nights(user, lock_person(user.pk), zone, now)
+        _set_time_zone(user, lock_person(user.pk), zone, now)
         user.save(update_fields=["time_zone", "quiet_since"])
 
 
@@ -134,8 +135,8 @@ def count_rest_change(*, user_id: int, now: datetime) -> None:
         attempt.count()
 
 
-def _move_nights(user: User, known: User, zone: str, now: datetime) -> bool:
-    """Set the zone of `user`, and return True if it differs from that of `known`, the row read under the lock."""
+def _set_time_zone(user: User, known: User, zone: str, now: datetime) -> bool:
+    """Set the time zone of `user`. Return True if it differs from that of `known`, the row read under the lock."""
     changed = known.time_zone != zone
     user.quiet_since = now if changed else known.quiet_since
     user.time_zone = zone
@@ -164,7 +165,7 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
         user.display_name, user.muted_until = known.display_name, known.muted_until
         if name != known.display_name and known.muted(now):
             raise Muted
-        new_zone = _move_nights(user, known, time_zone, now)
+        new_zone = _set_time_zone(user, known, time_zone, now)
         if new_zone:
             count_rest_change(user_id=user.pk, now=now)
         _save_profile(user=user, name=name)
@@ -183,7 +184,7 @@ def _save_profile(*, user: User, name: str) -> None:
         with transaction.atomic():
             user.save(update_fields=changed)
     except IntegrityError:
-        raise NameTaken(queries.NAME_TAKEN) from None
+        raise NameTaken(NAME_TAKEN) from None
 
 
 def recheck_names(*, now: datetime) -> None:

@@ -14,7 +14,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from accounts.addresses import LONGEST_ADDRESS
-from accounts.names import DISPLAY_NAME_LENGTH, name_skeletons, validate_display_name, validate_time_zone
+from accounts.names import DISPLAY_NAME_LENGTH, NAME_TAKEN, name_skeletons, validate_display_name, validate_time_zone
 from accounts.rest import Rest
 
 FREED_NAMES_HELD: Final = timedelta(days=90)
@@ -67,7 +67,7 @@ class User(AbstractUser):
                 Lower("display_name"),
                 condition=~models.Q(display_name=""),
                 name="accounts_user_display_name_unique",
-                violation_error_message="Somebody else goes by this name.",
+                violation_error_message=NAME_TAKEN,
             )
         ]
 

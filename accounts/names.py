@@ -17,6 +17,7 @@ from accounts import staff_words
 from accounts.lookalikes import INVISIBLE, mixes_scripts, plain_letters, skeleton, stacks_marks, words
 
 DISPLAY_NAME_LENGTH = 30
+NAME_TAKEN: Final = "Somebody else goes by this name."
 GUEST_USERNAME_PREFIX = "guest-"
 BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana", "Ivo", "June")
 

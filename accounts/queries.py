@@ -16,11 +16,10 @@ from django.utils.crypto import constant_time_compare
 
 from accounts.addresses import canonical, spellings
 from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
-from accounts.names import ALIKE, name_skeletons
+from accounts.names import ALIKE, NAME_TAKEN, name_skeletons
 from accounts.tokens import LONGEST, digest_of
 from common.fixed_sql import Columns, prepared_cursor
 
-NAME_TAKEN: Final = "Somebody else goes by this name."
 NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that is easier to tell apart."
 
 NAME_FREED: Final = (
@@ -209,9 +208,9 @@ def has_confirmed(user: User | None, email: str) -> bool:
 
 
 MOST_CLAIMS: Final = 5
-"""An address that nobody has confirmed counts for this many accounts that name it, the oldest ones.
+"""How many accounts may use an address that nobody has confirmed: the oldest ones that name it.
 
-Newer accounts are not told that it does not count for them until they confirm it.
+For newer accounts it has no effect until they confirm it, and they are not told.
 """
 
 

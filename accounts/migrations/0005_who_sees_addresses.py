@@ -1,4 +1,4 @@
-"""The right to see mail addresses, for admins."""
+"""Add the permission to see mail addresses. Only admins have it."""
 
 from django.db import migrations
 

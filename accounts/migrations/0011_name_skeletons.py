@@ -1,4 +1,4 @@
-"""What each name looks like, held by its owner alone."""
+"""Store what each name looks like, so that nobody else can take a name that looks like it."""
 
 import django.db.models.deletion
 from django.conf import settings

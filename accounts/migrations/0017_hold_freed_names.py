@@ -1,4 +1,4 @@
-"""A name that somebody gave up is held for a time."""
+"""Hold a name for some time after its owner gave it up."""
 
 import django.db.models.deletion
 from django.conf import settings

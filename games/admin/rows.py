@@ -1,4 +1,7 @@
-"""Read-only lists of other rows. No column shows a card that is not public."""
+"""Read-only lists of audit entries, rounds, moves, notices, reports, suspensions and warnings.
+
+No column shows a card that is not public.
+"""
 
 from __future__ import annotations
 
@@ -103,9 +106,9 @@ class MoveAdmin(RowsOfGames):
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
-    """Which notices people got, when and how, or why not. Leaves out their texts.
+    """Which notices people got, when and how, or why not.
 
-    Leaves out some kinds, see `NoticeKind.to_staff`.
+    Leaves out their texts, and the kinds without `NoticeKind.to_staff`.
     """
 
     kind_title = staticmethod(titled("kind", title_of))

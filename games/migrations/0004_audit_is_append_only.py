@@ -1,4 +1,4 @@
-"""The audit log can be added to, and nothing else, whoever asks the database."""
+"""Let entries only be added to the audit log. A trigger refuses everything else, for every user of the database."""
 
 from django.db import migrations
 

@@ -1,4 +1,4 @@
-"""The groups `moderator` and `admin`, each with exactly its rights."""
+"""Create the groups `moderator` and `admin` with their permissions."""
 
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor

@@ -1,4 +1,4 @@
-"""Both roles of the staff may see which notices people got, and why not."""
+"""Let both staff roles see which notices people got, and why they did not get others."""
 
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor

@@ -1,4 +1,4 @@
-"""What staff do to accounts are acts with a reason; the roles hold exactly theirs, and the right to change people is gone."""
+"""Make each change of an account a staff act with a reason, and remove the permission to change people."""
 
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor

@@ -1,4 +1,4 @@
-"""A report without a reporter was the site's or that of a guest who is gone; now the site's say what it saw."""
+"""Store on a report by the site what it noticed. Other reports without a reporter are those of deleted guests."""
 
 from django.conf import settings
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""Clocks know of which vacation they have been moved by; those that run now have been moved by their player's last."""
+"""Store for each clock which vacation it was moved by. Running clocks were moved by their player's last vacation."""
 
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor

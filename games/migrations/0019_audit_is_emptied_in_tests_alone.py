@@ -1,4 +1,4 @@
-"""A setting of one's own session empties no audit log any more: the database must be a test's as well, by its name."""
+"""Let the audit log be emptied only in a database whose name is that of a test database."""
 
 from django.db import migrations
 

@@ -1,4 +1,4 @@
-"""Admins see mail addresses, moderators none."""
+"""Let admins see mail addresses. Moderators cannot."""
 
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor

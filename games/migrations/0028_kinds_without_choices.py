@@ -1,4 +1,4 @@
-"""The titles of notice kinds and channels are no part of the database: changing one needs no migration."""
+"""Keep the titles of notice kinds and channels out of the database, so that changing one needs no migration."""
 
 from django.db import migrations, models
 

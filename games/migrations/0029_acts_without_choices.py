@@ -1,4 +1,4 @@
-"""The titles of staff acts and of their permissions are no part of the database: changing one needs no migration."""
+"""Keep the titles of staff acts and permissions out of the database, so that changing one needs no migration."""
 
 from django.db import migrations, models
 

@@ -136,7 +136,7 @@ class Case(models.Model):
 
     class Kind(models.TextChoices):
         NAME = "name", "An offensive name"
-        ABANDON = "abandon", "Letting others wait, or leaving games"
+        ABANDON = "abandon", "Making others wait, or leaving games"
         TEAMING = "teaming", "Playing together, or with two accounts"
         CHEATING = "cheating", "Cheating in another way"
         OTHER = "other", "Something else"

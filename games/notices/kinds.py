@@ -78,7 +78,7 @@ EXPECTED: Final = frozenset(
         Reason.STAFF, Reason.OFF, Reason.ASKED,
     }
 )  # fmt: skip
-"""Reasons that are no trouble. Pages hide notices that were dropped for one of these."""
+"""Reasons that need no attention. Pages hide notices that were dropped for one of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import queries as accounts
 from accounts.models import User
-from accounts.names import clean_display_name, username_validators
+from accounts.names import NAME_TAKEN, clean_display_name, username_validators
 from games import announce
 from games.models import AuditEntry
 from games.notices import staff_notices
@@ -58,7 +58,7 @@ def rename(*, person_id: int, by: User, username: str, display_name: str, reason
                 erase_old_name(person)
                 person.save(update_fields=["username", "display_name"])
         except IntegrityError:
-            raise Denied("malformed", accounts.NAME_TAKEN) from None
+            raise Denied("malformed", NAME_TAKEN) from None
         return entry
 
 

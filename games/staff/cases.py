@@ -64,7 +64,8 @@ def report(
 
     :param form: an id of one filled-in form in one browser, or None if it is unknown. A form that is sent again returns
         the report that it made, even if the case has been closed since.
-    :raises Denied: `not_found`; `malformed`, also about a bot; `forbidden` about oneself, or the second time.
+    :raises Denied: `not_found`; `malformed`, also if the seat is a bot's; `forbidden` if the viewer reports
+        themselves, or reports the same again.
     """
     text = _clean_text(text)
     if kind not in Case.Kind.values:

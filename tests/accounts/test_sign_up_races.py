@@ -15,7 +15,8 @@ from pytest_django.fixtures import Settings
 
 from accounts import actions
 from accounts.models import AccountMail, User
-from accounts.queries import NAME_ALIKE, NAME_TAKEN
+from accounts.names import NAME_TAKEN
+from accounts.queries import NAME_ALIKE
 from accounts.sign_up import HAS_ACCOUNT, JUST_TAKEN
 from tests.conftest import logged_in
 from tests.support.web import at_once

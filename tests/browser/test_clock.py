@@ -17,8 +17,8 @@ from games.actions import seating
 from games.locks import lock_game
 from games.models import Game
 from games.queries import Table
-from tests.support.clock import TIMES_LEFT
 from tests.support.tables import TWO_HANDS, now_of, table_at
+from tests.support.times_left import TIMES_LEFT
 
 
 def in_two_days(people: list[User | str]) -> Table:

@@ -22,7 +22,7 @@ from games.render import GamePage, LastRound, PageRequest, words
 from games.render.move import Chooser
 from games.render.table import ScoreRow
 from games.rules import Event
-from tests.support.clock import TIMES_LEFT
+from tests.support.times_left import TIMES_LEFT
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 T = TypeVar("T")
