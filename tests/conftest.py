@@ -138,7 +138,7 @@ def django_db_setup(
 
 
 @pytest.fixture(autouse=True)
-def chance_of_its_own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def seeded_randomness(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make deals, dealers and names of bots the same in every run of a test."""
     monkeypatch.setattr(randomness, "source", random.Random(request.node.nodeid))
 

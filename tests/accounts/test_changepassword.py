@@ -20,14 +20,14 @@ pytestmark = pytest.mark.django_db
 NEW = "a long way to Bergen"
 
 
-def typed(monkeypatch: pytest.MonkeyPatch, *words: str, username: str = "alice") -> str:
+def type_passwords(monkeypatch: pytest.MonkeyPatch, *words: str, username: str = "alice") -> str:
     """Type these passwords at the prompts, and return the errors of the command."""
     answers: Iterator[str] = iter(words)
     monkeypatch.setattr("getpass.getpass", lambda prompt="": next(answers))
-    said = io.StringIO()
-    call_command("changepassword", username, stdout=io.StringIO(), stderr=said)
+    output = io.StringIO()
+    call_command("changepassword", username, stdout=io.StringIO(), stderr=output)
     assert next(answers, None) is None
-    return said.getvalue()
+    return output.getvalue()
 
 
 def test_it_ends_sessions_and_tokens_and_notifies_the_owner(
@@ -36,7 +36,7 @@ def test_it_ends_sessions_and_tokens_and_notifies_the_owner(
     EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
     tokens = {alice: api_token(alice), bob: api_token(bob)}
     browsers = {alice: logged_in(alice), bob: logged_in(bob)}
-    typed(monkeypatch, NEW, NEW)
+    type_passwords(monkeypatch, NEW, NEW)
     for who, left in ((alice, False), (bob, True)):
         assert get_user(browsers[who]).is_authenticated is left
         assert (actions.use_token(token=tokens[who], now=timezone.now()) is not None) is left
@@ -57,9 +57,9 @@ def test_it_keeps_changes_made_while_the_password_was_typed(monkeypatch: pytest.
 
 
 def test_it_asks_again(monkeypatch: pytest.MonkeyPatch, alice: User) -> None:
-    said = typed(monkeypatch, NEW, "another", "short", "short", NEW, NEW)
-    assert "The passwords differ" in said
-    assert "too short" in said
+    output = type_passwords(monkeypatch, NEW, "another", "short", "short", NEW, NEW)
+    assert "The passwords differ" in output
+    assert "too short" in output
     alice.refresh_from_db()
     assert alice.check_password(NEW)
 
@@ -67,10 +67,10 @@ def test_it_asks_again(monkeypatch: pytest.MonkeyPatch, alice: User) -> None:
 def test_it_gives_up(monkeypatch: pytest.MonkeyPatch, alice: User) -> None:
     token = api_token(alice)
     with pytest.raises(CommandError, match="not changed"):
-        typed(monkeypatch, *["short"] * 6)
+        type_passwords(monkeypatch, *["short"] * 6)
     for nobody in ("dora", actions.create_guest().username):
         with pytest.raises(CommandError, match="No account"):
-            typed(monkeypatch, username=nobody)
+            type_passwords(monkeypatch, username=nobody)
     alice.refresh_from_db()
     assert alice.check_password("alice")
     assert actions.use_token(token=token, now=timezone.now()) is not None

@@ -28,7 +28,7 @@ def password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
 
 
-def made(username: str = "rita", email: str = "rita@example.org") -> User:
+def create_superuser(username: str = "rita", email: str = "rita@example.org") -> User:
     call_command("createsuperuser", interactive=False, username=username, email=email, verbosity=0)
     return User.objects.get(is_superuser=True)
 
@@ -38,28 +38,30 @@ class Terminal(io.StringIO):
         return True
 
 
-def typed(monkeypatch: pytest.MonkeyPatch, *lines: str, think: Callable[[str], str] = lambda prompt: PASSWORD) -> str:
+def answer_prompts(
+    monkeypatch: pytest.MonkeyPatch, *lines: str, think: Callable[[str], str] = lambda prompt: PASSWORD
+) -> str:
     """Type these lines and the password, and return the errors of the command."""
     answers: Iterator[str] = iter(lines)
     monkeypatch.setattr("builtins.input", lambda message: next(answers))
     monkeypatch.setattr(of_django.getpass, "getpass", lambda prompt="": think(prompt))
-    said = io.StringIO()
-    call_command("createsuperuser", stdin=Terminal(), stdout=io.StringIO(), stderr=said)
+    output = io.StringIO()
+    call_command("createsuperuser", stdin=Terminal(), stdout=io.StringIO(), stderr=output)
     assert next(answers, None) is None
-    return said.getvalue()
+    return output.getvalue()
 
 
 def test_no_superuser_is_created_if_the_address_cannot_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(**fields: object) -> None:
+    def fail_to_create(**fields: object) -> None:
         raise OperationalError("the connection is closed")
 
     with monkeypatch.context() as fault:
-        fault.setattr(EmailAddress.objects, "create", away)
+        fault.setattr(EmailAddress.objects, "create", fail_to_create)
         with pytest.raises(OperationalError):
-            made()
+            create_superuser()
     assert not User.objects.exists()
     assert queries.holder_of("rita@example.org") is None
-    assert made().email == "rita@example.org"
+    assert create_superuser().email == "rita@example.org"
 
 
 def test_typing_has_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +75,7 @@ def test_typing_has_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             allowed.extend(cursor.fetchone())
         return PASSWORD
 
-    typed(monkeypatch, "rita", "rita@example.org", think=think)
+    answer_prompts(monkeypatch, "rita", "rita@example.org", think=think)
     assert allowed == ["0", "0"]
 
 
@@ -81,7 +83,7 @@ def test_typing_has_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["rita", "Rita@Example.org"])
 def test_a_superuser_logs_in_at_once_by_name_or_address(settings: Any, verification: str, name: str) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = verification
-    person = made(email="Rita@Example.ORG")
+    person = create_superuser(email="Rita@Example.ORG")
     browser = Client()
     answer = browser.post("/accounts/login/?next=/admin/", {"login": name, "password": PASSWORD})
     assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/")
@@ -93,7 +95,7 @@ def test_a_superuser_logs_in_at_once_by_name_or_address(settings: Any, verificat
 
 def test_mail_goes_to_the_address_and_the_address_can_be_changed(settings: Any) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    person = made()
+    person = create_superuser()
     assert queries.mail_addresses([person.pk])[person.pk] == queries.MailAddress("rita@example.org", verified=True)
     browser = staff_browser(person)  # with the second factor that the staff pages ask for
     answer = browser.post("/accounts/email/", {"action_add": "", "email": "new@example.org"})
@@ -109,9 +111,9 @@ def test_mail_goes_to_the_address_and_the_address_can_be_changed(settings: Any) 
 def test_an_address_is_required_if_log_in_needs_one(settings: Any) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     with pytest.raises(CommandError, match="mandatory nobody can log in"):
-        made(email="")
+        create_superuser(email="")
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
-    assert made(email="").email == ""
+    assert create_superuser(email="").email == ""
     assert not EmailAddress.objects.exists()
     assert Client().post("/accounts/login/", {"login": "rita", "password": PASSWORD}).status_code == 302
 
@@ -138,7 +140,7 @@ def test_a_taken_name_or_address_is_refused(alice: User, username: str, email: s
     User.objects.filter(pk=alice.pk).update(display_name="Wonder")
     EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
     with pytest.raises(CommandError, match=says):
-        made(username, email)
+        create_superuser(username, email)
     assert User.objects.get() == alice
 
 
@@ -146,8 +148,8 @@ def test_the_prompts_are_repeated_after_a_bad_answer(
     settings: Any, monkeypatch: pytest.MonkeyPatch, alice: User
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    said = typed(monkeypatch, "Rita", "alice", "rita", "", "rita@", "rita@example.org")
-    assert said.splitlines() == [
+    output = answer_prompts(monkeypatch, "Rita", "alice", "rita", "", "rita@", "rita@example.org")
+    assert output.splitlines() == [
         "Error: Usernames are in small letters: rita",
         "Error: That username is already taken.",
         "Error: Give an address: with EMAIL_VERIFICATION=mandatory nobody can log in without one.",

@@ -49,7 +49,7 @@ def is_in(browser: Client) -> bool:
     return get_user(browser).is_authenticated
 
 
-def kept(user: User) -> object:
+def security_settings(user: User) -> object:
     """Return the security settings of this person."""
     addresses = EmailAddress.objects.filter(user=user).order_by("pk").values("email", "primary", "verified")
     stored = User.objects.filter(pk=user.pk).values("email", "password", "last_totp_step")
@@ -71,23 +71,23 @@ CHANGES = {
 def test_a_session_alone_cannot_change_security_settings(alice: User, addresses: None, change: str) -> None:
     TOTP.activate(alice, SECRET)
     RecoveryCodes.activate(alice)
-    before, (page, form) = kept(alice), CHANGES[change]
+    before, (page, form) = security_settings(alice), CHANGES[change]
     answer = logged_in(alice).post(page, form)
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"{CONFIRM}?next={page.replace('/', '%2F')}"
-    assert kept(alice) == before
+    assert security_settings(alice) == before
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_confirmation_allows_the_change(alice: User, addresses: None, change: str) -> None:
     TOTP.activate(alice, SECRET)
     RecoveryCodes.activate(alice)
-    before, (page, form) = kept(alice), CHANGES[change]
+    before, (page, form) = security_settings(alice), CHANGES[change]
     browser = logged_in(alice)
     confirmed = browser.post(f"{CONFIRM}?next={page}", {"password": "alice"})
     assert confirmed.headers["Location"] == page
     assert browser.post(page, form).status_code in (200, 302)
-    assert kept(alice) != before
+    assert security_settings(alice) != before
 
 
 def test_a_session_alone_cannot_set_up_an_app(as_alice: Client, alice: User) -> None:
@@ -125,10 +125,10 @@ def test_a_form_left_by_a_thief_is_not_run_by_a_confirmation(alice: User, addres
     browser = logged_in(alice)
     thief = copied(browser)
     thief.post(EMAIL, {"action_add": "", "email": "thief@example.org"})
-    before = kept(alice)
+    before = security_settings(alice)
     browser.post(f"{CONFIRM}?next={EMAIL}", {"password": "alice"})
     browser.get(EMAIL)
-    assert kept(alice) == before
+    assert security_settings(alice) == before
 
 
 @pytest.mark.parametrize("by", ["password", "code"])
@@ -244,7 +244,7 @@ def test_a_guest_who_has_no_password_signs_up_first(db: None, page: str) -> None
     for answer in (browser.get(page), browser.post(page, form)):
         assert answer.headers["Location"] == "/accounts/signup/"
     assert "Guests have no password" in browser.get("/accounts/signup/").content.decode()
-    assert kept(guest)[0] == kept(guest)[3] == []  # type: ignore[index]  # rows
+    assert security_settings(guest)[0] == security_settings(guest)[3] == []  # type: ignore[index]  # rows
     guest.refresh_from_db()
     assert not guest.has_usable_password()
 
@@ -340,11 +340,11 @@ def test_an_earlier_reset_link_stops_working(alice: User, addresses: None, what:
         reset(Client(), link)
     else:
         confirmed_browser(alice).post(EMAIL, {"action_remove": "", "email": "second@example.org"})
-    before = kept(alice)
+    before = security_settings(alice)
     page = Client().get(link)
     assert page.status_code == 200
     assert "This link no longer works" in page.content.decode()
-    assert kept(alice) == before
+    assert security_settings(alice) == before
 
 
 def test_saving_a_password_keeps_other_changes(alice: User) -> None:

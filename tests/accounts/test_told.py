@@ -29,7 +29,7 @@ def addresses(alice: User, settings: Settings) -> None:
         EmailAddress.objects.create(user=alice, email=f"{name}@example.org", verified=verified, primary=name == "alice")
 
 
-def told() -> dict[str, list[str]]:
+def receivers_by_subject() -> dict[str, list[str]]:
     """The receivers of each mail, by its subject."""
     found: dict[str, list[str]] = {}
     for message in deliver_now():
@@ -44,7 +44,10 @@ def text() -> str:
 
 def test_adding_an_address_is_notified(alice: User) -> None:
     confirmed_browser(alice).post(EMAIL, {"action_add": "", "email": "thief@example.org"})
-    assert told() == {"Confirm your email address": ["thief@example.org"], "An email address was added": BOTH}
+    assert receivers_by_subject() == {
+        "Confirm your email address": ["thief@example.org"],
+        "An email address was added": BOTH,
+    }
     notice = next(str(message.body) for message in mail.outbox if message.to == ["second@example.org"])
     assert "The email address thief@example.org was added to your account." in notice
     assert "choose a new password now" in notice
@@ -54,7 +57,8 @@ def test_adding_an_address_is_notified(alice: User) -> None:
 @pytest.mark.parametrize("removed", ["second", "third"])
 def test_removing_an_address_is_notified(alice: User, removed: str) -> None:
     confirmed_browser(alice).post(EMAIL, {"action_remove": "", "email": f"{removed}@example.org"})
-    assert told() == {"An email address was removed": BOTH}  # the one that is gone too, if it was confirmed
+    # The address that is gone gets one too, if it was confirmed.
+    assert receivers_by_subject() == {"An email address was removed": BOTH}
     assert f"The email address {removed}@example.org was removed from your account." in text()
 
 
@@ -70,7 +74,7 @@ def test_an_unconfirmed_address_is_not_notified_of_its_removal(
     AccountMail.objects.all().delete()
     browser.post(EMAIL, {"action_remove": "", "email": "stranger@example.org"})
     assert not EmailAddress.objects.filter(user=bob).exists()
-    assert told() == {}
+    assert receivers_by_subject() == {}
 
 
 @pytest.mark.parametrize(
@@ -90,13 +94,13 @@ def test_a_removed_address_is_told_what_it_can_do(alice: User, settings: Setting
 
 def test_changing_the_primary_address_is_notified(alice: User) -> None:
     confirmed_browser(alice).post(EMAIL, {"action_primary": "", "email": "second@example.org"})
-    assert told() == {"Your email address was changed": BOTH}
+    assert receivers_by_subject() == {"Your email address was changed": BOTH}
     assert "changed from alice@example.org to second@example.org." in text()
 
 
 def test_creating_an_api_token_is_notified(alice: User) -> None:
     confirmed_browser(alice).post("/accounts/me/tokens/", {"name": "see https://evil.example"})
-    assert told() == {"An API token was created": BOTH}
+    assert receivers_by_subject() == {"An API token was created": BOTH}
     assert "evil" not in text()
 
 
@@ -113,12 +117,12 @@ def test_no_token_is_created_without_its_mails(alice: User, monkeypatch: pytest.
 
 def test_changing_the_password_is_notified(alice: User) -> None:
     assert change(logged_in(alice)) == 302
-    assert told() == {"Your password was changed": BOTH}
+    assert receivers_by_subject() == {"Your password was changed": BOTH}
 
 
 def test_resetting_the_password_is_notified(alice: User) -> None:
     assert reset(Client(), reset_link(alice)) == 302
-    assert told() == {"Your password was changed": BOTH}
+    assert receivers_by_subject() == {"Your password was changed": BOTH}
     assert "A new password was set using the link in an email to you." in text()
 
 
@@ -126,7 +130,7 @@ def test_a_refused_password_is_not_notified(alice: User) -> None:
     browser = logged_in(alice)
     change(browser, oldpassword="wrong")
     change(browser, password2=f"{NEW}!")
-    assert told() == {}
+    assert receivers_by_subject() == {}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -136,7 +140,7 @@ def test_changes_of_the_second_factor_are_notified(alice: User) -> None:
     browser.post("/accounts/2fa/totp/activate/", {"code": totp(secret)})
     browser.post("/accounts/2fa/recovery-codes/generate/")
     browser.post("/accounts/2fa/totp/deactivate/")
-    assert told() == {
+    assert receivers_by_subject() == {
         "An authenticator app was set up": BOTH,
         "New recovery codes were created": BOTH,
         "Your authenticator app was removed": BOTH,
@@ -157,10 +161,10 @@ def test_changes_work_without_an_address(bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(email="")
     form = {"oldpassword": "bob", "password1": NEW, "password2": NEW}
     assert logged_in(bob).post("/accounts/password/change/", form).status_code == 302
-    assert told() == {}
+    assert receivers_by_subject() == {}
 
 
 def test_without_a_mail_server_every_address_is_notified(alice: User, settings: Settings) -> None:
     settings.MAIL_NEEDS_VERIFIED = False
     change(logged_in(alice))
-    assert told() == {"Your password was changed": [*BOTH, "third@example.org"]}
+    assert receivers_by_subject() == {"Your password was changed": [*BOTH, "third@example.org"]}

@@ -47,7 +47,7 @@ STACK: Final[Mapping[str, Any]] = {
     "color": "g",
     "exposed": [3],
 }
-"""Six cards are coming at seat 0, who can answer, and seat 3 can be caught."""
+"""Seat 0 owes six cards and can stack, and seat 3 can be caught."""
 
 
 @dataclass(slots=True)

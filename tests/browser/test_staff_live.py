@@ -42,7 +42,7 @@ ACTS: tuple[tuple[str, str, Fill], ...] = (
 
 
 def shown(page: Page) -> str:
-    """What the page says of the game, but for the minutes that pass meanwhile."""
+    """Return the text of the page, with times replaced, because minutes pass meanwhile."""
     return re.sub(r"\d+ (minutes?|days|h|min|s)\b", "a while", page.locator("main").inner_text())
 
 

@@ -52,7 +52,7 @@ def desk(dealt: Table, ann: User, alice: User, bob: User, charlie: User) -> Desk
     return Desk(dealt, case, cases.appeal(person_id=bob.pk, text=SAID, now=now), bob)
 
 
-def look(page: Page, desk: Desk) -> None:
+def look_at_hands(page: Page, desk: Desk) -> None:
     page.goto(f"/admin/games/game/{desk.table.game.pk}/act/look/")
     page.locator("#id_reason").fill(REASON)
     page.get_by_role("button", name="Look at hands").click()
@@ -86,7 +86,7 @@ PLACES: dict[str, Callable[[Page, Desk], object]] = {
     "entry": at(lambda desk: f"games/auditentry/{AuditEntry.objects.latest('pk').pk}/change/"),
     "remove": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/"),
     "refused": refused,
-    "hands": look,
+    "hands": look_at_hands,
 }
 
 

@@ -114,7 +114,7 @@ def kill_all(crashes: Crashes, playing: Playing, rng: random.Random) -> None:
         if KILLS > RESTARTS // 2:
             time.sleep(max(0.0, began + APART - time.monotonic()))
     until("everything back", crashes.all_up)
-    until("every table going on", have_gone_on(playing))
+    until("every table going on", all_have_moved_on(playing))
     while len(playing.history.acknowledged) < MOVES and not playing.failed:
         time.sleep(0.1)
 
@@ -125,7 +125,7 @@ def have_moved(playing: Playing, more: int) -> Callable[[], bool]:
     return lambda: len(playing.history.acknowledged) >= wanted or bool(playing.failed)
 
 
-def have_gone_on(playing: Playing) -> Callable[[], bool]:
+def all_have_moved_on(playing: Playing) -> Callable[[], bool]:
     """Return True if each table has had 3 more moves, bots' included, or has ended."""
     versions = {one.game: one.when[1] for one in playing.history.observed}
     seen_before = len(playing.history.observed)

@@ -148,7 +148,7 @@ def floods(alice: User, bob: User) -> list[Flood]:
     ]  # fmt: skip
 
 
-def poured(flood: Flood, port: int, source: str) -> list[Served]:
+def send_flood(flood: Flood, port: int, source: str) -> list[Served]:
     """Send a flood, 32 requests at a time; return the answers."""
     count = max(3 * AT_ONCE, flood.most * 3 // 2)
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -161,7 +161,7 @@ def test_32_requests_at_once_exceed_no_limit_by_more_than_a_fifth(
     began = time.monotonic()
     with playing(port) as moves:
         for number, flood in enumerate(floods(alice, bob)):
-            answers = poured(flood, port, f"127.0.13.{number + 1}")
+            answers = send_flood(flood, port, f"127.0.13.{number + 1}")
             through = [answer.at for answer in answers if answer.status != TOO_MANY]
             highest = most_in_a_window(through)
             assert all(answer.status < 500 for answer in answers), flood.name

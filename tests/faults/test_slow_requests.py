@@ -92,7 +92,7 @@ def script_run(log: Path) -> Iterator[int]:
             process.wait(60)
 
 
-def besieged(port: int) -> list[float]:
+def answer_times_during_siege(port: int) -> list[float]:
     """Hold half requests from six addresses for a while, and return how long the site took to answer meanwhile."""
     held: list[socket.socket] = []
     times = []
@@ -124,7 +124,7 @@ def test_half_requests_do_not_stop_script_run_under_1024_file_descriptors(tmp_pa
     log = tmp_path / "log"
     with script_run(log) as port:
         before = log.stat().st_size
-        times = besieged(port)
+        times = answer_times_during_siege(port)
         logged = log.read_text()[before:]
     figure(f"slowest of {len(times)} answers {max(times):.2f} s; {len(logged)} bytes logged")
     assert max(times) < SOON
@@ -139,7 +139,7 @@ def test_half_requests_do_not_stop_script_stack(figure: Figure) -> None:
     raise_file_limit()
     with stack(RATE_LIMITS="100") as running:
         before = len(running.said)
-        times = besieged(urlsplit(running.url).port or 0)
+        times = answer_times_during_siege(urlsplit(running.url).port or 0)
         logged = "".join(running.said[before:])
     figure(f"slowest of {len(times)} answers {max(times):.2f} s; {len(logged)} bytes logged")
     assert max(times) < SOON

@@ -66,7 +66,7 @@ def field(response: Answer, name: str) -> str:
     return found[1]
 
 
-def told(response: Answer) -> dict[str, list[str]]:
+def announcements(response: Answer) -> dict[str, list[str]]:
     heard: dict[str, list[str]] = json.loads(response.headers["HX-Trigger"])["announce"]
     return heard
 
@@ -159,7 +159,7 @@ def test_a_move_by_htmx_returns_the_new_page(table: Table, as_alice: Client) -> 
     response = post(as_alice, table, "play r5", htmx=True)
     assert response.status_code == 200
     assert b'data-version="1"' in response.content
-    assert told(response) == {"polite": ["You play Red 5."], "assertive": []}
+    assert announcements(response) == {"polite": ["You play Red 5."], "assertive": []}
 
 
 def test_the_uno_toggle_calls_with_the_play(alice: User, bob: User, as_alice: Client) -> None:
@@ -250,7 +250,7 @@ def test_a_refusal_shows_the_reason_the_rule_and_the_current_game(
     assert b'data-version="0"' in response.content
     assert log_of(table) == []
     if htmx:
-        assert reason in told(response)["assertive"][0]
+        assert reason in announcements(response)["assertive"][0]
 
 
 @pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
@@ -306,10 +306,10 @@ def test_a_get_of_the_move_address_redirects_to_the_game(table: Table, as_alice:
 def test_an_update_announces_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
     post(as_alice, table, "play r5")
     response = fragment(as_bob, table, "?since=0")
-    assert told(response)["polite"] == ["alice plays Red 5."]
-    assert told(response)["assertive"][0].startswith("Your turn: play a card or draw, by ")
-    assert told(fragment(as_bob, table, "?since=1")) == {"polite": [], "assertive": []}
-    assert told(fragment(as_bob, table, "?since=nonsense")) == {"polite": [], "assertive": []}
+    assert announcements(response)["polite"] == ["alice plays Red 5."]
+    assert announcements(response)["assertive"][0].startswith("Your turn: play a card or draw, by ")
+    assert announcements(fragment(as_bob, table, "?since=1")) == {"polite": [], "assertive": []}
+    assert announcements(fragment(as_bob, table, "?since=nonsense")) == {"polite": [], "assertive": []}
 
 
 def test_the_sort_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client) -> None:
@@ -401,15 +401,15 @@ def test_a_page_with_the_end_of_a_round_announces_the_next_deal(alice: User, bob
     again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="poke"', page)
     assert again is not None
     query = again[1].replace("&amp;", "&")
-    assert told(fragment(as_bob, table, query)) == {"polite": [], "assertive": []}
+    assert announcements(fragment(as_bob, table, query)) == {"polite": [], "assertive": []}
     deal_next(game_id=table.game.pk, now=NOON)
     Round.objects.filter(game=table.game, number=2).update(turn=1)
     dealt = fragment(as_bob, table, query)
     assert b'data-version="0" data-round="2"' in dealt.content
     assert b"data-unversioned" not in dealt.content
     assert b"ended=" not in dealt.content
-    assert told(dealt)["polite"] == ["Round 2 is dealt."]
-    assert told(dealt)["assertive"][0].startswith("Your turn:")
+    assert announcements(dealt)["polite"] == ["Round 2 is dealt."]
+    assert announcements(dealt)["assertive"][0].startswith("Your turn:")
 
 
 def test_a_finished_games_page_updates_with_a_rematch_request(

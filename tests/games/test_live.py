@@ -48,9 +48,9 @@ def test_a_socket_announces_every_move(alice: User, bob: User) -> None:
     async def scenario() -> None:
         socket = Socket(table.game.code, browser)
         assert await socket.accepted()
-        assert await socket.told() == {"game": table.game.code, "version": 0}
+        assert await socket.receive() == {"game": table.game.code, "version": 0}
         await sync_to_async(play_move)(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
-        assert await socket.told() == {"game": table.game.code, "version": 1}
+        assert await socket.receive() == {"game": table.game.code, "version": 1}
         await socket.leave()
 
     run(scenario())
@@ -64,7 +64,7 @@ def test_a_suspension_closes_sockets_and_refuses_new_ones(mo: User, alice: User,
     async def scenario() -> None:
         socket = Socket(table.game.code, browser)
         assert await socket.accepted()
-        await socket.told()
+        await socket.receive()
         await sync_to_async(people.suspend)(person_id=alice.pk, by=mo, days=1, reason=why, now=now)
         assert await socket.closed() == 4403
         again = Socket(table.game.code, browser)
@@ -84,8 +84,8 @@ def test_a_name_taken_by_staff_disappears_from_open_pages(
     async def scenario() -> None:
         socket, other = await open_socket(table.game.code, browser), await open_socket(elsewhere.game.code, browser)
         await sync_to_async(act)(person_id=alice.pk, by=ann, reason=why, now=now)
-        assert await socket.told() == {"game": table.game.code, "version": 0}
-        assert await other.hears_nothing()
+        assert await socket.receive() == {"game": table.game.code, "version": 0}
+        assert await other.receives_nothing()
         await socket.leave()
         await other.leave()
 
@@ -120,7 +120,7 @@ def test_a_visitor_with_the_link_gets_updates(alice: User, bob: User) -> None:
     async def scenario() -> None:
         socket = Socket(table.game.code, visitor)
         assert await socket.accepted()
-        assert (await socket.told())["version"] == 0
+        assert (await socket.receive())["version"] == 0
         await socket.leave()
 
     run(scenario())
@@ -132,7 +132,7 @@ def test_the_socket_accepts_no_messages(alice: User, bob: User) -> None:
     async def scenario() -> None:
         socket = Socket(table.game.code)
         assert await socket.accepted()
-        await socket.told()
+        await socket.receive()
         await socket.say('{"move": "draw"}')
         assert await socket.closed() == 4400
 
@@ -201,7 +201,7 @@ async def open_socket(code: str, browser: Client | None) -> Socket:
     """Return a connected socket that has received the game's version."""
     socket = Socket(code, browser)
     assert await socket.accepted()
-    await socket.told()
+    await socket.receive()
     return socket
 
 
@@ -212,15 +212,15 @@ def test_polling_sends_what_the_channel_layer_lost(alice: User, bob: User) -> No
     async def scenario() -> None:
         socket = await open_socket(table.game.code, browser)
         await poller().send_missed_updates()
-        assert (await socket.told())["version"] == 0  # once, for what may have changed since the page was made
+        assert (await socket.receive())["version"] == 0  # once, for what may have changed since the page was made
         await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(version=7)
         await poller().send_missed_updates()
-        assert (await socket.told())["version"] == 7
+        assert (await socket.receive())["version"] == 7
         await poller().send_missed_updates()
-        assert await socket.hears_nothing()
+        assert await socket.receives_nothing()
         await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(paused_at=NOON)
         await poller().send_missed_updates()
-        assert (await socket.told())["version"] == 7
+        assert (await socket.receive())["version"] == 7
         await socket.leave()
         assert poller().sockets == set()
 
@@ -246,14 +246,14 @@ def test_a_socket_opens_while_the_channel_layer_is_down_and_joins_later(
         socket = await open_socket(table.game.code, browser)
         assert poller().layer_is_down
         await poller().send_missed_updates()
-        await socket.told()
+        await socket.receive()
         away.clear()
         poller().layer_down_until = 0.0
         await poller().send_missed_updates()
         await sync_to_async(play_move)(
             code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now()
         )
-        assert (await socket.told())["version"] == 1
+        assert (await socket.receive())["version"] == 1
         await socket.leave()
 
     run(scenario())
@@ -295,9 +295,9 @@ def test_a_socket_ends_with_its_session_and_sends_nothing_more(
         await sync_to_async(play_move)(
             code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now()
         )
-        assert (await other.told())["version"] == 1
+        assert (await other.receive())["version"] == 1
         await poller().send_missed_updates()
-        assert await socket.hears_nothing()
+        assert await socket.receives_nothing()
         await other.leave()
 
     run(scenario())
@@ -316,11 +316,11 @@ def test_polling_closes_sockets_whose_session_ended_unannounced(
         other, nobody = await open_socket(table.game.code, opponent), await open_socket(table.game.code, None)
         await poller().close_ended_sessions(timezone.now())
         await sync_to_async(ending)(browser, bob)
-        assert await socket.hears_nothing()
+        assert await socket.receives_nothing()
         await poller().close_ended_sessions(timezone.now())
         assert await socket.closed() == 4401
-        assert await other.hears_nothing()
-        assert await nobody.hears_nothing()
+        assert await other.receives_nothing()
+        assert await nobody.receives_nothing()
         await other.leave()
         await nobody.leave()
 
@@ -335,7 +335,7 @@ def test_every_end_of_a_session_closes_its_socket(alice: User, bob: User) -> Non
         now = timezone.now()
         socket = await open_socket(table.game.code, browser)
         await poller().close_ended_sessions(now + timedelta(days=59))
-        assert await socket.hears_nothing()
+        assert await socket.receives_nothing()
         await poller().close_ended_sessions(now + timedelta(days=61))  # it has run out
         assert await socket.closed() == 4401
 
@@ -370,12 +370,12 @@ def test_polling_finds_what_staff_did_unannounced(
     async def scenario() -> None:
         socket = await open_socket(table.game.code, logged_in_browser)
         await poller().send_missed_updates()
-        await socket.told()
+        await socket.receive()
         await poller().send_missed_updates()
-        assert await socket.hears_nothing()
+        assert await socket.receives_nothing()
         await sync_to_async(UNHEARD[act])(game_id=table.game.pk, by=ann, reason=why, now=now)
         await poller().send_missed_updates()
-        assert await socket.told() == {"game": table.game.code, "version": 0}
+        assert await socket.receive() == {"game": table.game.code, "version": 0}
         await socket.leave()
 
     logged_in_browser = logged_in(alice)
@@ -419,7 +419,7 @@ def test_a_socket_that_opens_as_the_last_one_closes_is_polled(
         poller().add(watched)
         monkeypatch.setattr(polling, "POLL_SECONDS", 0.01)
         await sync_to_async(Game.objects.filter(pk=table.game.pk).update)(version=7)
-        assert (await socket.told())["version"] == 7
+        assert (await socket.receive())["version"] == 7
         await socket.leave()
 
     run(scenario())

@@ -179,22 +179,22 @@ def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, alice:
 def test_a_closed_table_says_why_it_closed(as_alice: Client, alice: User, bob: User, ann: User) -> None:
     everybody_left = "Everyone who sat here has left."
 
-    def said(game: Game) -> str:
+    def text_of_closed_table(game: Game) -> str:
         page = as_alice.get(f"/games/{game.code}/")
         assert (page.status_code, "This table was closed before it started." in text_of(page)) == (200, True)
         return text_of(page)
 
     game = open_table(alice, players=3, bots=1)
     lobby.leave_table(code=game.code, viewer=Viewer(alice), now=NOON)
-    assert everybody_left in said(game)
+    assert everybody_left in text_of_closed_table(game)
 
     of_staff, old = open_table(alice, players=3), open_table(alice, players=3)
     tables.close(game_id=of_staff.pk, by=ann, reason="A table of nobody any more", now=NOON)
     Game.objects.filter(pk=old.pk).update(created_at=NOON - timedelta(days=8))
     assert housekeeping.close_old_tables(now=NOON) == 1
     for game, why in ((of_staff, "Staff closed it."), (old, "Not enough players joined within 7 days.")):
-        assert why in said(game)
-        assert everybody_left not in said(game)
+        assert why in text_of_closed_table(game)
+        assert everybody_left not in text_of_closed_table(game)
 
 
 def rows() -> list[object]:

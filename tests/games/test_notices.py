@@ -30,7 +30,7 @@ THREE = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3", "W6"], ["y1", "
 MINUTE = timedelta(minutes=1)
 
 
-def told(**which: Any) -> list[tuple[str, str, str]]:
+def stored_notices(**which: Any) -> list[tuple[str, str, str]]:
     """Return person, kind and channel of each notice, in order."""
     rows = Notice.objects.filter(**which).order_by("pk")
     return [(row.user.username, row.kind, row.channel) for row in rows.select_related("user")]
@@ -45,7 +45,7 @@ def play(table: Table, user: User, move: str, **more: Any) -> Table:
 def test_a_move_notifies_the_next_player_in_every_channel(alice: User, bob: User) -> None:
     table = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
 
-    assert told() == [("bob", "turn", "site"), ("bob", "turn", "email")]
+    assert stored_notices() == [("bob", "turn", "site"), ("bob", "turn", "email")]
     row = Notice.objects.get(channel="email")
     assert (row.game, row.version, row.state, row.text) == (table.game, 1, "waiting", "")
     assert (row.created_at, row.due_at) == (NOON, NOON + 5 * MINUTE)
@@ -55,7 +55,7 @@ def test_a_refused_move_writes_no_notice(alice: User, bob: User) -> None:
     with pytest.raises(Denied):
         play(table_at(TWO_HANDS, [alice, bob]), alice, "play b1")
 
-    assert told() == []
+    assert stored_notices() == []
 
 
 def test_a_repeated_token_writes_no_second_notice(alice: User, bob: User) -> None:
@@ -63,14 +63,14 @@ def test_a_repeated_token_writes_no_second_notice(alice: User, bob: User) -> Non
     for _ in range(2):
         play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON, token="once")
 
-    assert len(told()) == 2
+    assert len(stored_notices()) == 2
 
 
 def test_a_turn_that_continues_writes_no_notice(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["b1", "b2"], ["r4", "g3"]], "draw_pile": ["r7", "b3"]}, [alice, bob])
     play(table, alice, "draw")
 
-    assert told() == []
+    assert stored_notices() == []
 
 
 @pytest.mark.parametrize("card", ["rS", "rE"])
@@ -78,31 +78,31 @@ def test_a_player_is_notified_of_another_turn_of_their_own(alice: User, bob: Use
     position = {**TWO_HANDS, "hands": [[card, "r1", "b2"], ["r4", "g3", "W6"]]}
     table = play(table_at(position, [alice, bob]), alice, f"play {card}")
     assert now_of(table).started.position.turn == 0
-    assert told() == [("alice", "turn", "site"), ("alice", "turn", "email")]
+    assert stored_notices() == [("alice", "turn", "site"), ("alice", "turn", "email")]
 
     play(table, alice, "play r1")
     assert {row.reason for row in Notice.objects.filter(user=alice)} == {"moved"}
-    assert told(user=bob) == [("bob", "turn", "site"), ("bob", "turn", "email")]
+    assert stored_notices(user=bob) == [("bob", "turn", "site"), ("bob", "turn", "email")]
 
 
 @pytest.mark.parametrize("seat", ["careful", "random"])
 def test_a_bot_gets_no_notice(alice: User, seat: str) -> None:
     play(table_at(TWO_HANDS, [alice, seat]), alice, "play r5")
 
-    assert told() == []
+    assert stored_notices() == []
 
 
 def test_a_live_table_has_no_turn_notices(alice: User, bob: User) -> None:
     play(table_at(TWO_HANDS, [alice, bob], pace="live"), alice, "play r5")
 
-    assert told() == []
+    assert stored_notices() == []
 
 
 def test_a_guest_gets_no_mail_notices(alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(is_guest=True)
     play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
 
-    assert told() == [("bob", "turn", "site")]
+    assert stored_notices() == [("bob", "turn", "site")]
 
 
 def test_a_kind_that_is_switched_off_is_stored_as_not_sent(alice: User, bob: User) -> None:
@@ -145,7 +145,7 @@ def test_the_end_of_a_game_notifies_all_but_the_player_who_ended_it(alice: User,
     table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie])
     play(table, alice, "play r5 uno")
 
-    assert told(channel="site") == [("bob", "game_over", "site"), ("charlie", "game_over", "site")]
+    assert stored_notices(channel="site") == [("bob", "game_over", "site"), ("charlie", "game_over", "site")]
     assert set(Notice.objects.values_list("text", flat=True)) == {"alice wins the game."}
 
 
@@ -156,7 +156,7 @@ def test_the_end_of_a_round_notifies_all_and_the_deal_notifies_the_first_player(
     after = play(table, alice, "play r5 uno")
 
     begins = ("alice", "bob", "charlie")[after.started.position.turn]
-    assert told(channel="site") == [
+    assert stored_notices(channel="site") == [
         ("bob", "round_over", "site"),
         ("charlie", "round_over", "site"),
         (begins, "turn", "site"),
@@ -172,24 +172,25 @@ def test_a_knocked_out_player_is_notified(alice: User, bob: User, charlie: User)
     Notice.objects.all().delete()
     play(table, bob, "take")
 
-    assert [entry for entry in told(channel="site") if entry[1] != "turn"] == []  # the player who moved has seen it
-    assert ("charlie", "turn", "site") in told()
+    # The player who moved has seen it.
+    assert [entry for entry in stored_notices(channel="site") if entry[1] != "turn"] == []
+    assert ("charlie", "turn", "site") in stored_notices()
 
 
 def test_a_full_table_notifies_the_players_who_waited(alice: User, bob: User, charlie: User) -> None:
     game = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
-    assert told() == []
+    assert stored_notices() == []
     lobby.join(code=game.code, viewer=Viewer(charlie), now=NOON)
 
-    assert told(kind="table_full", channel="email") == [
+    assert stored_notices(kind="table_full", channel="email") == [
         ("alice", "table_full", "email"),
         ("bob", "table_full", "email"),
     ]
     assert Notice.objects.get(user=alice, kind="table_full", channel="site").text == (
         "Your game with bob and charlie has started."
     )
-    assert len(told(kind="turn", channel="email")) == 1
+    assert len(stored_notices(kind="turn", channel="email")) == 1
 
 
 def test_a_rematch_notifies_the_other_players(alice: User, bob: User, charlie: User) -> None:
@@ -197,7 +198,10 @@ def test_a_rematch_notifies_the_other_players(alice: User, bob: User, charlie: U
     Game.objects.filter(pk=table.game.pk).update(status="over", winner=0)
     again = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
 
-    assert told(kind="invited", channel="site") == [("alice", "invited", "site"), ("charlie", "invited", "site")]
+    assert stored_notices(kind="invited", channel="site") == [
+        ("alice", "invited", "site"),
+        ("charlie", "invited", "site"),
+    ]
     assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob invites you to a rematch.")}
 
 
@@ -211,7 +215,7 @@ def test_a_reminder_is_written_once(due: Table) -> None:
     assert reminders.remind(now=NOON - MINUTE) == 0
     assert [reminders.remind(now=NOON) for _ in range(2)] == [1, 0]
 
-    assert told() == [("alice", "deadline", "site"), ("alice", "deadline", "email")]
+    assert stored_notices() == [("alice", "deadline", "site"), ("alice", "deadline", "email")]
     assert Game.objects.get(pk=due.game.pk).remind_at is None
 
 
@@ -219,10 +223,10 @@ def test_only_a_new_deadline_sets_another_reminder(due: Table) -> None:
     reminders.remind(now=NOON)
     Game.objects.filter(pk=due.game.pk).update(remind_at=NOON)
     reminders.remind(now=NOON)
-    assert len(told()) == 2
+    assert len(stored_notices()) == 2
     Game.objects.filter(pk=due.game.pk).update(remind_at=NOON, deadline=NOON + 120 * MINUTE)
     reminders.remind(now=NOON)
-    assert len(told()) == 4
+    assert len(stored_notices()) == 4
 
 
 def test_a_reminder_that_fails_does_not_stop_the_others(
@@ -238,12 +242,12 @@ def test_a_reminder_that_fails_does_not_stop_the_others(
 
     monkeypatch.setattr(player_notices, "write", fail)
     assert reminders.remind(now=NOON + MINUTE) == 1
-    assert told(channel="site") == [("bob", "deadline", "site")]
+    assert stored_notices(channel="site") == [("bob", "deadline", "site")]
     assert "a reminder was not written" in caplog.text
     assert "r5" not in caplog.text
     monkeypatch.undo()
     assert reminders.remind(now=NOON + MINUTE + reminders.RETRY_WAIT) == 1
-    assert told(channel="site")[1:] == [("alice", "deadline", "site")]
+    assert stored_notices(channel="site")[1:] == [("alice", "deadline", "site")]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -285,7 +289,7 @@ def test_a_stopped_clock_sends_no_reminder(due: Table, change: dict[str, Any]) -
     Game.objects.filter(pk=due.game.pk).update(**change)
     reminders.remind(now=NOON)
 
-    assert told() == []
+    assert stored_notices() == []
 
 
 def test_no_notice_names_a_card(alice: User, bob: User, charlie: User) -> None:
@@ -321,7 +325,7 @@ def test_players_are_notified_when_staff_call_off_a_game(alice: User, bob: User)
     table = table_at(TWO_HANDS, [alice, bob])
     staff_notices.called_off(table, now=NOON)
 
-    assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
+    assert stored_notices(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
 
 
 def test_a_player_taken_out_is_notified_and_keeps_other_notices(alice: User, bob: User, charlie: User) -> None:
@@ -331,7 +335,8 @@ def test_a_player_taken_out_is_notified_and_keeps_other_notices(alice: User, bob
     Notice.objects.filter(channel="site", kind="caught").update(state="sent")
     commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
 
-    assert told(user=alice, kind="out") == []  # the caller that took alice out writes the notice with the reason
+    # The caller that took alice out writes the notice with the reason.
+    assert stored_notices(user=alice, kind="out") == []
     assert {row.reason for row in Notice.objects.filter(user=alice, kind="turn")} == {"moved_on"}
     assert Notice.objects.get(user=alice, kind="caught", channel="site").read_at is None
 
@@ -339,14 +344,14 @@ def test_a_player_taken_out_is_notified_and_keeps_other_notices(alice: User, bob
 def test_a_player_who_leaves_gets_no_notice_of_it(alice: User, bob: User, charlie: User) -> None:
     play(table_at(THREE, [alice, bob, charlie]), alice, "leave")
 
-    assert told(user=alice) == []
+    assert stored_notices(user=alice) == []
 
 
 @pytest.mark.parametrize("by_person", [True, False], ids=["leaves", "is taken out"])
 def test_a_player_who_ends_the_game_by_leaving_is_told_the_result(alice: User, bob: User, by_person: bool) -> None:
     commit(queries.load(table_at(TWO_HANDS, [alice, bob]).game), 0, [Move("leave")], now=NOON, by_person=by_person)
 
-    assert told(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
+    assert stored_notices(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
     assert Notice.objects.get(user=alice, channel="email").text == "bob wins the game."
     assert set(Notice.objects.values_list("state", flat=True)) == {"waiting"}
 
@@ -356,7 +361,10 @@ def test_a_player_who_left_earlier_is_not_told_the_result(alice: User, bob: User
     play(table, alice, "leave")
     play(table, bob, "leave")
 
-    assert told(kind="game_over", channel="site") == [("bob", "game_over", "site"), ("charlie", "game_over", "site")]
+    assert stored_notices(kind="game_over", channel="site") == [
+        ("bob", "game_over", "site"),
+        ("charlie", "game_over", "site"),
+    ]
 
 
 @pytest.mark.parametrize(("misses", "turns"), [(1, "your turn"), (3, "3 turns in a row")])
@@ -365,7 +373,7 @@ def test_a_takeover_notice_says_why(alice: User, bob: User, misses: int, turns: 
     for _ in range(2):
         player_notices.bot_took_over(table, table.seats[0], misses=misses, now=NOON)
 
-    assert told() == [("alice", "bot_took_over", "site"), ("alice", "bot_took_over", "email")]
+    assert stored_notices() == [("alice", "bot_took_over", "site"), ("alice", "bot_took_over", "email")]
     assert {row.text for row in Notice.objects.all()} == {f"You missed {turns}, so a bot took over your seat."}
 
 

@@ -79,7 +79,7 @@ def hand_to_a_bot(table: Table) -> None:
     table.seats[0].save(update_fields=["bot"])
 
 
-def look(table: Table) -> None:
+def open_game_page(table: Table) -> None:
     presence.mark_viewing(game_id=table.game.pk, user_id=table.seats[0].user_id or 0)
 
 
@@ -147,7 +147,7 @@ def test_a_takeover_notice_is_dropped_when_the_game_is_called_off(table: Table) 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
-    [(end, "over"), (pass_the_turn, "moved_on"), (hand_to_a_bot, "moved_on"), (look, "looking")],
+    [(end, "over"), (pass_the_turn, "moved_on"), (hand_to_a_bot, "moved_on"), (open_game_page, "looking")],
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_a_notice_is_checked_again_before_it_is_sent(
@@ -160,7 +160,7 @@ def test_a_notice_is_checked_again_before_it_is_sent(
 
 
 def test_viewing_another_game_does_not_hold_back_a_notice(table: Table, alice: User, bob: User) -> None:
-    look(table_at(TWO_HANDS, [alice, bob]))
+    open_game_page(table_at(TWO_HANDS, [alice, bob]))
 
     assert len(deliver()) == 1
 
@@ -189,7 +189,7 @@ def test_several_games_share_one_mail_with_the_most_urgent_first(table: Table, a
 def test_a_dropped_notice_does_not_send_others_early(table: Table, alice: User, bob: User) -> None:
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
     player_notices.deal(later, now=NOON + 4 * MINUTE)
-    look(table)
+    open_game_page(table)
     assert deliver() == []
     assert len(deliver(DUE + 5 * MINUTE)) == 1
 

@@ -56,7 +56,7 @@ def many(alice: User, bob: User) -> Iterator[list[int]]:
     connection.close()
 
 
-def kept() -> dict[str, tuple[int, int]]:
+def plan_counts() -> dict[str, tuple[int, int]]:
     """Return the prepared statements of the connection, with how often a kept plan and a new plan was used."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, generic_plans, custom_plans FROM pg_prepared_statements WHERE NOT from_sql")
@@ -77,7 +77,7 @@ def whole_tables(plan: str) -> list[str]:
 
 
 def check_kept(statements: int) -> None:
-    found = kept()
+    found = plan_counts()
     assert sum(generic > 0 for generic, _ in found.values()) == statements
     for name, (generic, custom) in found.items():
         if generic + custom >= USES - 5:
@@ -91,7 +91,7 @@ def test_the_clock_finds_every_row_by_index(many: list[int]) -> None:
     assert sweep(clock=timezone.now, most=USES).acted == USES
     check_kept(statements=7)  # the claim, the hands, the log, the round, the seat, the game and the notices
     # A plan without a token is so much cheaper that PostgreSQL would plan the statement again each time.
-    assert not any(re.search(r"Scan.* on games_move", plan_of(name)) for name in kept())
+    assert not any(re.search(r"Scan.* on games_move", plan_of(name)) for name in plan_counts())
 
 
 def test_a_move_finds_every_row_by_index(many: list[int], alice: User) -> None:
@@ -121,7 +121,7 @@ def test_a_page_finds_the_events_between_its_moves_by_index(many: list[int], ali
         table = queries.find(pk)
         assert table is not None
         assert len(notes_of(table, reader=alice, last=10)) == 5
-    plans = [plan for plan in map(plan_of, kept()) if "games_tableevent" in plan]
+    plans = [plan for plan in map(plan_of, plan_counts()) if "games_tableevent" in plan]
     assert len(plans) == 1
     assert "Index Scan" in plans[0]
     assert "table_event_of_game" in plans[0]

@@ -165,15 +165,15 @@ def test_open_sockets_of_people_who_lost_access_are_closed(
         sockets = [Socket(code, browser) for browser in (removed, visitor, player)]
         for socket in sockets:
             assert await socket.accepted()
-            await socket.told()
+            await socket.receive()
         await poller().send_missed_updates()
         for socket in sockets:
-            await socket.told()
+            await socket.receive()
         await sync_to_async(tables.remove)(**act(private, mo, seat=1, bot=bot) | {"now": timezone.now()})
         if not announced:
             await poller().send_missed_updates()
-        assert [await socket.told_until_closed() for socket in sockets[:2]] == [4403, 4403]
-        assert (await sockets[2].told())["game"] == code
+        assert [await socket.read_until_closed() for socket in sockets[:2]] == [4403, 4403]
+        assert (await sockets[2].receive())["game"] == code
         for browser in (removed, visitor):
             again = Socket(code, browser)
             assert await again.accepted()
@@ -191,8 +191,8 @@ def test_a_socket_is_closed_when_its_person_loses_the_seat(private: Table, ann: 
     async def scenario() -> None:
         socket = Socket(private.game.code, browser)
         assert await socket.accepted()
-        await socket.told()
+        await socket.receive()
         await sync_to_async(tables.move_seat)(**act(private, ann, seat=1, username="dora"))
-        assert await socket.told_until_closed() == 4403
+        assert await socket.read_until_closed() == 4403
 
     run(scenario())

@@ -42,7 +42,7 @@ def table(alice: User, bob: User) -> Table:
     return table_at(TWO_HANDS, [alice, bob])
 
 
-def said(table: Table, reporter: User, **more: Any) -> dict[str, Any]:
+def report_arguments(table: Table, reporter: User, **more: Any) -> dict[str, Any]:
     fields = {"code": table.game.code, "viewer": Viewer(reporter), "seat": 1, "kind": "name", "text": TEXT, "now": NOON}
     return fields | more
 
@@ -104,18 +104,18 @@ def test_an_incomplete_report_is_refused_and_the_form_is_kept(
 def test_reports_about_a_person_and_kind_share_one_open_case(
     table: Table, alice: User, charlie: User, bob: User
 ) -> None:
-    cases.report(**said(table, alice))
-    cases.report(**said(table, charlie))
-    cases.report(**said(table, alice, kind="abandon"))
-    refused("forbidden", cases.report, **said(table, alice))
+    cases.report(**report_arguments(table, alice))
+    cases.report(**report_arguments(table, charlie))
+    cases.report(**report_arguments(table, alice, kind="abandon"))
+    refused("forbidden", cases.report, **report_arguments(table, alice))
     assert [(case.kind, case.reports.count()) for case in Case.objects.order_by("pk")] == [("name", 2), ("abandon", 1)]
 
 
 def test_reports_about_oneself_a_bot_or_a_hidden_table_are_refused(alice: User, bob: User, charlie: User) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"], is_public=False)
-    refused("forbidden", cases.report, **said(table, alice, seat=0))
-    refused("malformed", cases.report, **said(table, alice, seat=1))
-    refused("not_found", cases.report, **said(table, charlie, seat=0))
+    refused("forbidden", cases.report, **report_arguments(table, alice, seat=0))
+    refused("malformed", cases.report, **report_arguments(table, alice, seat=1))
+    refused("not_found", cases.report, **report_arguments(table, charlie, seat=0))
     assert logged_in(charlie).get(f"/games/{table.game.code}/report/").status_code == 404
     assert Client().get(f"/games/{table.game.code}/report/").headers["Location"].startswith("/accounts/login/")
     assert "Bots can’t be reported" in logged_in(alice).get(f"/games/{table.game.code}/report/").content.decode()
@@ -127,7 +127,7 @@ def close(case: Case, by: User, **more: Any) -> AuditEntry:
 
 
 def test_reporters_are_told_the_outcome(table: Table, mo: User, alice: User, bob: User) -> None:
-    cases.report(**said(table, alice))
+    cases.report(**report_arguments(table, alice))
     close(Case.objects.get(), mo)
     browser = logged_in(alice)
     assert "Read the outcome" in browser.get("/rules/").content.decode()
@@ -143,19 +143,19 @@ def test_reporters_are_told_the_outcome(table: Table, mo: User, alice: User, bob
 
 
 def test_a_closed_case_stays_closed_and_the_next_report_opens_another(table: Table, mo: User, alice: User) -> None:
-    cases.report(**said(table, alice))
+    cases.report(**report_arguments(table, alice))
     first = Case.objects.get()
     close(first, mo)
     refused("over", cases.hold, case_id=first.pk, by=mo, reason=REASON, now=NOON)
-    cases.report(**said(table, alice))
+    cases.report(**report_arguments(table, alice))
     assert Case.objects.filter(closed_at=None).count() == 1
 
 
 def test_staff_cannot_close_a_case_that_they_are_part_of(table: Table, mo: User, ann: User, alice: User) -> None:
     own = table_at(TWO_HANDS, [alice, mo])
-    cases.report(**said(own, alice))
+    cases.report(**report_arguments(own, alice))
     refused("forbidden", close, case=Case.objects.get(person=mo), by=mo)
-    cases.report(**said(table, mo))
+    cases.report(**report_arguments(table, mo))
     refused("forbidden", close, case=Case.objects.get(kind="name", person__username="bob"), by=mo)
     close(Case.objects.get(kind="name", person__username="bob"), ann)
 
@@ -167,8 +167,8 @@ def test_the_queue_weighs_reports_by_their_reporters_record(table: Table, mo: Us
         right = Case.objects.create(person=mo, kind="other", opened_at=NOON, closed_at=NOON, outcome="acted")
         Report.objects.create(case=spurious, reporter=charlie, game=table.game, at=NOON, text=f"{n}")
         Report.objects.create(case=right, reporter=alice, game=table.game, at=NOON, text=f"{n}")
-    cases.report(**said(table, charlie))
-    cases.report(**said(other, alice))
+    cases.report(**report_arguments(table, charlie))
+    cases.report(**report_arguments(other, alice))
     weighed: Any = conduct.with_weight(Case.objects.filter(closed_at=None), reader=None)
     weights = dict(weighed.values_list("person__username", "weight"))
     assert weights == {"bob": pytest.approx(0.4), "dora": pytest.approx(1.6)}
@@ -183,9 +183,9 @@ def test_the_queue_weighs_reports_by_their_reporters_record(table: Table, mo: Us
 
 def test_reports_of_many_games_by_one_person_weigh_as_one(alice: User, bob: User, mo: User) -> None:
     for _ in range(10):
-        cases.report(**said(table_at(TWO_HANDS, [alice, bob]), alice))
+        cases.report(**report_arguments(table_at(TWO_HANDS, [alice, bob]), alice))
     for n in range(2):
-        cases.report(**said(table_at(TWO_HANDS, [person(f"d{n}"), mo]), User.objects.get(username=f"d{n}")))
+        cases.report(**report_arguments(table_at(TWO_HANDS, [person(f"d{n}"), mo]), User.objects.get(username=f"d{n}")))
     weighed: Any = conduct.with_weight(Case.objects.all(), reader=None)
     weights = {case.person.username: (case.weight, case.said) for case in weighed}
     assert weights == {"bob": (pytest.approx(1.0), 10), "mo": (pytest.approx(2.0), 2)}
@@ -193,9 +193,9 @@ def test_reports_of_many_games_by_one_person_weigh_as_one(alice: User, bob: User
 
 @pytest.mark.parametrize("outcome", ["acted", "nothing"])
 def test_an_outcome_changes_the_weight_of_other_cases_only(table: Table, mo: User, alice: User, outcome: str) -> None:
-    case = cases.report(**said(table, alice)).case
+    case = cases.report(**report_arguments(table, alice)).case
     close(case, mo, outcome=outcome)
-    other = cases.report(**said(table_at(TWO_HANDS, [alice, person("dora")]), alice)).case
+    other = cases.report(**report_arguments(table_at(TWO_HANDS, [alice, person("dora")]), alice)).case
 
     def record(of: Case) -> tuple[Any, int, int]:
         weighed: Any = conduct.with_weight(Case.objects.filter(pk=of.pk), reader=None)
@@ -208,7 +208,7 @@ def test_an_outcome_changes_the_weight_of_other_cases_only(table: Table, mo: Use
 
 
 def test_open_cases_are_listed_taken_and_closed_on_staff_pages(table: Table, mo: User, alice: User) -> None:
-    cases.report(**said(table, alice))
+    cases.report(**report_arguments(table, alice))
     case, browser = Case.objects.get(), staff_browser(mo)
     assert "bob" in browser.get("/admin/games/case/").content.decode()
     assert TEXT in browser.get(f"/admin/games/case/{case.pk}/change/").content.decode()
@@ -231,7 +231,7 @@ def test_open_cases_are_listed_taken_and_closed_on_staff_pages(table: Table, mo:
 
 def test_staff_cannot_see_who_reported_them(mo: User, ann: User, alice: User) -> None:
     own = table_at(TWO_HANDS, [alice, mo])
-    cases.report(**said(own, alice))
+    cases.report(**report_arguments(own, alice))
     case, filed = Case.objects.get(), Report.objects.get()
     about, lists = f"/admin/games/case/{case.pk}/change/", ("/admin/games/case/", "/admin/games/report/")
     reported, other = staff_browser(mo), staff_browser(ann)
@@ -247,9 +247,9 @@ def test_staff_cannot_see_who_reported_them(mo: User, ann: User, alice: User) ->
 
 
 def test_staff_cannot_see_notices_of_outcomes(mo: User, ann: User, alice: User) -> None:
-    cases.report(**said(table_at(TWO_HANDS, [alice, mo]), alice))
+    cases.report(**report_arguments(table_at(TWO_HANDS, [alice, mo]), alice))
     other = person("dora")
-    cases.report(**said(table_at(TWO_HANDS, [alice, other]), alice))
+    cases.report(**report_arguments(table_at(TWO_HANDS, [alice, other]), alice))
     about = f"/admin/games/case/{Case.objects.get(person=other).pk}/change/"
     reported, admin = staff_browser(mo), staff_browser(ann)
     before = reported.get(about).content.decode()
@@ -326,9 +326,9 @@ def test_a_moderator_cannot_decide_an_appeal(mo: User, appeal: Appeal) -> None:
 def test_reporters_get_the_outcome_only_on_the_site_and_by_mail(
     table: Table, mo: User, alice: User, bob: User, charlie: User
 ) -> None:
-    cases.report(**said(table, alice))
-    cases.report(**said(table_at(TWO_HANDS, [alice, bob]), alice))
-    cases.report(**said(table, charlie))
+    cases.report(**report_arguments(table, alice))
+    cases.report(**report_arguments(table_at(TWO_HANDS, [alice, bob]), alice))
+    cases.report(**report_arguments(table, charlie))
     close(Case.objects.get(), mo)
     rows = Notice.objects.filter(kind="report_settled").order_by("pk")
     assert [(row.user, row.channel, row.game) for row in rows] == [
@@ -346,13 +346,13 @@ def test_reporters_get_the_outcome_only_on_the_site_and_by_mail(
 def test_a_notice_of_an_outcome_links_to_the_reports_and_is_read_there(
     table: Table, mo: User, as_alice: Client, alice: User
 ) -> None:
-    cases.report(**said(table, alice))
+    cases.report(**report_arguments(table, alice))
     close(Case.objects.get(), mo)
     outbox_of(NOON)
     notice = Notice.objects.get(user=alice, channel="site")
     assert "Staff have settled your report" in as_alice.get("/notices/").content.decode()
     assert as_alice.post(f"/notices/{notice.pk}/open/").headers["Location"] == "/reports/"
-    cases.report(**said(table, alice))
+    cases.report(**report_arguments(table, alice))
     close(Case.objects.get(closed_at=None), mo)
     as_alice.post("/reports/")
     waiting = Notice.objects.filter(user=alice).order_by("pk")[2:]
@@ -360,7 +360,7 @@ def test_a_notice_of_an_outcome_links_to_the_reports_and_is_read_there(
 
 
 def test_a_move_does_not_settle_the_notice_of_an_outcome(table: Table, mo: User, alice: User) -> None:
-    cases.report(**said(table, alice))
+    cases.report(**report_arguments(table, alice))
     close(Case.objects.get(), mo)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert set(Notice.objects.filter(user=alice).values_list("kind", "state")) == {("report_settled", "waiting")}
@@ -368,7 +368,7 @@ def test_a_move_does_not_settle_the_notice_of_an_outcome(table: Table, mo: User,
 
 def test_several_outcomes_share_one_mail_and_are_in_the_summary(table: Table, mo: User, alice: User) -> None:
     for kind in ("name", "abandon"):
-        cases.report(**said(table, alice, kind=kind))
+        cases.report(**report_arguments(table, alice, kind=kind))
         close(Case.objects.get(kind=kind), mo, outcome="unclear")
     (letter,) = outbox_of(NOON)
     assert letter.subject == "Your report is settled: 2 reports."
@@ -414,14 +414,14 @@ def test_a_report_of_a_person_sent_again_counts_once(table: Table, as_alice: Cli
 
 
 def test_a_second_report_in_the_same_case_is_refused(table: Table, alice: User) -> None:
-    cases.report(**said(table, alice, form="one"))
-    refused("forbidden", cases.report, **said(table, alice, form="another"))
+    cases.report(**report_arguments(table, alice, form="one"))
+    refused("forbidden", cases.report, **report_arguments(table, alice, form="another"))
 
 
 def test_a_form_sent_again_for_another_person_returns_the_first_report(table: Table, alice: User, bob: User) -> None:
     other = table_at(TWO_HANDS, [alice, person("carol")])
-    first = cases.report(**said(table, alice, form="one"))
-    assert cases.report(**said(other, alice, form="one")) == first
+    first = cases.report(**report_arguments(table, alice, form="one"))
+    assert cases.report(**report_arguments(other, alice, form="one")) == first
 
 
 def test_a_search_that_fails_does_not_stop_the_others(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:

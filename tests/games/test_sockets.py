@@ -59,7 +59,7 @@ async def opened(code: str, browser: Client | None = None, **more: Any) -> Socke
     """Return an open socket that has received the version of the game."""
     socket = Socket(code, browser, **more)
     assert await socket.status() == 101
-    await socket.told()
+    await socket.receive()
     return socket
 
 
@@ -183,7 +183,7 @@ def test_an_error_of_one_socket_does_not_count_as_a_failed_layer(
             await serve(other, frames=0)
         assert not poller().layer_is_down
         await sync_to_async(play_move)(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
-        assert (await socket.told())["version"] == 1
+        assert (await socket.receive())["version"] == 1
         await socket.leave()
         assert nothing_is_left()
 
@@ -212,10 +212,10 @@ def test_a_socket_that_cannot_join_is_closed_without_affecting_others(
         socket = await opened(code)
         away, poller().layer_down_until = False, 0.0
         await poller().send_missed_updates()
-        assert [await one.told_until_closed() for one in broken] == [1011] * 3
-        await socket.told()
+        assert [await one.read_until_closed() for one in broken] == [1011] * 3
+        await socket.receive()
         await sync_to_async(play_move)(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
-        assert (await socket.told())["version"] == 1
+        assert (await socket.receive())["version"] == 1
         for one in (*broken, socket):
             await one.leave()
         assert nothing_is_left()
@@ -283,7 +283,7 @@ def test_a_failing_socket_does_not_stop_updates_of_others(code: str) -> None:
         for version in (7, 8):
             await sync_to_async(Game.objects.filter(code=code).update)(version=version)
             await poller().send_missed_updates()
-            assert (await socket.told())["version"] == version
+            assert (await socket.receive())["version"] == version
         await asyncio.gather(*broken)
         assert len(poller().sockets) == 1
         await socket.leave()
@@ -304,7 +304,7 @@ def test_polling_goes_on_after_a_failure(code: str, monkeypatch: pytest.MonkeyPa
     async def scenario() -> None:
         socket = await opened(code)
         await sync_to_async(Game.objects.filter(code=code).update)(version=7)
-        while (await socket.told())["version"] < 7:
+        while (await socket.receive())["version"] < 7:
             pass
         await socket.leave()
 
@@ -326,12 +326,12 @@ def test_a_socket_that_does_not_read_delays_nobody(code: str, alice: User, monke
         socket = await opened(code)
         play = sync_to_async(play_move)
         await play(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
-        assert (await socket.told())["version"] == 1
+        assert (await socket.receive())["version"] == 1
         await stuck.wait()
         for version in (2, 3):  # these wait only for the slow socket
             await sync_to_async(Game.objects.filter(code=code).update)(version=version)
             await poller().send_missed_updates()
-            assert (await socket.told())["version"] == version
+            assert (await socket.receive())["version"] == version
         await slow  # ends after the timeout, although the client sends nothing
         await socket.leave()
         assert nothing_is_left()
@@ -345,9 +345,9 @@ def test_many_updates_at_once_are_few_messages(code: str) -> None:
         (watched,) = poller().sockets
         for version in range(1, 101):
             watched.notify(version)
-        seen = [(await socket.told())["version"] for _ in range(2)]
+        seen = [(await socket.receive())["version"] for _ in range(2)]
         assert seen == [100, 100]
-        assert await socket.hears_nothing()
+        assert await socket.receives_nothing()
         await socket.leave()
 
     run(scenario())
@@ -386,7 +386,7 @@ def test_a_flood_from_one_address_does_not_delay_others(code: str, monkeypatch: 
         assert came.index("player") <= 3
         await asyncio.gather(*coming)
         for one in (socket, *flood):
-            await one.told()
+            await one.receive()
             await one.leave()
         assert nothing_is_left()
 
@@ -561,7 +561,7 @@ def test_a_message_to_a_socket_does_not_use_the_database_thread(code: str, monke
     async def scenario() -> None:
         socket = await opened(code)
         await layer().group_send(f"game.{code}", {"type": "game.changed", "version": 3})
-        assert (await socket.told())["version"] == 3
+        assert (await socket.receive())["version"] == 3
         await socket.leave()
 
     run(scenario())

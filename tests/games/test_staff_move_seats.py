@@ -84,15 +84,15 @@ def test_the_old_and_the_new_owner_are_notified(ann: User, alice: User, bob: Use
     play_move(code=table.game.code, viewer=Viewer(bob), text="play r5", version=0, now=NOON)
     tables.move_seat(**act(table, ann, seat=1, username="dora"))
 
-    def told(user: User) -> list[tuple[str, str, str]]:
+    def mails_of(user: User) -> list[tuple[str, str, str]]:
         rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
         return [(row.kind, row.state, row.text) for row in rows]
 
-    assert told(alice) == [
+    assert mails_of(alice) == [
         ("turn", "dropped", ""),
         ("seat_moved", "waiting", "Staff gave your seat to dora, in the game with bob."),
     ]
-    assert told(dora) == [("seat_moved", "waiting", "Staff gave you the seat of alice."), ("turn", "waiting", "")]
+    assert mails_of(dora) == [("seat_moved", "waiting", "Staff gave you the seat of alice."), ("turn", "waiting", "")]
     outbox.deliver(clock=lambda: NOON)
     sent = {str(letter.to[0]): str(letter.body) for letter in mail.outbox}
     assert f"{settings.SITE_URL}/mail/open/" in sent["dora@example.org"]
@@ -112,17 +112,17 @@ def test_giving_a_seat_away_and_back_sends_only_the_last_notice(ann: User, alice
     for username in ("dora", "alice"):
         tables.move_seat(**act(table, ann, seat=1, username=username))
 
-    def told(user: User) -> list[tuple[str, str, str, str]]:
+    def mails_of(user: User) -> list[tuple[str, str, str, str]]:
         rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
         return [(row.kind, row.state, row.reason, row.text) for row in rows]
 
-    assert told(alice) == [
+    assert mails_of(alice) == [
         ("turn", "dropped", "staff", ""),
         ("seat_moved", "dropped", "staff", "Staff gave your seat to dora, in the game with bob."),
         ("seat_moved", "waiting", "", "Staff gave you the seat of dora."),
         ("turn", "waiting", "", ""),
     ]
-    assert told(dora) == [
+    assert mails_of(dora) == [
         ("seat_moved", "dropped", "staff", "Staff gave you the seat of alice."),
         ("turn", "dropped", "staff", ""),
         ("seat_moved", "waiting", "", "Staff gave your seat to alice, in the game with bob."),

@@ -46,7 +46,7 @@ def refused(act: Callable[..., Any], **arguments: Any) -> str:
     return denied.value.message
 
 
-def of(person: User, by: User, **more: Any) -> dict[str, Any]:
+def arguments_for(person: User, by: User, **more: Any) -> dict[str, Any]:
     return {"person_id": person.pk, "by": by, "reason": REASON, "now": NOON, **more}
 
 
@@ -64,22 +64,22 @@ def test_staff_cannot_act_on_people_they_play_with(ann: User, alice: User, name:
             muted_until=later, suspended_until=later, is_active=name != "reopen_account"
         )
     act, more = ON_PEOPLE[name]
-    assert "You are playing with alice" in refused(act, **of(alice, ann, **more))
+    assert "You are playing with alice" in refused(act, **arguments_for(alice, ann, **more))
     Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)
-    act(**of(alice, ann, **more))
+    act(**arguments_for(alice, ann, **more))
     assert AuditEntry.objects.get().act == name
 
 
 def test_open_tables_count_as_playing_together_and_left_games_do_not(mo: User, alice: User) -> None:
     game = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)
-    refused(people.warn, **of(alice, mo))
+    refused(people.warn, **arguments_for(alice, mo))
     Seat.objects.filter(game=game, user=alice).update(left=True)
-    people.warn(**of(alice, mo))
+    people.warn(**arguments_for(alice, mo))
 
 
 def test_staff_cannot_decide_the_appeal_of_a_person_they_play_with(ann: User, root: User, alice: User) -> None:
-    people.suspend(**of(alice, root, days=3))
+    people.suspend(**arguments_for(alice, root, days=3))
     appeal = cases.appeal(person_id=alice.pk, text=TEXT, now=NOON)
     table_at(TWO_HANDS, [alice, ann])
     decision: dict[str, Any] = {"lift": True, "answer": "You are right, we are sorry.", "reason": REASON, "now": NOON}
@@ -116,11 +116,11 @@ def test_staff_who_lost_their_seat_cannot_close_a_case_about_that_game(case_id: 
 def test_a_superuser_can_act_on_people_they_play_with_and_the_entry_says_so(root: User, alice: User, bob: User) -> None:
     """A small site may have no other staff."""
     table = table_at(TWO_HANDS, [alice, root])
-    people.warn(**of(alice, root))
+    people.warn(**arguments_for(alice, root))
     assert AuditEntry.objects.get().details == {"plays_with": True}
     report = cases.report(code=table.game.code, viewer=Viewer(root), seat=0, kind="abandon", text=TEXT, now=NOON)
     assert "reported" in refused(cases.hold, case_id=report.case_id, by=root, reason=REASON, now=NOON)
-    people.warn(**of(bob, root))
+    people.warn(**arguments_for(bob, root))
     assert AuditEntry.objects.latest("pk").details == {}
 
 

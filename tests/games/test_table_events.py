@@ -42,7 +42,7 @@ def table(alice: User, bob: User) -> Table:
     return table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
 
 
-def told(table: Table, reader: User | None = None) -> list[str]:
+def notes_shown(table: Table, reader: User | None = None) -> list[str]:
     """Return the notes that this reader sees between the moves, oldest first."""
     return [note.text for note in notes_of(now_of(table), reader=reader)]
 
@@ -67,9 +67,9 @@ def test_the_log_shows_where_a_pause_began_and_ended(
 ) -> None:
     move(table, alice, "play r5")
     pause(table, alice)
-    assert told(table) == []
+    assert notes_shown(table) == []
     pause(table, bob)
-    assert told(table) == [AGREED]
+    assert notes_shown(table) == [AGREED]
     end_pause(table, bob)
     move(table, bob, "play r4")
     for browser, who in ((as_alice, "bob"), (as_bob, "You"), (Client(), "bob")):
@@ -83,13 +83,13 @@ def test_the_log_shows_where_a_pause_began_and_ended(
 def test_a_withdrawn_vote_for_a_pause_is_not_logged(table: Table, alice: User) -> None:
     pause(table, alice)
     end_pause(table, alice)
-    assert told(table) == []
+    assert notes_shown(table) == []
 
 
 def test_the_log_says_that_a_pause_ended_by_itself(table: Table, alice: User, bob: User) -> None:
     pause(table, alice, bob)
     pauses.end_old_pauses(now=NOON + Game.LONGEST_PAUSE)
-    assert told(table) == [AGREED, "The agreed pause ended after 30 days."]
+    assert notes_shown(table) == [AGREED, "The agreed pause ended after 30 days."]
 
 
 def test_the_log_says_that_nobody_was_left_to_end_a_pause(alice: User) -> None:
@@ -104,7 +104,11 @@ def test_events_caused_by_a_staff_act_follow_it(alice: User, ann: User) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
     pause(table, alice)
     tables.remove(game_id=table.game.pk, by=ann, reason=REASON, now=NOON + MINUTE, seat=0, bot=True)
-    assert told(table) == [AGREED, "Staff removed alice from the table, and a bot took over the seat.", ABANDONED]
+    assert notes_shown(table) == [
+        AGREED,
+        "Staff removed alice from the table, and a bot took over the seat.",
+        ABANDONED,
+    ]
 
 
 def test_pauses_by_staff_or_a_restore_are_not_logged_as_agreed(table: Table, ann: User) -> None:
@@ -112,7 +116,7 @@ def test_pauses_by_staff_or_a_restore_are_not_logged_as_agreed(table: Table, ann
         act(game_id=table.game.pk, by=ann, reason=REASON, now=NOON)
     locked(table, lambda here: pausing.pause(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
     locked(table, lambda here: pausing.resume(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
-    assert told(table) == ["Staff paused the game.", "Staff resumed the game."]
+    assert notes_shown(table) == ["Staff paused the game.", "Staff resumed the game."]
     assert not TableEvent.objects.exists()
 
 
@@ -120,7 +124,7 @@ def test_players_can_end_their_pause_during_one_by_staff(table: Table, alice: Us
     pause(table, alice, bob)
     tables.pause(game_id=table.game.pk, by=ann, reason=REASON, now=NOON + MINUTE)
     end_pause(table, alice, at=NOON + 2 * MINUTE)
-    assert told(table, bob) == [AGREED, "Staff paused the game.", f"alice {ENDED}"]
+    assert notes_shown(table, bob) == [AGREED, "Staff paused the game.", f"alice {ENDED}"]
 
 
 def test_the_log_shows_a_bot_taking_over_and_the_owner_returning(
@@ -129,7 +133,7 @@ def test_the_log_shows_a_bot_taking_over_and_the_owner_returning(
     table = due_table(TWO_HANDS, [alice, bob])
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
     swept()
-    assert told(table, alice) == [BOT.format("you")]
+    assert notes_shown(table, alice) == [BOT.format("you")]
     for at in (NOON + MINUTE, NOON + 2 * MINUTE):
         pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=at)
     assert [event.version for event in TableEvent.objects.all()] == [2, 2]
@@ -141,12 +145,12 @@ def test_the_log_shows_a_bot_taking_over_and_the_owner_returning(
 def test_leaving_after_missed_turns_is_a_move_not_an_event(alice: User, bob: User, charlie: User) -> None:
     table = due_table(THREE_HANDS, [alice, bob, charlie], misses_allowed=1, after_misses="leave")
     swept()
-    assert told(table) == []
+    assert notes_shown(table) == []
 
 
 def test_a_bot_seated_by_staff_is_logged_once(table: Table, ann: User) -> None:
     tables.remove(game_id=table.game.pk, by=ann, reason=REASON, now=NOON, seat=0, bot=True)
-    assert told(table) == ["Staff removed alice from the table, and a bot took over the seat."]
+    assert notes_shown(table) == ["Staff removed alice from the table, and a bot took over the seat."]
 
 
 def test_the_log_uses_current_names_and_keeps_those_of_deleted_guests(alice: User, ann: User, bob: User) -> None:
@@ -154,11 +158,11 @@ def test_the_log_uses_current_names_and_keeps_those_of_deleted_guests(alice: Use
     pause(table, alice, bob)
     end_pause(table, bob)
     User.objects.filter(pk=bob.pk).update(display_name="Rude {name} %s {0.game}")
-    assert told(table) == [AGREED, f"Rude {{name}} %s {{0.game}} {ENDED}"]
+    assert notes_shown(table) == [AGREED, f"Rude {{name}} %s {{0.game}} {ENDED}"]
     people.mute(person_id=bob.pk, days=3, by=ann, reason=REASON, now=NOON)
-    assert told(table) == [AGREED, f"bob {ENDED}"]
+    assert notes_shown(table) == [AGREED, f"bob {ENDED}"]
     User.objects.filter(pk=bob.pk).delete()
-    assert told(table) == [AGREED, f"bob {ENDED}"]
+    assert notes_shown(table) == [AGREED, f"bob {ENDED}"]
 
 
 def test_events_of_a_private_table_are_shown_to_its_players_only(
@@ -183,7 +187,7 @@ def test_events_are_not_moves_and_not_in_the_record(alice: User, bob: User) -> N
     move(table, bob, "leave")
     record = rules.print_record(record_of(now_of(table)))
     assert "pause" not in record
-    assert len(told(table)) == 2
+    assert len(notes_shown(table)) == 2
 
 
 def test_an_event_is_saved_in_the_transaction_of_its_cause(
@@ -206,7 +210,7 @@ def test_players_cannot_fill_the_log_between_two_moves(table: Table, alice: User
         end_pause(table, alice, at=NOON + n * MINUTE)
     pause(table, alice, bob, at=NOON + HOUR)
     assert TableEvent.objects.count() == MOST_PER_VERSION
-    assert told(table)[-2:] == [f"alice {ENDED}", AGREED]
+    assert notes_shown(table)[-2:] == [f"alice {ENDED}", AGREED]
     end_pause(table, bob, at=NOON + 2 * HOUR)
     move(table, alice, "play r5", at=NOON + 2 * HOUR)
     pause(table, alice, bob, at=NOON + 3 * HOUR)
@@ -216,7 +220,7 @@ def test_players_cannot_fill_the_log_between_two_moves(table: Table, alice: User
 def test_events_keep_their_order_if_a_process_has_a_wrong_clock(table: Table, alice: User, bob: User) -> None:
     pause(table, alice, bob)
     end_pause(table, bob, at=NOON - HOUR)
-    assert told(table) == [AGREED, f"bob {ENDED}"]
+    assert notes_shown(table) == [AGREED, f"bob {ENDED}"]
 
 
 def test_an_unknown_kind_breaks_no_page(table: Table, alice: User, bob: User, as_alice: Client) -> None:

@@ -40,11 +40,11 @@ def dora() -> User:
     return User.objects.create_user(username="dora")
 
 
-def on(game: Game, by: User, **more: Any) -> dict[str, Any]:
+def arguments_for(game: Game, by: User, **more: Any) -> dict[str, Any]:
     return {"game_id": game.pk, "by": by, "reason": REASON, "now": NOON, **more}
 
 
-def told(game: Game, reader: User | None = None) -> list[str]:
+def notes_shown(game: Game, reader: User | None = None) -> list[str]:
     """Return the sentences that this reader sees, oldest first."""
     table = queries.find(game.pk)
     assert table is not None
@@ -58,17 +58,17 @@ def test_the_log_shows_every_act_at_a_table_and_no_other() -> None:
 
 def test_the_log_says_what_staff_did_and_to_which_player(dealt: Table, ann: User, dora: User) -> None:
     game = dealt.game
-    tables.pause(**on(game, ann))
-    tables.resume(**on(game, ann))
-    tables.extend(**on(game, ann, minutes=90))
-    tables.extend(**on(game, ann, minutes=1))
-    tables.forgive(**on(game, ann, seat=1))
-    tables.void_round(**on(game, ann))
-    tables.move_seat(**on(game, ann, seat=1, username="dora"))
-    tables.remove(**on(game, ann, seat=1, bot=True))
-    tables.move_seat(**on(game, ann, seat=1, username="bob"))
-    tables.view_hands(**on(game, ann))
-    tables.remove(**on(game, ann, seat=2, bot=False))
+    tables.pause(**arguments_for(game, ann))
+    tables.resume(**arguments_for(game, ann))
+    tables.extend(**arguments_for(game, ann, minutes=90))
+    tables.extend(**arguments_for(game, ann, minutes=1))
+    tables.forgive(**arguments_for(game, ann, seat=1))
+    tables.void_round(**arguments_for(game, ann))
+    tables.move_seat(**arguments_for(game, ann, seat=1, username="dora"))
+    tables.remove(**arguments_for(game, ann, seat=1, bot=True))
+    tables.move_seat(**arguments_for(game, ann, seat=1, username="bob"))
+    tables.view_hands(**arguments_for(game, ann))
+    tables.remove(**arguments_for(game, ann, seat=2, bot=False))
     expected = [
         "Staff paused the game.",
         "Staff resumed the game.",
@@ -81,26 +81,29 @@ def test_the_log_says_what_staff_did_and_to_which_player(dealt: Table, ann: User
         "Staff gave a bot’s seat to bob.",
         "Staff removed charlie from the table.",
     ]
-    assert told(game) == expected
-    tables.void_game(**on(game, ann))
-    assert told(Game.objects.get(pk=game.pk)) == [
+    assert notes_shown(game) == expected
+    tables.void_game(**arguments_for(game, ann))
+    assert notes_shown(Game.objects.get(pk=game.pk)) == [
         *expected[:-1], "Staff looked at the hands.", expected[-1], "Staff ended the game without a winner."
     ]  # fmt: skip
 
 
 def test_the_player_concerned_is_addressed_as_you(dealt: Table, ann: User, alice: User, bob: User, dora: User) -> None:
     game = dealt.game
-    tables.extend(**on(game, ann, minutes=90))
-    tables.forgive(**on(game, ann, seat=1))
-    tables.move_seat(**on(game, ann, seat=1, username="dora"))
-    tables.remove(**on(game, ann, seat=1, bot=True))
-    assert told(game, alice)[0] == "Staff gave you 90 more minutes for the turn."
-    assert told(game, bob)[1:3] == ["Staff removed 2 missed turns from your count.", "Staff gave your seat to dora."]
-    assert told(game, dora)[2:] == [
+    tables.extend(**arguments_for(game, ann, minutes=90))
+    tables.forgive(**arguments_for(game, ann, seat=1))
+    tables.move_seat(**arguments_for(game, ann, seat=1, username="dora"))
+    tables.remove(**arguments_for(game, ann, seat=1, bot=True))
+    assert notes_shown(game, alice)[0] == "Staff gave you 90 more minutes for the turn."
+    assert notes_shown(game, bob)[1:3] == [
+        "Staff removed 2 missed turns from your count.",
+        "Staff gave your seat to dora.",
+    ]
+    assert notes_shown(game, dora)[2:] == [
         "Staff gave you bob’s seat.", "Staff removed you from the table, and a bot took over the seat."
     ]  # fmt: skip
     for reader in (None, ann):
-        assert told(game, reader)[:2] == [
+        assert notes_shown(game, reader)[:2] == [
             "Staff gave alice 90 more minutes for the turn.", "Staff removed 2 missed turns from bob’s count."
         ]  # fmt: skip
 
@@ -108,42 +111,42 @@ def test_the_player_concerned_is_addressed_as_you(dealt: Table, ann: User, alice
 def test_acts_before_the_start_are_logged(ann: User, alice: User, bob: User) -> None:
     game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
-    tables.remove(**on(game, ann, seat=1, bot=True))
-    tables.close(**on(game, ann))
-    assert told(game) == ["Staff removed bob from the table.", "Staff closed the table before the game started."]
+    tables.remove(**arguments_for(game, ann, seat=1, bot=True))
+    tables.close(**arguments_for(game, ann))
+    assert notes_shown(game) == ["Staff removed bob from the table.", "Staff closed the table before the game started."]
 
 
 def test_the_log_says_if_staff_ended_an_agreed_pause(dealt: Table, ann: User) -> None:
     for seat in dealt.seats:
         assert seat.user is not None
         pauses.ask_pause(code=dealt.game.code, viewer=Viewer(seat.user), now=NOON)
-    tables.resume(**{**on(dealt.game, ann), "now": NOON + timedelta(minutes=1)})
+    tables.resume(**{**arguments_for(dealt.game, ann), "now": NOON + timedelta(minutes=1)})
     expected = ["The players agreed on a pause.", "Staff ended the agreed pause."]
-    assert told(dealt.game) == expected
+    assert notes_shown(dealt.game) == expected
 
 
 def test_the_log_shows_neither_removed_names_nor_deleted_people(dealt: Table, ann: User, bob: User, dora: User) -> None:
     User.objects.filter(pk=bob.pk).update(display_name="Rude Word")
-    tables.move_seat(**on(dealt.game, ann, seat=1, username="dora"))
-    tables.extend(**on(dealt.game, ann, minutes=5))
-    assert told(dealt.game)[0] == "Staff gave Rude Word’s seat to dora."
+    tables.move_seat(**arguments_for(dealt.game, ann, seat=1, username="dora"))
+    tables.extend(**arguments_for(dealt.game, ann, minutes=5))
+    assert notes_shown(dealt.game)[0] == "Staff gave Rude Word’s seat to dora."
     people.mute(person_id=bob.pk, days=3, by=ann, reason=REASON, now=NOON)
-    assert told(dealt.game)[0] == "Staff gave bob’s seat to dora."
+    assert notes_shown(dealt.game)[0] == "Staff gave bob’s seat to dora."
     User.objects.filter(pk=bob.pk).delete()
-    assert told(dealt.game)[0] == "Staff gave a former player’s seat to dora."
+    assert notes_shown(dealt.game)[0] == "Staff gave a former player’s seat to dora."
 
 
 def test_acts_are_logged_between_the_moves_where_they_happened(dealt: Table, ann: User, as_alice: Client) -> None:
     game = dealt.game
     before = log_lines(as_alice, game)
     assert len(before) >= 7
-    tables.extend(**on(game, ann, minutes=90))
-    tables.pause(**on(game, ann))
-    tables.resume(**on(game, ann))
+    tables.extend(**arguments_for(game, ann, minutes=90))
+    tables.pause(**arguments_for(game, ann))
+    tables.resume(**arguments_for(game, ann))
     common = ["Staff resumed the game.", "Staff paused the game."]
     to_alice, to_others = ([*common, f"Staff gave {who} 90 more minutes for the turn."] for who in ("you", "alice"))
     assert log_lines(as_alice, game) == [*to_alice, *before]
-    tables.remove(**on(game, ann, seat=2, bot=False))
+    tables.remove(**arguments_for(game, ann, seat=2, bot=False))
     for browser, said in ((as_alice, to_alice), (Client(), to_others)):
         lines = log_lines(browser, game)
         assert lines[0] == "charlie has left the game."
@@ -156,9 +159,9 @@ def test_acts_are_logged_between_the_moves_where_they_happened(dealt: Table, ann
 def test_acts_before_the_first_move_are_logged(alice: User, bob: User, ann: User, as_alice: Client) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     assert log_lines(as_alice, table.game) == ["No moves yet."]
-    tables.pause(**on(table.game, ann))
+    tables.pause(**arguments_for(table.game, ann))
     assert log_lines(as_alice, table.game) == ["Staff paused the game."]
-    tables.resume(**on(table.game, ann))
+    tables.resume(**arguments_for(table.game, ann))
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     expected = ["You play Red 5.", "Staff resumed the game.", "Staff paused the game."]
     assert log_lines(as_alice, table.game) == expected
@@ -172,7 +175,7 @@ def test_the_table_shows_only_acts_after_its_oldest_shown_move(
     oldest = game.version - LOG_LINES + 1
     for version in (oldest - 1, oldest):
         Game.objects.filter(pk=game.pk).update(version=version)
-        (tables.pause if version < oldest else tables.resume)(**on(game, ann))
+        (tables.pause if version < oldest else tables.resume)(**arguments_for(game, ann))
     Game.objects.filter(pk=game.pk).update(version=game.version)
     shown, whole = log_lines(as_alice, game), log_lines(as_alice, game, "log/")
     assert len(shown) == LOG_LINES + 1
@@ -183,8 +186,8 @@ def test_the_table_shows_only_acts_after_its_oldest_shown_move(
 
 def test_an_unknown_act_breaks_no_page_and_no_move(alice: User, bob: User, ann: User, as_alice: Client) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    tables.pause(**on(game, ann))
-    entry = tables.resume(**on(game, ann))
+    tables.pause(**arguments_for(game, ann))
+    entry = tables.resume(**arguments_for(game, ann))
     AuditEntry.objects.bulk_create(
         [AuditEntry(act="shuffle_again", game=game, version=0, at=NOON, actor=ann, actor_name="ann", reason=REASON)]
     )
@@ -197,10 +200,10 @@ def test_an_unknown_act_breaks_no_page_and_no_move(alice: User, bob: User, ann: 
 
 
 def test_a_look_at_hands_is_logged_after_the_game(dealt: Table, ann: User, as_alice: Client) -> None:
-    tables.view_hands(**on(dealt.game, ann))
+    tables.view_hands(**arguments_for(dealt.game, ann))
     for rest in ("", "log/"):
         assert "Staff looked at the hands." not in log_lines(as_alice, dealt.game, rest)
-    tables.void_game(**on(dealt.game, ann))
+    tables.void_game(**arguments_for(dealt.game, ann))
     for rest in ("", "log/"):
         lines = log_lines(as_alice, dealt.game, rest)
         assert lines[:2] == ["Staff ended the game without a winner.", "Staff looked at the hands."]
@@ -211,10 +214,10 @@ def test_any_number_of_acts_costs_the_page_one_statement(
 ) -> None:
     with CaptureQueriesContext(connection) as few:
         log_lines(as_alice, dealt.game, fragment=True)
-    tables.move_seat(**on(dealt.game, ann, seat=1, username="dora"))
+    tables.move_seat(**arguments_for(dealt.game, ann, seat=1, username="dora"))
     for _ in range(3):
-        tables.pause(**on(dealt.game, ann))
-        tables.resume(**on(dealt.game, ann))
+        tables.pause(**arguments_for(dealt.game, ann))
+        tables.resume(**arguments_for(dealt.game, ann))
     with django_assert_num_queries(len(few)):
         assert len(log_lines(as_alice, dealt.game, fragment=True)) > 7
     assert sum("games_auditentry" in one["sql"] for one in few) == 1

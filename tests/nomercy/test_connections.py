@@ -102,13 +102,13 @@ def test_an_answer_that_is_read_slowly_arrives() -> None:
 
 def test_a_half_closed_client_gets_its_answer() -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
-        assert line.send(request(body=b"all")).say_no_more().closed().endswith(b"\r\n\r\nall")
+        assert line.send(request(body=b"all")).end_sending().closed().endswith(b"\r\n\r\nall")
 
 
 def test_a_client_that_half_closes_within_its_body_is_refused() -> None:
     app = App()
     with serving_app(app, LIMITS) as port, Line(port) as line:
-        assert line.send(half_a_body("/api/v1/games")).say_no_more().closed().startswith(b"HTTP/1.1 400 ")
+        assert line.send(half_a_body("/api/v1/games")).end_sending().closed().startswith(b"HTTP/1.1 400 ")
     assert app.environs == []
 
 

@@ -39,7 +39,7 @@ async def letter(world: World, role: str, address: Address) -> str:
     socket = Socket(browser=browser if role != "anonymous" else None, path=address.url(world.arguments))
     if not await socket.accepted():
         return "-"
-    answer = await socket.told_or_closed()
+    answer = await socket.receive_or_close()
     if isinstance(answer, int):
         return "-"
     assert set(answer) == {"game", "version"}

@@ -127,7 +127,7 @@ class Line:
         self._socket.sendall(data)
         return self
 
-    def say_no_more(self) -> Self:
+    def end_sending(self) -> Self:
         self._socket.shutdown(socket.SHUT_WR)
         return self
 

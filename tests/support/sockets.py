@@ -86,12 +86,12 @@ class Socket:
         assert self.refused_with is not None
         return {name.decode(): value.decode() for name, value in self.refused_with["headers"]}
 
-    async def told_or_closed(self) -> dict[str, Any] | int:
+    async def receive_or_close(self) -> dict[str, Any] | int:
         """Return the next message, or the code if the socket is closed."""
         message = await self._app.receive_output(5)
         return int(message["code"]) if message["type"] == "websocket.close" else dict(json.loads(message["text"]))
 
-    async def told(self) -> Any:
+    async def receive(self) -> Any:
         """Return the next message, parsed from JSON."""
         message = await self._app.receive_output(5)
         assert message["type"] == "websocket.send", message
@@ -104,13 +104,13 @@ class Socket:
         code: int = message["code"]
         return code
 
-    async def told_until_closed(self) -> int:
+    async def read_until_closed(self) -> int:
         """Skip messages until the socket is closed, and return the code."""
-        while not isinstance(answer := await self.told_or_closed(), int):
+        while not isinstance(answer := await self.receive_or_close(), int):
             pass
         return answer
 
-    async def hears_nothing(self) -> bool:
+    async def receives_nothing(self) -> bool:
         """Return True if no message arrives within 50 ms."""
         return bool(await self._app.receive_nothing(timeout=0.05))
 
