@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from channels import DEFAULT_CHANNEL_LAYER
+from channels.layers import channel_layers
 from django.conf import settings
 from django.db import connection, connections
 from django.db.backends.utils import CursorWrapper
@@ -24,12 +26,14 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
+from games import announce
 from games.models import Game
 from nomercy.asgi import application
 from nomercy.launcher import embedded
+from nomercy.layer import GroupLayer
 from tests.browser.places import Cast
 from tests.conftest import logged_in
-from tests.support.stack import stack
+from tests.support.stack import RunningStack, stack
 
 expect.set_options(timeout=60_000)
 QUIET_SECONDS = 10.0
@@ -101,8 +105,19 @@ def _others(cursor: CursorWrapper) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def server(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Server]:
     """A running site. Each module has its own, so that nothing of it runs beside other tests."""
-    with django_db_blocker.unblock(), stack(LOG_LEVEL="WARNING") if STACK else _embedded() as running:
+    with django_db_blocker.unblock(), _stack() if STACK else _embedded() as running:
         yield running
+
+
+@contextmanager
+def _stack() -> Iterator[RunningStack]:
+    """Run `script/stack`. It hears what a test does in this process, as from any process of the site."""
+    with stack(LOG_LEVEL="WARNING") as running, pytest.MonkeyPatch.context() as patch:
+        layer = GroupLayer(hosts=[{"address": running.redis_url}])
+        patch.setitem(channel_layers.backends, DEFAULT_CHANNEL_LAYER, layer)
+        yield running
+        # The connection belongs to the loop of the thread that publishes.
+        asyncio.run_coroutine_threadsafe(layer.flush(), announce._publisher().loop).result(QUIET_SECONDS)
 
 
 @contextmanager

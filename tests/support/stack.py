@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import connection
 
 from nomercy.launcher.place import CHECKOUT
+from nomercy.launcher.processes import redis_command
 from tests.support.ports import free_port
 
 START_SECONDS = 120
@@ -38,6 +39,12 @@ class RunningStack:
     url: str
     process: subprocess.Popen[str]
     said: list[str] = field(default_factory=list)
+
+    @property
+    def redis_url(self) -> str:
+        """The URL of the stack's own Redis."""
+        (server,) = self.pids("redis-server")
+        return redis_command(Path(f"/proc/{server}/cwd").readlink())[1]
 
     def pids(self, program: str) -> list[int]:
         """Return the ids of the processes whose command line has `program`, oldest first."""
