@@ -213,7 +213,7 @@ def _without_article(found: list[str]) -> str:
 
 
 def _runs(found: list[str]) -> Iterator[str]:
-    """Yield the joined runs of neighbouring words. Short runs are chance: `Bo T` is not a bot."""
+    """Yield the joined runs of neighbouring words. Short runs are left out, because `Bo T` is not a bot."""
     for start in range(len(found)):
         run = ""
         for word in found[start:]:

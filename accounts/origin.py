@@ -60,6 +60,6 @@ def networks_of(address: str) -> list[tuple[str, int]]:
 
 
 def hashed_identity(kind: str, who: str) -> str:
-    """Return a hash that stands for `who` in counters, 32 hex digits. Only with `SECRET_KEY` can it be guessed."""
+    """Return a hash that stands for `who` in counters, 32 hex digits. It cannot be guessed without `SECRET_KEY`."""
     digest = hmac.digest(settings.SECRET_KEY.encode(), f"{kind}:{who}".encode("utf-8", "surrogateescape"), "sha256")
     return digest.hex()[:32]

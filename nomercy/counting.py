@@ -30,7 +30,7 @@ part of its limit is lost."""
 class Counter:
     """The requests with one key in the current slice, as far as this process knows.
 
-    `untold` is the number that this process has not reported yet. `known` is the count in the whole window when the
+    `unreported` is the number that this process has not reported yet. `known` is the count in the whole window when the
     cache was last asked; None before. `past` is the counter of the previous slice, if it has unreported requests.
 
     `asking` is held while a request asks the cache about this key. Other requests wait for it if they need the answer.
@@ -38,26 +38,26 @@ class Counter:
     leaves the window, and `refused` the time when that was read.
     """
 
-    __slots__ = ("asking", "known", "oldest", "past", "refused", "slice", "untold")
+    __slots__ = ("asking", "known", "oldest", "past", "refused", "slice", "unreported")
 
     def __init__(self, number: int, past: "Counter | None") -> None:
-        self.slice, self.untold = number, 0
+        self.slice, self.unreported = number, 0
         self.known: int | None = None
         self.oldest: int | None = None
         self.refused = 0.0
-        self.past = past if past is not None and past.untold else None
+        self.past = past if past is not None and past.unreported else None
         self.asking: threading.Lock = threading.Lock() if past is None else past.asking
 
     def passes(self, most: int) -> bool:
         """Count one and return True if that needs no report and is within the limit, as far as this process knows."""
-        if self.known is None or (self.untold + 1) * UNREPORTED >= most or self.known + self.untold >= most:
+        if self.known is None or (self.unreported + 1) * UNREPORTED >= most or self.known + self.unreported >= most:
             return False
-        self.untold += 1
+        self.unreported += 1
         return True
 
     def full(self, most: int, now: float) -> int | None:
         """Return `oldest` if one more is over the limit by a fresh answer, or by one being renewed now; else None."""
-        if self.known is None or self.known + self.untold < most:
+        if self.known is None or self.known + self.unreported < most:
             return None
         return self.oldest if self.fresh(now) or self.asking.locked() else None
 
@@ -132,15 +132,15 @@ class Limiter:
                 if oldest is not None:
                     return oldest
             past, counter.past = counter.past, None
-            passed, late = counter.untold, 0
+            passed, late = counter.unreported, 0
             if past is not None:
-                late, past.untold = past.untold, 0
+                late, past.unreported = past.unreported, 0
         if past is not None and late:
             _report(key, past.slice, late, seconds)
         place = _report(key, counter.slice, passed + 1, seconds)
         window = _earlier(key, counter.slice)
         with self._lock:
-            counter.untold -= passed
+            counter.unreported -= passed
             counter.known = place + sum(window.values())
             if counter.known <= most:
                 return None

@@ -20,6 +20,6 @@ def without_traceback(record: logging.LogRecord) -> bool:
     return True
 
 
-def filter_of_passing_faults() -> object:
+def temporary_fault_filter() -> object:
     """Return the filter, for the LOGGING setting."""
     return without_traceback

@@ -106,7 +106,7 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         "formatters": {"lines": formatter},
         "filters": {
             "refusals": {"()": lambda: as_a_refusal},
-            "faults": {"()": "nomercy.faults.filter_of_passing_faults"},
+            "faults": {"()": "nomercy.faults.temporary_fault_filter"},
             "storms": {"()": "nomercy.storms.StormFilter"},
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines", "filters": FILTERS}},

@@ -65,8 +65,8 @@ def find_created(*, user: User | None, form: str | None, now: datetime) -> Creat
     game = Game.objects.filter(form=form, created_at__gte=now - REPEAT_WINDOW).select_related("form_guest").first()
     if game is None:
         return None
-    # A visitor's form proves only that the sender knows the form's id. So it may log in as no user but the guest it
-    # made, and as nobody once that guest has signed up or is no longer the host.
+    # A visitor's form proves only that the sender knows the form's id. So it logs in only as the guest that it made,
+    # and only until that guest signs up or is no longer the host.
     sender = game.form_guest if user is None else user
     if sender is None or sender.pk != game.host_id or (user is None and not sender.is_guest):
         return None

@@ -62,7 +62,7 @@ class Held(admin.SimpleListFilter):
 
 @admin.register(Case)
 class CaseAdmin(ReadOnlyAdmin):
-    list_display = ("about", "kind", "weight", "said", "age", "holder", "outcome")
+    list_display = ("about", "kind", "weight", "report_count", "age", "holder", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = ("person__username", "person__display_name", "=reports__game__code")
     search_help_text = "The username or name of the person it is about, or a complete game code."
@@ -83,9 +83,9 @@ class CaseAdmin(ReadOnlyAdmin):
     def weight(self, case: Any) -> str:
         return f"{case.weight or 0:.1f}"
 
-    @admin.display(description="reports", ordering="-said")
-    def said(self, case: Any) -> int:
-        return int(case.said)
+    @admin.display(description="reports", ordering="-report_count")
+    def report_count(self, case: Any) -> int:
+        return int(case.report_count)
 
     @admin.display(description="age", ordering="opened_at")
     def age(self, case: Case) -> str:

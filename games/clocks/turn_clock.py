@@ -121,7 +121,7 @@ def vacation_end_for(game: Game, seat: Seat) -> datetime | None:
 def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
     """Return the game's clock, moved by the part of its player's vacation that it does not include yet.
 
-    A vacation is applied to each game separately. If that failed for this game, the next caller makes up for it.
+    A vacation is applied to each game separately. If that failed for this game, the next call applies it.
     """
     clock, rest = clock_of(game), seat.rest
     unknown = clock.deadline is not None and vacation_end_for(game, seat) not in (None, clock.rested_until)

@@ -112,5 +112,5 @@ _by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, SocketLimits] = WeakKeyDi
 
 
 def socket_limits() -> SocketLimits:
-    """Return the socket_limits of the running event loop."""
+    """Return the `SocketLimits` of the running event loop. They are made at the first call."""
     return _by_loop.setdefault(asyncio.get_running_loop(), SocketLimits())

@@ -33,10 +33,10 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter[Notice]]:
         # An account may have just been deleted. Return the claims now, instead of letting them become stale.
         log.exception("no mail made")
         return [(group, None) for group in groups.values()]
-    return [letter for group in groups.values() for letter in _letters(readers, group, tables, now)]
+    return [mail for group in groups.values() for mail in _mails_about(readers, group, tables, now)]
 
 
-def _letters(
+def _mails_about(
     readers: Mapping[int, Reader], rows: list[Notice], tables: Mapping[int, Table], now: datetime
 ) -> list[Letter[Notice]]:
     """Return one mail about all these notices. A notice that breaks the mail is left out and tried again by itself."""

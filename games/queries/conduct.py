@@ -215,7 +215,7 @@ def _with_record(reports: QuerySet[Report], reader: int | None) -> QuerySet[Repo
 
 
 def with_weight(cases: QuerySet[Case], *, reader: int | None) -> QuerySet[Case]:
-    """Annotate each case with its number of reports (`said`) and its `weight`, the sum of the trust in its reporters.
+    """Annotate each case with its `report_count` and its `weight`, the sum of the trust in its reporters.
 
     Each reporter counts once, even with reports about several games. The site and all deleted guests count as one.
     """
@@ -224,8 +224,10 @@ def with_weight(cases: QuerySet[Case], *, reader: int | None) -> QuerySet[Case]:
     one_each = of_case.order_by("reporter_id", "pk").distinct("reporter_id").values("pk")
     trusted = _with_record(own.filter(pk__in=one_each), reader)
     weight = trusted.values("case").annotate(w=Sum("trust", output_field=FloatField())).values("w")
-    said = own.values("case").annotate(n=Count("pk")).values("n")
-    return cases.annotate(weight=Subquery(weight, output_field=FloatField()), said=Coalesce(Subquery(said), 0))
+    reports = own.values("case").annotate(n=Count("pk")).values("n")
+    return cases.annotate(
+        weight=Subquery(weight, output_field=FloatField()), report_count=Coalesce(Subquery(reports), 0)
+    )
 
 
 def reports_of(case: Case, *, reader: int | None) -> QuerySet[Report]:

@@ -75,12 +75,12 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
             own = next((n for n, note in enumerate(after) if note.ends_round), len(after))
             rows += [_note_row(note, now) for note in after[:own]]
             after = after[own:]
-        told = [_note_row(note, now) for note in after]
+        found = [_note_row(note, now) for note in after]
         text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
-        told.append(LogRow(line.n, text, at, short_time(line.at, now), _is_own(view, line)))
+        found.append(LogRow(line.n, text, at, short_time(line.at, now), _is_own(view, line)))
         if heading:
-            told[0] = told[0]._replace(heading=heading)
-        rows += told
+            found[0] = found[0]._replace(heading=heading)
+        rows += found
     return [*rows, *(_note_row(note, now) for note in reversed(left))]
 
 

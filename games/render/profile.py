@@ -17,35 +17,35 @@ from games.render.game_cards import GameCard, begun_at, game_card
 class ProfilePage:
     """What everyone may know of a person, and the tables that the reader shares with them.
 
-    `itself`: the reader is this person. `shared` are tables of both, `going` other public tables of this person that
+    `is_own`: the reader is this person. `shared` are tables of both, `current` other public tables of this person that
     are open or in progress. `only` is the number of shared tables if there may be more than are listed, else 0.
     """
 
     person: User
-    itself: bool
+    is_own: bool
     tally: PlayerStats
     shared: Sequence[GameCard]
     only: int
-    going: Sequence[GameCard]
+    current: Sequence[GameCard]
 
 
 def profile_of(
     person: User,
     *,
-    itself: bool,
+    is_own: bool,
     tally: PlayerStats,
     shared: Sequence[tuple[Table, GameView]],
-    going: Sequence[GameView],
+    current: Sequence[GameView],
     now: datetime,
 ) -> ProfilePage:
-    """Return the page of a person. Tables in `shared` and `going` are seen as the reader of the page sees them."""
+    """Return the page of a person. Tables in `shared` and `current` are seen as the reader of the page sees them."""
     return ProfilePage(
         person=person,
-        itself=itself,
+        is_own=is_own,
         tally=tally,
         shared=[_shared_card(table, view, now) for table, view in shared],
         only=most_listed(shared),
-        going=[game_card(view, now) for view in going],
+        current=[game_card(view, now) for view in current],
     )
 
 

@@ -41,13 +41,13 @@ class HeldHand(NamedTuple):
 class ReplayPage:
     """A step of a replay.
 
-    `told` is what this move did, `now` what must be done next. `n` is the number of moves so far, out of `last`. `seat`
+    `done` is what this move did, `now` what must be done next. `n` is the number of moves so far, out of `last`. `seat`
     is the seat whose view is shown; None shows all hands. `steps`, `rounds` and `seats` link to other steps and views.
     """
 
     code: str
     title: str
-    told: str
+    done: str
     now: str
     crumb: str
     n: int
@@ -74,7 +74,7 @@ def replay_of(
     return ReplayPage(
         code=view.id,
         title=f"Move {step.n} of {step.last}" if lines else f"Round {step.round} is dealt",
-        told=_told(step, view, lines),
+        done=_what_was_done(step, view, lines),
         now=words.headline(view, now) if view.turn is not None or step.after is None else "",
         crumb=words.crumb(view),
         n=step.n,
@@ -92,7 +92,7 @@ def replay_of(
     )
 
 
-def _told(step: ReplayFrame, view: GameView, lines: Sequence[LogLine]) -> str:
+def _what_was_done(step: ReplayFrame, view: GameView, lines: Sequence[LogLine]) -> str:
     if lines:
         return " ".join(sentences(view, lines[-1]))
     whose = "You begin" if step.position.turn == view.you else f"{view.names[step.position.turn]} begins"

@@ -35,16 +35,16 @@ def profile(request: HttpRequest, username: str) -> HttpResponse:
     them, reader, now = _known(username), person(request), timezone.now()
     if not them.is_active:
         return _closed(request, them)
-    itself = reader == them
-    going = queries.with_tables(profiles.public_tables_of(them))
-    shared = queries.with_tables(profiles.shared_tables(them, reader)) if reader and not itself else []
+    is_own = reader == them
+    current = queries.with_tables(profiles.public_tables_of(them))
+    shared = queries.with_tables(profiles.shared_tables(them, reader)) if reader and not is_own else []
     both = {table.game.pk for table in shared}
     page = profile_of(
         them,
-        itself=itself,
+        is_own=is_own,
         tally=profiles.stats_of(them),
         shared=[(table, queries.view_of(table, reader)) for table in shared],
-        going=[queries.view_of(table, reader) for table in going if table.game.pk not in both],
+        current=[queries.view_of(table, reader) for table in current if table.game.pk not in both],
         now=now,
     )
     return render(request, "people/person.html", {"page": page})

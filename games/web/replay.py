@@ -35,7 +35,7 @@ def replay(request: HtmxRequest, code: str) -> HttpResponse:
     page = replay_of(step, view, seat=seat, options=table.options, now=timezone.now())
     response = render(request, "games/replay.html", {"page": page})
     if request.htmx:
-        told = {"polite": [f"{page.title}.", page.told, page.now], "assertive": []}
+        told = {"polite": [f"{page.title}.", page.done, page.now], "assertive": []}
         trigger_client_event(response, "announce", told)
     return response
 

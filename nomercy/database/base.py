@@ -11,7 +11,7 @@ READY = (TransactionStatus.IDLE, TransactionStatus.INTRANS)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Saves the `SELECT 1` that Django sends once a request (`CONN_HEALTH_CHECKS`)."""
+    """Checks a kept connection without the `SELECT 1` that Django sends once a request (`CONN_HEALTH_CHECKS`)."""
 
     def is_usable(self) -> bool:
         """Return True if the connection still works."""

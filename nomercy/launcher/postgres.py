@@ -115,7 +115,7 @@ class Server:
 def kept_up(place: Place, say: Callable[[str], None]) -> Iterator[Place]:
     """Keep the embedded server running during a block: if it ends, start it again and `say` so.
 
-    Later failures to start are said and retried, with pauses up to `LONGEST_PAUSE_SECONDS`.
+    Later failures to start are reported and retried, with pauses up to `LONGEST_PAUSE_SECONDS`.
 
     :raises EmbeddedError: it does not start at first.
     """

@@ -124,7 +124,7 @@ def _on_the_machine() -> Iterator[Programs]:
 
 def _folders() -> Iterator[Path]:
     if pg_config := shutil.which("pg_config"):
-        yield Path(_said(pg_config, "--bindir")).resolve()
+        yield Path(_output_of(pg_config, "--bindir")).resolve()
     if postgres := shutil.which("postgres"):
         yield Path(postgres).resolve().parent
     versions = [folder for folder in DEBIAN.glob("*/bin") if folder.parent.name.isdecimal()]
@@ -136,11 +136,11 @@ def _complete(folder: Path) -> bool:
 
 
 def _version(folder: Path) -> tuple[int, int] | None:
-    numbers = re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", _said(str(folder / "postgres"), "--version"))
+    numbers = re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", _output_of(str(folder / "postgres"), "--version"))
     return (int(numbers[1]), int(numbers[2] or 0)) if numbers else None  # a beta has no second number
 
 
-def _said(*command: str) -> str:
+def _output_of(*command: str) -> str:
     """Return what a program prints, or "" if it fails.
 
     :raises OSError: the machine cannot start a process now.

@@ -121,11 +121,11 @@ def main() -> None:
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stack.leave)
     try:
-        with ExitStack() as things:
+        with ExitStack() as exit_stack:
             try:
-                environment = prepare(things)
+                environment = prepare(exit_stack)
                 logging.config.dictConfig(settings.LOGGING)
-                folder = Path(things.enter_context(tempfile.TemporaryDirectory(prefix="nomercy-")))
+                folder = Path(exit_stack.enter_context(tempfile.TemporaryDirectory(prefix="nomercy-")))
                 asyncio.run(stack.run(environment, folder))
             finally:
                 for number in STOP_SIGNALS:  # a second Ctrl-C must not interrupt the stop
@@ -136,8 +136,8 @@ def main() -> None:
         sys.exit(f"No Mercy stops: {error}")
 
 
-def prepare(things: ExitStack) -> dict[str, str]:
-    """Return the environment of the processes. Start PostgreSQL if no `DATABASE_URL` is set, until `things` close.
+def prepare(exit_stack: ExitStack) -> dict[str, str]:
+    """Return the environment of the processes. Start PostgreSQL if no `DATABASE_URL` is set, until `exit_stack` close.
 
     :raises SystemExit: a setting is wrong, or the database of `DATABASE_URL` cannot be used.
     :raises EmbeddedError: PostgreSQL does not start.
@@ -151,7 +151,7 @@ def prepare(things: ExitStack) -> dict[str, str]:
     if environment.get("DATABASE_URL"):
         require_reachable()
     else:
-        place = things.enter_context(postgres.kept_up(place_for(), say))
+        place = exit_stack.enter_context(postgres.kept_up(place_for(), say))
         environment["DATABASE_URL"] = place.url
         environment["SECRET_KEY"] = environment.get("SECRET_KEY") or secret_key(place)
     return environment
@@ -181,9 +181,9 @@ class Stack:
         self._loop = asyncio.get_running_loop()
         waiting = Waiting(each=widened(LIMITS.waiting_connections))
         proxy = Proxy(web=folder / "web.sock", ws=folder / "ws.sock", waiting=waiting)
-        async with AsyncExitStack() as things:
-            await things.enter_async_context(_listening(proxy, environment["HOST"], int(environment["PORT"])))
-            things.push_async_callback(self._stop)
+        async with AsyncExitStack() as exit_stack:
+            await exit_stack.enter_async_context(_listening(proxy, environment["HOST"], int(environment["PORT"])))
+            exit_stack.push_async_callback(self._stop)
             if not environment.get("REDIS_URL"):
                 environment["REDIS_URL"] = await self._start_redis(environment, folder)
             environment["STATIC_ROOT"] = str(folder / "static")

@@ -97,7 +97,7 @@ def address_of(peer: Any) -> str:
 
 
 class Unread:
-    """Notices that a client does not read its answers."""
+    """Detects that a client does not read its answers."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport

@@ -178,7 +178,7 @@ def test_the_queue_weighs_reports_by_their_reporters_record(table: Table, mo: Us
         assert cases.report_sign(person_id=bob.pk, kind="name", sign=sign, game_id=game.pk, text="x", now=NOON)
     weights = dict(weighed.values_list("person__username", "weight"))
     assert weights == {"bob": pytest.approx(1.4), "dora": pytest.approx(1.6)}
-    assert weighed.get(person=bob).said == 3
+    assert weighed.get(person=bob).report_count == 3
 
 
 def test_reports_of_many_games_by_one_person_weigh_as_one(alice: User, bob: User, mo: User) -> None:
@@ -187,7 +187,7 @@ def test_reports_of_many_games_by_one_person_weigh_as_one(alice: User, bob: User
     for n in range(2):
         cases.report(**report_arguments(table_at(TWO_HANDS, [person(f"d{n}"), mo]), User.objects.get(username=f"d{n}")))
     weighed: Any = conduct.with_weight(Case.objects.all(), reader=None)
-    weights = {case.person.username: (case.weight, case.said) for case in weighed}
+    weights = {case.person.username: (case.weight, case.report_count) for case in weighed}
     assert weights == {"bob": (pytest.approx(1.0), 10), "mo": (pytest.approx(2.0), 2)}
 
 
