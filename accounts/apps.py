@@ -1,10 +1,14 @@
 """The Django app of users, guests and API tokens."""
 
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
 from django.apps import AppConfig
 from django.http import HttpRequest
 from django.utils import timezone
+
+CONFIRMATIONS_KEPT: Final = 10
+"""How many of allauth's records of confirmations a session keeps."""
 
 
 class AccountsConfig(AppConfig):
@@ -38,8 +42,20 @@ def remember_log_in(*, request: HttpRequest, **rest: Any) -> None:
 
 
 def renew_session_key(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:
-    """Give the session a new key after a confirmation, so that a stolen copy of its cookie gains nothing."""
+    """Give the session a new key after a confirmation, so that a stolen copy of its cookie gains nothing.
+
+    Of allauth's records of confirmations only the newest of each method and factor is kept, and only
+    `CONFIRMATIONS_KEPT`. Otherwise the session, and the copy of it that each confirmation makes, would grow without a
+    limit.
+    """
+    from allauth.account.authentication import (  # noqa: PLC0415  # imports models
+        AUTHENTICATION_METHODS_SESSION_KEY as RECORDS,
+    )
+
     if reauthenticated:
+        records = request.session[RECORDS]
+        newest = {(record["method"], record.get("id")): record for record in records}
+        request.session[RECORDS] = sorted(newest.values(), key=itemgetter("at"))[-CONFIRMATIONS_KEPT:]
         request.session.renew_key()
 
 

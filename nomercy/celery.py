@@ -21,7 +21,7 @@ BEAT: Final = {
     "games.tasks.notices": 5.0,
     "games.tasks.housekeeping": HOUSEKEEPING_SECONDS,
     "accounts.tasks.forget_tries": 600.0,
-    "accounts.tasks.clear_expired_sessions": 86_400.0,
+    "accounts.tasks.clear_expired_sessions": 3600.0,
     "accounts.tasks.recheck_names": 86_400.0,
 }
 LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)

@@ -167,6 +167,20 @@ def test_an_old_key_is_not_kept_by_a_request_that_saves_its_session(
     assert kept.expire_date > timezone.now() + timedelta(days=59)
 
 
+def test_many_confirmations_do_not_make_a_session_longer(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    browser = logged_in(alice)
+    browser.post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)})
+    for _ in range(3):
+        browser.post(CONFIRM, {"password": "alice"})
+    length = len(Session.objects.get(pk=browser.session.session_key).session_data)
+    for _ in range(5):
+        browser.post(CONFIRM, {"password": "alice"})
+    records = browser.session["account_authentication_methods"]
+    assert [record["method"] for record in records] == ["mfa", "password"]
+    assert len(Session.objects.get(pk=browser.session.session_key).session_data) <= length + 10
+
+
 def test_a_session_that_is_saved_lasts_from_then_on(alice: User) -> None:
     browser = logged_in(alice)
     key = str(browser.session.session_key)
