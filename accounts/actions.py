@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 
 from accounts import encryption, queries, tries
 from accounts.limits import REST_CHANGES
-from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, User
+from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import (
     NAME_TAKEN,
     HeldName,
@@ -329,3 +329,10 @@ def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
 
 def _reencrypt(text: str) -> str:
     return encryption.encrypt(encryption.decrypt(text))
+
+
+def clear_expired_sessions(*, now: datetime, batch: int = 5000) -> None:
+    """Delete all expired sessions, `batch` rows at a time, so that no statement takes too long."""
+    expired = Session.objects.filter(expire_date__lt=now).values_list("pk", flat=True)
+    while keys := list(expired[:batch]):
+        Session.objects.filter(pk__in=keys).delete()

@@ -1,7 +1,6 @@
 """Celery tasks about accounts."""
 
 from celery import shared_task
-from django.core.management import call_command
 from django.utils import timezone
 
 from accounts import actions, tries
@@ -10,7 +9,7 @@ from accounts import actions, tries
 @shared_task(name="accounts.tasks.clear_expired_sessions", ignore_result=True)
 def clear_expired_sessions() -> None:
     """Delete expired sessions."""
-    call_command("clearsessions")
+    actions.clear_expired_sessions(now=timezone.now())
 
 
 @shared_task(name="accounts.tasks.recheck_names", ignore_result=True)

@@ -15,7 +15,9 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts import actions
@@ -385,3 +387,13 @@ def test_a_thief_cannot_use_up_the_limits_of_the_owner(alice: User, monkeypatch:
         owner.post(CONFIRM, {"password": "alice"})
         assert owner.post("/accounts/me/sessions/", {"end": "others"}).status_code == 303
     assert not is_in(thief)
+
+
+def test_all_expired_sessions_are_deleted_in_batches(alice: User, bob: User) -> None:
+    kept, ended = logged_in(alice), [logged_in(bob).session.session_key for _ in range(5)]
+    now = timezone.now()
+    Session.objects.filter(pk__in=ended).update(expire_date=now - timedelta(seconds=1))
+    with CaptureQueriesContext(connection) as statements:
+        actions.clear_expired_sessions(now=now, batch=2)
+    assert [session.pk for session in Session.objects.all()] == [kept.session.session_key]
+    assert sum("DELETE" in statement["sql"] for statement in statements) == 3
