@@ -89,16 +89,17 @@ def measure(tasks: int) -> None:
                 if not done.acquire(timeout=PATIENCE):
                     sys.exit("A task did not run.")
                 lateness[name].append(ran.pop() - sent - delay)
-                time.sleep(random.uniform(0.0, 0.05))  # no step with whatever polls
+                time.sleep(random.uniform(0.0, 0.05))  # so that sends do not fall into step with a poll
         time.sleep(SWEEPS * SWEEP_SECONDS)
     pauses = [later - earlier for earlier, later in pairwise(swept[1:])]
     for name, late in lateness.items():
-        print(f"  task for {name}: {told(late)}")
-    print(f"  between two sweeps: {told(pauses)}", flush=True)
+        print(f"  task for {name}: {lateness_text(late)}")
+    print(f"  between two sweeps: {lateness_text(pauses)}", flush=True)
     os._exit(0)  # beat sleeps for up to a second
 
 
-def told(seconds: list[float]) -> str:
+def lateness_text(seconds: list[float]) -> str:
+    """Return the median, the 95th percentile and the highest of these times."""
     ranked = sorted(seconds)
     figures = {"median": statistics.median(ranked), "p95": ranked[int(len(ranked) * 0.95)], "most": ranked[-1]}
     return ", ".join(f"{name} {value * 1000:.1f} ms" for name, value in figures.items())

@@ -48,7 +48,7 @@ EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothin
 
 
 @dataclass(slots=True)
-class Told:
+class MonthResults:
     """The results of the month. `faults` must stay empty."""
 
     visits: int = 0
@@ -64,8 +64,8 @@ class Month:
         self.days, self.games, self.server = days, games, server
         self.rng = random.Random(seed)
         self.now = START
-        self.told = Told()
-        self.pauses = Pauses(self.rng, self.told.events, self.told.faults)
+        self.results = MonthResults()
+        self.pauses = Pauses(self.rng, self.results.events, self.results.faults)
         self.worker_is_away = False
         self.woken: list[int] = []
         self.rested: list[tuple[int, int]] = []
@@ -91,7 +91,7 @@ class Month:
         )
         return Person(User.objects.get(pk=user.pk), character, ZoneInfo(zone), sleeps)
 
-    def run(self) -> Told:
+    def run(self) -> MonthResults:
         """Run the month."""
         for n in range(self.games):
             self._at(START + timedelta(hours=self.rng.uniform(0, 120)), partial(self._open_table, n))
@@ -111,7 +111,7 @@ class Month:
             self._run_until(end)
         self.now = end
         self._look_for_the_stuck()
-        return self.told
+        return self.results
 
     def _run_until(self, end: datetime) -> None:
         while (tick := self._next_tick()) < end:
@@ -136,8 +136,8 @@ class Month:
                 self._at(outage.ends + timedelta(minutes=self.rng.uniform(0, 60)), happen)
         self.now, self.worker_is_away = outage.ends, False
         self._sweep()
-        self.told.faults += time_lost(outage, before)
-        self.told.events["outages, pages answering" if outage.pages else "outages"] += 1
+        self.results.faults += time_lost(outage, before)
+        self.results.events["outages, pages answering" if outage.pages else "outages"] += 1
 
     def _at(self, moment: datetime, what: Callable[[], None]) -> None:
         heapq.heappush(self._queue, (moment, next(self._order), what))
@@ -182,7 +182,7 @@ class Month:
     def _beat(self) -> None:
         """Run what the beat starts: the sweep, the bots it asks for, and at times reminders and mails."""
         late = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None, deadline__lte=self.now)
-        self.told.lateness += [(self.now - game.deadline).total_seconds() for game in late if game.deadline]
+        self.results.lateness += [(self.now - game.deadline).total_seconds() for game in late if game.deadline]
         self._sweep_is_alive(self.now - BEAT)
         self._sweep()
         if not (self.now - START) % MAIL_BEAT:
@@ -198,7 +198,7 @@ class Month:
         """Let the clocks act, and the bots that they wake."""
         swept = sweep.sweep(clock=lambda: self.now)
         if swept.failed:
-            self.told.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")
+            self.results.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")
         self._follow_rest()
         woken, self.woken = set(self.woken), []
         for game_id in sorted(woken):
@@ -230,17 +230,17 @@ class Month:
         vacations.start(user=person.user, days=days, now=self.now)
         if not self.worker_is_away:
             self._follow_rest()
-        self.told.events["vacations begun"] += 1
+        self.results.events["vacations begun"] += 1
 
     def _visit(self, person: Person) -> None:
         """Visit the site: take seats back from bots, vote on pauses, and play the turns of this person."""
         if not person.present(self.now, START):
             return
-        self.told.visits += 1
+        self.results.visits += 1
         seats = person.user.seats.filter(left=False, game__status=Game.Status.PLAYING).exclude(bot="")
         for code in list(seats.values_list("game__code", flat=True)):
             pauses.take_seat_back(code=code, viewer=Viewer(person.user), now=self.now)
-            self.told.events["seats taken back"] += 1
+            self.results.events["seats taken back"] += 1
         self.pauses.visit(person, self.now)
         for _ in range(3):  # the same person may be on turn again at once
             for game in lists.waiting_for(person.user):
@@ -262,10 +262,10 @@ class Month:
                 )
             except Denied as denied:
                 if denied.code not in EXPECTED:
-                    self.told.faults.append(f"{self.now} {game.code}: {text} was refused: {denied.code}")
+                    self.results.faults.append(f"{self.now} {game.code}: {text} was refused: {denied.code}")
                 return
             if text == "leave":
-                self.told.events["resigned"] += 1
+                self.results.events["resigned"] += 1
                 return
 
     def _choice(self, person: Person, table: Table, seat: int) -> str:
@@ -284,9 +284,9 @@ class Month:
             person = self._by_address[envelope.rcpt_tos[0]]
             if person.sleeps and not person.awake(self.now):
                 kind = parsed(envelope.original_content or b"")["List-Id"].strip("<").split(".")[0]
-                self.told.events[f"mails in the night, {kind}"] += 1
+                self.results.events[f"mails in the night, {kind}"] += 1
                 if kind != DIGEST and not (kind in TURN_KINDS and self._is_pressed(person)):
-                    self.told.faults.append(f"{self.now}: a mail of the kind {kind} came in {person.user}'s night")
+                    self.results.faults.append(f"{self.now}: a mail of the kind {kind} came in {person.user}'s night")
             if self.rng.random() < person.character.answers:
                 later = timedelta(minutes=self.rng.uniform(5, 120))
                 self._at(self.now + later, partial(self._visit, person))
@@ -311,7 +311,7 @@ class Month:
             if user is None or deadline is None:
                 continue
             if user.rest.out_of_quiet_hours(deadline, turn_since=seat.game.turn_since) != deadline:
-                self.told.faults.append(f"{seat.game.code}: the deadline {deadline} lies in the night of {user}")
+                self.results.faults.append(f"{seat.game.code}: the deadline {deadline} lies in the night of {user}")
 
     def _look_for_the_stuck(self) -> None:
         for game in Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING)):
@@ -319,7 +319,7 @@ class Month:
             if game.paused_at is not None:
                 due = game.paused_at + Game.LONGEST_PAUSE + timedelta(hours=1)
             if game.status == Game.Status.OPEN or due is None or due < self.now - BEAT * 2:
-                self.told.faults.append(f"{game.code} is stuck: {game.status}, due {due}")
+                self.results.faults.append(f"{game.code} is stuck: {game.status}, due {due}")
 
     def summary(self) -> Iterator[str]:
         """Yield the figures, one a line."""
@@ -327,7 +327,7 @@ class Month:
         texts = Move.objects.values_list("text", "seat")
         by_clock = sum(text.startswith("clock ") for text, _ in texts)
         yield f"games: {self.games}, finished {states[Game.Status.OVER]}, running {states[Game.Status.PLAYING]}"
-        yield f"people: {len(self.people)}, visits {self.told.visits}"
+        yield f"people: {len(self.people)}, visits {self.results.visits}"
         yield f"log lines: {len(texts)}, of the clock {by_clock}"
-        for name, number in sorted(self.told.events.items()):
+        for name, number in sorted(self.results.events.items()):
             yield f"{name}: {number}"

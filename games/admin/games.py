@@ -71,10 +71,11 @@ def _offered(table: Table, by: User) -> list[StaffAct[Table]]:
 
 
 def _top(view: GameView) -> str:
-    """Return the top card and the current colour in words, or "" before the first deal."""
+    """Return the top card in words, with the chosen colour of a wild, or "" before the first deal."""
     if view.view is None:
         return ""
-    return card_name(view.view.top) + (f", {color_name(view.view.color).lower()}" if view.view.color else "")
+    top, color = card_name(view.view.top), view.view.color
+    return top if color is None or top.startswith(color_name(color)) else f"{top}, {color_name(color).lower()}"
 
 
 @admin.register(Game)

@@ -21,7 +21,7 @@ from accounts.models import AccountMail
 from games.notices import emails, notice_mails
 from games.notices.emails import Reader
 from games.notices.kinds import Reason, Verdict
-from games.notices.queue import Letter, judge_or_postpone
+from games.notices.queue import ClaimedMail, judge_or_postpone
 
 log = structlog.get_logger(__name__)
 
@@ -198,7 +198,7 @@ def _is_pointless(row: AccountMail) -> bool:
     return _reader(row) is None if row.kind == mails.WORKS else not mails.has_content(row)
 
 
-def compose(rows: Sequence[AccountMail], *, now: datetime) -> list[Letter[AccountMail]]:
+def compose(rows: Sequence[AccountMail], *, now: datetime) -> list[ClaimedMail[AccountMail]]:
     """Make the mail of each row, in order. A mail that cannot be made is None."""
     return [([row], _try_mail(row, now)) for row in rows]
 

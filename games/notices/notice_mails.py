@@ -15,13 +15,13 @@ from games.models.notices import Notice, NoticeSettings
 from games.notices import emails, inbox
 from games.notices.emails import EmailItem, Reader
 from games.notices.kinds import DIGEST, KINDS
-from games.notices.queue import Letter
+from games.notices.queue import ClaimedMail
 from games.queries import GameView, Table, lists
 
 log = structlog.get_logger(__name__)
 
 
-def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter[Notice]]:
+def compose(rows: Sequence[Notice], *, now: datetime) -> list[ClaimedMail[Notice]]:
     """Return the mails for these notices, in the order of the notices. A mail that cannot be made is None."""
     groups: dict[tuple[int, str], list[Notice]] = {}
     for row in sorted(rows, key=lambda row: row.pk):
@@ -38,13 +38,13 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[Letter[Notice]]:
 
 def _mails_about(
     readers: Mapping[int, Reader], rows: list[Notice], tables: Mapping[int, Table], now: datetime
-) -> list[Letter[Notice]]:
+) -> list[ClaimedMail[Notice]]:
     """Return one mail about all these notices. A notice that breaks the mail is left out and tried again by itself."""
     mail = _try_mail(readers, rows, tables, now)
     if mail is not None or len(rows) == 1 or rows[0].user_id not in readers:
         return [(rows, mail)]
     good = [row for row in rows if _try_mail(readers, [row], tables, now) is not None]
-    broken: list[Letter[Notice]] = [([row], None) for row in rows if row not in good]
+    broken: list[ClaimedMail[Notice]] = [([row], None) for row in rows if row not in good]
     return [*([(good, _try_mail(readers, good, tables, now))] if good else []), *broken]
 
 

@@ -23,7 +23,7 @@ MOST_CHECKS: Final = 12
 
 Row = TypeVar("Row", bound=Delivery)
 
-Letter = tuple[Sequence[Row], EmailMultiAlternatives | None]
+ClaimedMail = tuple[Sequence[Row], EmailMultiAlternatives | None]
 """The rows of one mail, all of one model and claim, and the mail, or None if it could not be made."""
 
 
@@ -53,4 +53,4 @@ class Queue(Generic[Row]):
 
     model: type[Row]
     judge_due: Callable[[datetime], Sequence[tuple[Row, Verdict]]]
-    compose: Callable[[Sequence[Row], datetime], Sequence[Letter[Row]]] | None = None
+    compose: Callable[[Sequence[Row], datetime], Sequence[ClaimedMail[Row]]] | None = None

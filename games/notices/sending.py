@@ -25,7 +25,7 @@ from accounts.models import Delivery
 from games.models.notices import Outbox
 from games.notices.kinds import Reason
 from games.notices.preferences import mark_bounced
-from games.notices.queue import Letter
+from games.notices.queue import ClaimedMail
 from games.notices.smtp_replies import is_permanent
 
 log = structlog.get_logger(__name__)
@@ -42,7 +42,7 @@ TOO_BIG: Final = 552
 """The only refusal of the sender that is about a single mail: the mail is too big (RFC 1870)."""
 
 
-def send(mails: Sequence[Letter[Delivery]], *, clock: Callable[[], datetime], until: datetime) -> None:
+def send(mails: Sequence[ClaimedMail[Delivery]], *, clock: Callable[[], datetime], until: datetime) -> None:
     """Send these mails over one connection. After `until` no further mail is started, except the first.
 
     Mails that are left are given back to the queue. If the server fails, it is left alone for a while, longer after

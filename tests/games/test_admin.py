@@ -208,6 +208,17 @@ def test_the_page_of_a_game_says_who_paused_it(
     assert words in text_of(as_mo.get(f"/admin/games/game/{game.pk}/change/"))
 
 
+@pytest.mark.parametrize(
+    ("card", "color", "words"), [("b+2", "b", "Blue Draw Two"), ("W6", "g", "Wild Draw Six, green")]
+)
+def test_the_page_of_a_game_names_the_colour_of_a_wild_only(
+    as_mo: Client, alice: User, bob: User, card: str, color: str, words: str
+) -> None:
+    game = table_at({**TWO_HANDS, "discard_pile": [card], "color": color}, [alice, bob]).game
+    text = text_of(as_mo.get(f"/admin/games/game/{game.pk}/change/"))
+    assert f"Top card {words} Draw pile, discard pile" in text
+
+
 def test_games_are_filtered_by_problem(as_mo: Client, alice: User, bob: User) -> None:
     now = timezone.now()
     fine = table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=1)).game

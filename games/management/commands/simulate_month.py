@@ -36,13 +36,13 @@ class Command(BaseCommand):
         try:
             with mail_server() as server:
                 month = Month(games=games, days=days, seed=seed, server=server)
-                told = month.run()
+                results = month.run()
             mails = server.mails
             links, broken = follow(mails)
             unsound = {game.code: faults_of(game.pk) for game in Game.objects.all()}
-            faults = [*told.faults, *faults_in(mails), *broken]
+            faults = [*results.faults, *faults_in(mails), *broken]
             faults += [f"{code}: {fault}" for code, found in unsound.items() for fault in found]
-            self._print(month, told.lateness, [str(mail["To"]) for mail in mails], days)
+            self._print(month, results.lateness, [str(mail["To"]) for mail in mails], days)
             self.stdout.write(f"links followed: {links}; games replayed: {len(unsound)}; seed {seed}")
         finally:
             logging.disable(logging.NOTSET)
