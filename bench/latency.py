@@ -3,7 +3,7 @@
     .venv/bin/python -m bench.latency [--against /path/to/other/checkout] [--tasks 200] [--rounds 3]
 
 Bots move by tasks for now or for later; deadlines and callout windows end in the sweep that beat sends. The checkouts
-are measured in turn, each in a process of its own with its own code. The tasks do nothing but take the time.
+are measured in turn, each in a process of its own with its own code. The tasks only note the time.
 """
 
 from __future__ import annotations

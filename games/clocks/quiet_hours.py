@@ -70,10 +70,10 @@ def _follows(game: Game, rest: Rest) -> bool:
     if game.deadline is None:
         return True
     try:
-        aimed = rest.out_of_quiet_hours(game.deadline, turn_since=game.turn_since)
+        moved = rest.out_of_quiet_hours(game.deadline, turn_since=game.turn_since)
     except (ZoneInfoNotFoundError, ValueError):
         return False
-    return aimed == game.deadline and rest.vacation_until in (None, game.rested_until)
+    return moved == game.deadline and rest.vacation_until in (None, game.rested_until)
 
 
 def _running() -> QuerySet[Seat]:

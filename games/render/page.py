@@ -160,7 +160,7 @@ class GamePage:
     clock: Clock | None
     options: str
     commitment: str | None
-    says: Sequence[SpokenKey]
+    spoken_keys: Sequence[SpokenKey]
 
 
 def page_of(
@@ -171,14 +171,14 @@ def page_of(
     now: datetime,
     notes: Sequence[LogNote] = (),
     ended: LastRound | None = None,
-    again: RematchState | None = None,
+    rematch: RematchState | None = None,
     unseen: bool = False,
     guest: bool = False,
 ) -> GamePage:
     """Return the page of a game that has started, for the reader of `view`.
 
     `lines` are the newest lines of the log and `notes` the notes between them, both oldest first. `ended` is the round
-    before this one, if the page still shows it. `again` is the rematch, if there is one. `unseen`: the reader has not
+    before this one, if the page still shows it. `rematch` is the rematch, if any. `unseen`: the reader has not
     seen the end of the game. `guest`: the reader is a guest who plays here.
     """
     seen = view.view
@@ -214,12 +214,12 @@ def page_of(
         columns=tuple(player.name for player in players),
         log=log_of(view, lines[-LOG_LINES:], now, notes),
         ended=_ended(view, seen, ended),
-        over=_over(view, again, unseen=unseen, guest=guest),
+        over=_over(view, rematch, unseen=unseen, guest=guest),
         may_leave=may_leave(view),
         clock=clock_of(view),
         options=words.options_prose(view),
         commitment=view.commitment,
-        says=_says(view, headline, stage, hand, players),
+        spoken_keys=_spoken_keys(view, headline, stage, hand, players),
     )
 
 
@@ -243,11 +243,11 @@ def _due(view: GameView, now: datetime) -> Due | None:
     )
 
 
-def _over(view: GameView, again: RematchState | None, *, unseen: bool, guest: bool) -> Over | None:
+def _over(view: GameView, rematch: RematchState | None, *, unseen: bool, guest: bool) -> Over | None:
     if not view.ended:
         return None
     code = [view.id]
-    label, note = _rematch(again)
+    label, note = _rematch(rematch)
     url = reverse("rematch", args=code) if view.you is not None and label else ""
     return Over(
         rematch_url=url,
@@ -264,14 +264,14 @@ def _over(view: GameView, again: RematchState | None, *, unseen: bool, guest: bo
 LOOKED: Final = "Staff looked at hands during this game. The log shows when."
 
 
-def _rematch(again: RematchState | None) -> tuple[str, str]:
+def _rematch(rematch: RematchState | None) -> tuple[str, str]:
     """Return the label of the rematch button, empty for no button, and the sentence beside it."""
-    if again is None:
+    if rematch is None:
         return "Rematch", ""
-    if again.seated:
+    if rematch.seated:
         return "Go to the rematch", ""
-    if again.open:
-        return "Join the rematch", f"{again.host or 'Someone'} wants a rematch."
+    if rematch.open:
+        return "Join the rematch", f"{rematch.host or 'Someone'} wants a rematch."
     return "", "The rematch has started without you, or was closed."
 
 
@@ -290,7 +290,9 @@ def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRo
     return EndedRound(result if view.target else "Everyone’s cards at the end", shown_hands(view, ended.hands))
 
 
-def _says(view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player]) -> list[SpokenKey]:
+def _spoken_keys(
+    view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player]
+) -> list[SpokenKey]:
     stack = f"{stage.owed} owed: {stage.owed_note}." if stage.owed else "There is no stack."
     counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in players)
     scores = ", ".join(f"{seat.name} {seat.score}" for seat in view.seats)

@@ -181,7 +181,7 @@ def _show(
         now=now,
         notes=_notes_beside(table, lines, user),
         ended=_ended_before(table, view, lines),
-        again=_rematch_state(table, view, user),
+        rematch=_rematch_state(table, view, user),
         unseen=queries.unseen_end(table, user),
         guest=user is not None and user.is_guest and view.you is not None,
     )
@@ -227,11 +227,11 @@ def _rematch_state(table: Table, view: GameView, user: User | None) -> RematchSt
     """Return the rematch of a finished game, if there is one and the reader played in the game."""
     if view.you is None or not view.ended:
         return None
-    again = queries.rematch_of(table)
-    if again is None:
+    game = queries.rematch_of(table)
+    if game is None:
         return None
-    seated = again.seats.filter(user=user).exists()
-    return RematchState(again.host.name if again.host else "", seated, again.status == Game.Status.OPEN)
+    seated = game.seats.filter(user=user).exists()
+    return RematchState(game.host.name if game.host else "", seated, game.status == Game.Status.OPEN)
 
 
 @require_POST

@@ -419,12 +419,12 @@ def test_every_preset_has_a_description(preset: str) -> None:
 
 
 def test_each_key_announces_its_part_of_the_page() -> None:
-    says = {item.key: item.text for item in page(seen(OWED)).says}
+    says = {item.key: item.text for item in page(seen(OWED)).spoken_keys}
     assert says["c"] == "Red Draw Two."
     assert says["g"] == "6 owed: stack +2 or higher, or take 6."
     assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
-    assert {item.key for item in page(seen(PLAIN, None)).says} == set("cvgedts")
+    assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
 
 
 def test_the_end_of_a_game_is_announced_to_the_player_of_the_last_move() -> None:
