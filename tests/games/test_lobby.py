@@ -64,8 +64,8 @@ def test_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:
     [
         ({"players": 1}, "2 to 6 players"),
         ({"players": 7}, "2 to 6 players"),
-        ({"players": 3, "bots": 3}, "0 to players - 1"),
-        ({"bots": -1}, "0 to players - 1"),
+        ({"players": 3, "bots": 3}, "Choose 0 to 2 bots for 3 players"),
+        ({"bots": -1}, "Choose 0 to 3 bots for 4 players"),
         ({"pace": "hasty"}, "live, fast, standard, slow"),
         ({"bot": "grandma"}, "careful"),
         ({"bot_pause": 11.0}, "0 to 10 seconds"),
