@@ -1,6 +1,7 @@
 """Measure a move: its statements, its transaction against bare psycopg, and moves a second against pgbench.
 
     .venv/bin/python -m bench.moves [--moves 600] [--seconds 10]
+    .venv/bin/python -m bench.moves --against /path/to/other/checkout [--rounds 5] [--seconds 10]
 
 Three figures, each a count or a ratio to a baseline of the same run, on databases that are dropped afterwards:
 
@@ -8,11 +9,15 @@ Three figures, each a count or a ratio to a baseline of the same run, on databas
 - `play_move` against the very same statements sent by bare psycopg to a copy of the database;
 - moves a second over HTTP from 2 processes of the server for pages, logged in, page fragment included, against the
   transactions a second of pgbench doing seven statements of the same shape (2 clients both).
+
+With `--against` only the third is measured, for two checkouts in turn, so that both see the same machine. It also gives
+the CPU time of a move in the server and in PostgreSQL, which depends less on how busy the machine is.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import socket
@@ -23,9 +28,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import psycopg
@@ -35,8 +41,12 @@ from nomercy.launcher.place import DATABASE, PORT, ROLE, place_for
 from nomercy.launcher.postgres import binaries_for, running
 from nomercy.launcher.processes import COMMANDS
 
+CHECKOUT: Final = Path(__file__).resolve().parents[1]
+TICKS: Final = os.sysconf("SC_CLK_TCK")
 BENCH, COPY = f"{DATABASE}_bench", f"{DATABASE}_bench_copy"
 CLIENTS = 2
+WARM_UP: Final = 300
+"""Moves that are made before the measurement over HTTP, so that templates are loaded and plans kept."""
 
 
 def admin(database: str = "postgres") -> psycopg.Connection[Any]:
@@ -242,8 +252,19 @@ def pgbench(games: int, seconds: int) -> float:
     return float(next(line.split("=")[1].split()[0] for line in output.splitlines() if line.startswith("tps")))
 
 
-def serve_and_load(replicas: list[Replica], seconds: int) -> float:
-    """Return the moves a second that the server for pages handles for clients playing as fast as possible."""
+class Load(NamedTuple):
+    """What clients that play as fast as possible get from the server for pages.
+
+    `server` and `postgres` are the milliseconds of CPU time that a move takes there.
+    """
+
+    moves_a_second: float
+    server: float
+    postgres: float
+
+
+def serve_and_load(replicas: list[Replica], seconds: int) -> Load:
+    """Play on the server for pages for a number of seconds, one client for each replica."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -257,18 +278,46 @@ def serve_and_load(replicas: list[Replica], seconds: int) -> float:
     server = subprocess.Popen(command, env=environment)
     try:
         wait_for(port)
-        stop = time.perf_counter() + seconds
-        counts = [0] * len(replicas)
-        threads = [threading.Thread(target=drive, args=(r, port, stop, counts, i)) for i, r in enumerate(replicas)]
-        started = time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return sum(counts) / (time.perf_counter() - started)
+        stop, counts = threading.Event(), [0] * len(replicas)
+        with ThreadPoolExecutor(len(replicas)) as clients:
+            driven = [clients.submit(drive, replica, port, stop, counts, n) for n, replica in enumerate(replicas)]
+            try:
+                while sum(counts) < WARM_UP and not any(client.done() for client in driven):
+                    time.sleep(0.01)
+                roots = server.pid, postmaster()
+                before, played, started = [cpu_of_tree(pid) for pid in roots], sum(counts), time.perf_counter()
+                wait(driven, timeout=seconds)
+                took, made = time.perf_counter() - started, sum(counts) - played
+                used = [cpu_of_tree(pid) - so_far for pid, so_far in zip(roots, before, strict=True)]
+            finally:
+                stop.set()
+        for client in driven:
+            client.result()
+        return Load(made / took, *(1000 * seconds / made for seconds in used))
     finally:
         server.terminate()
         server.wait()
+
+
+def postmaster() -> int:
+    """Return the process of PostgreSQL whose children serve the connections."""
+    with admin() as connection:
+        return int(_stat(connection.info.backend_pid)[1])
+
+
+def cpu_of_tree(root: int) -> float:
+    """Return the CPU seconds that a process and its descendants have used so far."""
+    used = sum(map(int, _stat(root)[11:15])) / TICKS  # with those of children that it has waited for
+    for children in Path(f"/proc/{root}/task").glob("*/children"):
+        for pid in map(int, children.read_text().split()):
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                used += cpu_of_tree(pid)
+    return used
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of /proc/<pid>/stat from the third on. The second, a name in brackets, may contain spaces."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def wait_for(port: int) -> None:
@@ -291,10 +340,10 @@ def exchange(port: int, request: bytes) -> bytes:
     return b"".join(parts)
 
 
-def drive(replica: Replica, port: int, stop: float, counts: list[int], index: int) -> None:
-    """Play one game for both people, one request after the other, until the time is up."""
+def drive(replica: Replica, port: int, stop: threading.Event, counts: list[int], index: int) -> None:
+    """Play one game for both people, one request after the other, until `stop`."""
     cookies = {user.pk: cookies_of(user) for user in replica.users}
-    while time.perf_counter() < stop:
+    while not stop.is_set():
         user, move, version = replica.next_move()
         path, fields = move_request(replica.code, move, version)
         body = urlencode(fields)
@@ -337,15 +386,57 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--moves", type=int, default=600)
     parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--against", type=Path, help="another checkout, measured in turn with this one")
+    parser.add_argument("--rounds", type=int, default=5, help="how often the two checkouts are measured")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.against is not None:
+        compare(arguments.against.resolve(), arguments.rounds, arguments.seconds)
+        return
     with bench_database() as url:
         os.environ |= {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "SECRET_KEY": "bench" * 12}
+        os.environ["LOG_LEVEL"] = "WARNING"
         import django
         from django.core.management import call_command
 
         django.setup()
         call_command("migrate", verbosity=0)
-        report(arguments, [new_replica(n) for n in range(2 + CLIENTS)])
+        replicas = [new_replica(n) for n in range(2 + CLIENTS)]
+        if arguments.here:
+            load, transactions = measure_http(replicas[2:], arguments.seconds)
+            print(json.dumps([*load, transactions]))
+        else:
+            report(arguments, replicas)
+
+
+def compare(other: Path, rounds: int, seconds: int) -> None:
+    """Measure moves over HTTP in another checkout and in this one, in turn, and print both and their ratio."""
+    checkouts = other, CHECKOUT
+    measured: dict[Path, list[list[float]]] = {checkout: [] for checkout in checkouts}
+    for _ in range(rounds):
+        for checkout in checkouts:
+            # This file, so that both are measured in the same way; all that it imports is of the other checkout.
+            command = [str(checkout / ".venv/bin/python"), __file__, "--here", "--seconds", str(seconds)]
+            environment = os.environ | {"PYTHONPATH": str(checkout)}
+            output = subprocess.run(
+                command, cwd=checkout, env=environment, stdout=subprocess.PIPE, check=True, text=True
+            ).stdout
+            *load, transactions = json.loads(output.splitlines()[-1])
+            measured[checkout].append(load)
+            print(f"{told(Load(*load))}, {load[0] / transactions:.3f} of pgbench  {checkout}", flush=True)
+    before, after = (Load(*map(statistics.median, zip(*of, strict=True))) for of in measured.values())
+    cpu = (before.server + before.postgres) / (after.server + after.postgres)
+    print(f"medians: {told(before)}; {told(after)}")
+    print(f"moves a second: x {after.moves_a_second / before.moves_a_second:.2f}; moves a CPU second: x {cpu:.2f}")
+
+
+def told(load: Load) -> str:
+    return f"{load.moves_a_second:.0f} moves/s, CPU a move {load.server:.2f} + {load.postgres:.2f} ms"
+
+
+def measure_http(replicas: list[Replica], seconds: int) -> tuple[Load, float]:
+    """Return what the server for pages carries, and the transactions a second of pgbench."""
+    return serve_and_load(replicas, seconds), pgbench(2, seconds)
 
 
 def report(arguments: argparse.Namespace, replicas: list[Replica]) -> None:
@@ -355,10 +446,9 @@ def report(arguments: argparse.Namespace, replicas: list[Replica]) -> None:
     print(f"statements a move request: {statements} (at most 12)")
     ours, bare = time_transactions(replicas[1], arguments.moves)
     print(f"transaction: {ours:.2f} ms, bare psycopg {bare:.2f} ms, ratio {ours / bare:.2f} (at most 3.0, goal 1.5)")
-    moves = serve_and_load(replicas[2:], arguments.seconds)
-    transactions = pgbench(2, arguments.seconds)
-    ratio = moves / transactions
-    print(f"over HTTP: {moves:.0f} moves/s, pgbench {transactions:.0f} transactions/s, ratio {ratio:.3f}")
+    load, transactions = measure_http(replicas[2:], arguments.seconds)
+    ratio = load.moves_a_second / transactions
+    print(f"over HTTP: {told(load)}; pgbench {transactions:.0f} transactions/s, ratio {ratio:.3f}")
     print("(at least 0.10, goal 0.26)")
     connection.close()
 
