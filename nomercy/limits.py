@@ -173,6 +173,7 @@ def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:
     return True, _over(UNKNOWN_TOKENS, UNKNOWN_TOKENS.address, "address", address)
 
 
+@lru_cache(maxsize=1024)  # Django finds the view of the same path again later
 def _name_of(path: str) -> str:
     """Return the name of the view at this path, or "" if none matches."""
     try:

@@ -163,7 +163,7 @@ MIDDLEWARE = [
     "nomercy.middleware.private_pages",
     "nomercy.middleware.background_fetches",
     "nomercy.middleware.DatabaseUnavailable",
-    "csp.middleware.CSPMiddleware",
+    "nomercy.content_security_policy.ContentSecurityPolicy",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "nomercy.limits.Limits",  # before all that reads the session or the body
     "nomercy.middleware.short_bodies",

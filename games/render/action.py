@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from django.urls import reverse
-
 from games.queries import GameView
+from games.render.words import table_url
 
 
 class Action(NamedTuple):
@@ -25,4 +24,4 @@ class Action(NamedTuple):
 
 def action_at(view: GameView, name: str, label: str, style: str = "", *fields: tuple[str, str]) -> Action:
     """Return the form that posts to the URL of this name at this table."""
-    return Action(name, reverse(name, args=[view.id]), label, style, fields)
+    return Action(name, table_url(name, view.id), label, style, fields)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from django.urls import reverse
 from django.utils import timezone
 
 from games.models import Game
@@ -38,7 +37,7 @@ def game_card(view: GameView, now: datetime) -> GameCard:
     deadline = view.deadline if view.my_turn else None
     others = [seat.name for seat in view.seats if seat.seat != view.you]
     return GameCard(
-        url=reverse("game", args=[view.id]),
+        url=words.table_url("game", view.id),
         name=words.listed(others) or words.table_name(view),
         what=_what(view, now),
         people=_length(view),
@@ -52,11 +51,11 @@ def open_card(view: GameView) -> GameCard:
     """Return the card of a table where the reader can sit down."""
     seated = ", ".join(seat.name for seat in view.seats)
     return GameCard(
-        url=reverse("game", args=[view.id]),
+        url=words.table_url("game", view.id),
         name=words.table_name(view),
         what=f"{len(view.seats)} of {view.players} seats taken",
         people=f"{seated} · {_length(view)}",
-        join_url=reverse("join", args=[view.id]),
+        join_url=words.table_url("join", view.id),
     )
 
 

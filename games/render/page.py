@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from django.urls import reverse
 from django.utils.http import urlencode
 
 from games import rules
@@ -124,6 +123,7 @@ class GamePage:
     - `unversioned`: no move is due, so the page can change while `version` stays the same.
     - `token` is the idempotency token of the next move.
     - `fragment_url` is where the page fetches its next state.
+    - `resign_url` is empty if the reader cannot leave the game.
     - `refresh_url` is where the page reloads itself without scripts, or empty. `refreshing`: it does so.
     - `news` is what others did since the reader's last move, oldest first.
     - `columns` are the names above the score sheet.
@@ -156,7 +156,8 @@ class GamePage:
     log: Sequence[LogRow]
     ended: EndedRound | None
     over: Over | None
-    may_leave: bool
+    report_url: str
+    resign_url: str
     clock: Clock | None
     options: str
     commitment: str | None
@@ -183,7 +184,7 @@ def page_of(
     """
     seen = view.view
     assert seen is not None
-    here = reverse("game", args=[view.id])
+    here = words.table_url("game", view.id)
     sort = asked.sort if asked.sort in SORTS else "color"
     headline, players, stage = words.headline(view, now), players_of(view, now), stage_of(view, seen)
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
@@ -199,8 +200,8 @@ def page_of(
         crumb=words.crumb(view),
         detail=words.detail(view),
         due=_due(view, now),
-        move_url=reverse("move", args=[view.id]),
-        log_url=reverse("log", args=[view.id]),
+        move_url=words.table_url("move", view.id),
+        log_url=words.table_url("log", view.id),
         fragment_url=_fragment_url(here, view, asked.choose if move and move.chooser else ""),
         refresh_url=here if others_move else "",
         refreshing=others_move and asked.refresh,
@@ -215,7 +216,8 @@ def page_of(
         log=log_of(view, lines[-LOG_LINES:], now, notes),
         ended=_ended(view, seen, ended),
         over=_over(view, rematch, unseen=unseen, guest=guest),
-        may_leave=may_leave(view),
+        report_url=words.table_url("report", view.id),
+        resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view),
         options=words.options_prose(view),
         commitment=view.commitment,
@@ -246,16 +248,15 @@ def _due(view: GameView, now: datetime) -> Due | None:
 def _over(view: GameView, rematch: RematchState | None, *, unseen: bool, guest: bool) -> Over | None:
     if not view.ended:
         return None
-    code = [view.id]
     label, note = _rematch(rematch)
-    url = reverse("rematch", args=code) if view.you is not None and label else ""
+    url = words.table_url("rematch", view.id) if view.you is not None and label else ""
     return Over(
         rematch_url=url,
         rematch=label,
         note=note if view.you is not None else "",
         looked=LOOKED if view.looked else "",
-        replay_url=reverse("replay", args=code),
-        record_url=reverse("record", args=code),
+        replay_url=words.table_url("replay", view.id),
+        record_url=words.table_url("record", view.id),
         unseen=unseen,
         guest=guest,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final
 
@@ -43,6 +43,12 @@ def listed(words: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=4096)
+def table_url(page: str, code: str) -> str:
+    """Return the address of a page of a table. `page` is the name of its URL pattern, such as `game` or `log`."""
+    return reverse(page, args=[code])
+
+
+@lru_cache(maxsize=4096)
 def profile_url(username: str) -> str:
     """Return the address of a person's page, or an empty string for an empty username (a bot, a deleted account)."""
     return reverse("person", args=[username]) if username else ""
@@ -58,10 +64,15 @@ def short_time(at: datetime, now: datetime) -> str:
     `14:05` today, `Sat 14:05` within a week, else `3 Dec 14:05`.
     """
     zone = timezone.get_current_timezone()
-    here, today = timezone.localtime(at, zone), timezone.localtime(now, zone)
-    days = abs((here.date() - today.date()).days)
-    date = "" if days == 0 else here.strftime("%a ") if days < WEEK else f"{here.day} {here:%b} "
-    return f"{date}{here:%H:%M}"
+    return _moment(at, timezone.localtime(now, zone).date(), zone)
+
+
+@lru_cache(maxsize=8192)  # a page shows mostly the times that the page before it showed
+def _moment(at: datetime, today: date, zone: tzinfo) -> str:
+    here = timezone.localtime(at, zone)
+    days = abs((here.date() - today).days)
+    day = "" if days == 0 else here.strftime("%a ") if days < WEEK else f"{here.day} {here:%b} "
+    return f"{day}{here:%H:%M}"
 
 
 def due(deadline: datetime, now: datetime) -> str:

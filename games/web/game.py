@@ -111,7 +111,8 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
         return _refused(request, code, denied, text=text, uno=uno, version=version)
     seen.mark_end_seen(table, user)
     if request.htmx:
-        response = _show(request, table, PageRequest(sort=request.COOKIES.get(SORT_COOKIE, "")), since=version)
+        asked = PageRequest(sort=request.COOKIES.get(SORT_COOKIE, ""))
+        response = _show(request, table, asked, since=version, last=_lines_after_move(table, version))
     else:
         response = SeeOther(f"{table.game.get_absolute_url()}#headline")
     mark(request, response, code=table.game.code, user=user)
@@ -162,10 +163,12 @@ def _show(
     ended: int | None = None,
     status: int = 200,
     view: GameView | None = None,
+    last: int = READ_LINES,
 ) -> HttpResponse:
     """Return the whole page, or its fragment for HTMX with announcements of what happened after version `since`.
 
-    `ended` is the round whose end the page showed, if any. The lobby is shown if the game has not started.
+    `ended` is the round whose end the page showed, if any. `last` is how many of the newest lines of the log are read.
+    The lobby is shown if the game has not started.
     """
     user, now = person(request), moment_of(table.game, timezone.now())
     view = view or queries.view_of(table, user)
@@ -173,7 +176,7 @@ def _show(
         return table_views.lobby_page(request, table, view, status=status, refusal=asked.refusal)
     if user is not None and view.you is not None and IN_BACKGROUND not in request.headers:
         presence.mark_viewing(game_id=table.game.pk, user_id=user.pk)
-    lines = queries.log_of(table, user, last=READ_LINES)
+    lines = queries.log_of(table, user, last=last)
     page = rendering.page_of(
         view,
         lines,
@@ -202,6 +205,15 @@ def _show(
         response = render(request, "games/game.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _lines_after_move(table: Table, version: int | None) -> int:
+    """Return how many lines of the log are read for the page after a move that was chosen on this version."""
+    if version is None:
+        return READ_LINES
+    # One more than the page shows, so that it knows that there are earlier ones. The reader's own move is after
+    # `version`, so "Since your last move" needs no older lines.
+    return min(READ_LINES, rendering.LOG_LINES + 1 + max(0, table.game.version - version))
 
 
 def _notes_beside(table: Table, lines: list[LogLine], user: User | None) -> list[LogNote]:

@@ -5,7 +5,6 @@ from functools import cache
 from http import HTTPStatus
 from typing import Final
 
-from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
@@ -15,6 +14,7 @@ from django.template import loader
 
 from games.refusals import Denied
 from nomercy.answers import API, error_object, too_large
+from nomercy.content_security_policy import ContentSecurityPolicy
 from nomercy.server.bridge import Answer
 from nomercy.server.limits import LIMITS
 
@@ -30,7 +30,7 @@ DENIED: Final = {
 PAGES: Final = {408, 413, 429}
 """The statuses with their own page. The others share that of 400."""
 CLOSE: Final = (b"connection", b"close")
-HEADERS: Final = (SecurityMiddleware, XFrameOptionsMiddleware, CSPMiddleware)
+HEADERS: Final = (SecurityMiddleware, XFrameOptionsMiddleware, ContentSecurityPolicy)
 """The middleware that adds the headers of every response."""
 
 

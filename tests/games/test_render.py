@@ -218,7 +218,7 @@ def test_only_the_drawn_card_gets_the_focus() -> None:
 
 def test_a_spectator_has_neither_hand_nor_moves() -> None:
     shown = page(seen(PLAIN, None))
-    assert (shown.hand, shown.move, shown.may_leave) == (None, None, False)
+    assert (shown.hand, shown.move, shown.resign_url) == (None, None, "")
 
 
 def buttons(view: GameView, **asked: Any) -> list[tuple[str, str, str]]:
