@@ -64,11 +64,11 @@ def short_time(at: datetime, now: datetime) -> str:
     `14:05` today, `Sat 14:05` within a week, else `3 Dec 14:05`.
     """
     zone = timezone.get_current_timezone()
-    return _moment(at, timezone.localtime(now, zone).date(), zone)
+    return _short_time(at, timezone.localtime(now, zone).date(), zone)
 
 
 @lru_cache(maxsize=8192)  # a page shows mostly the times that the page before it showed
-def _moment(at: datetime, today: date, zone: tzinfo) -> str:
+def _short_time(at: datetime, today: date, zone: tzinfo) -> str:
     here = timezone.localtime(at, zone)
     days = abs((here.date() - today).days)
     day = "" if days == 0 else here.strftime("%a ") if days < WEEK else f"{here.day} {here:%b} "

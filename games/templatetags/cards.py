@@ -1,6 +1,6 @@
 """Template tags for cards, the shapes of colours, the logo, numbers and cached fragments."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
 
 from django import template
@@ -49,6 +49,16 @@ def fragment(name: str, **values: Hashable) -> str:
     The result is cached for the same values, because most of a game page stays the same from move to move.
     """
     return _fragment(name, **values)
+
+
+@register.simple_tag
+def fragments(name: str, item_name: str, items: Iterable[Hashable], **values: Hashable) -> SafeString:
+    """``{% fragments "games/_player.html" "player" page.players %}``: a `fragment` for each item of a list.
+
+    It costs a fraction of a loop in the template.
+    """
+    parts = [_fragment(name, **{item_name: item}, **values) for item in items]
+    return mark_safe("".join(parts))  # noqa: S308 (rendered by templates)
 
 
 @lru_cache(maxsize=8192)
