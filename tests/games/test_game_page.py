@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -12,12 +13,14 @@ from django.test import Client
 
 from accounts.actions import create_guest
 from accounts.models import User
-from games import queries
+from games import queries, rules
 from games.actions import lobby
 from games.actions.next_round import deal_next
 from games.actions.rematch import ask_rematch
 from games.models import Game, Move, Round, Seat
 from games.queries import Table, Viewer
+from games.render.page import LOG_LINES
+from games.web.game import READ_LINES
 from tests.conftest import logged_in
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
@@ -466,6 +469,30 @@ def test_a_move_takes_at_most_12_statements(
         as_alice.post(address(table, "move/"), move, headers={"HX-Request": "true"})
     assert Move.objects.filter(game=table.game).count() == 1
     assert Game.objects.get(pk=table.game.pk).version == 1
+
+
+def test_the_page_after_a_move_shows_the_same_as_the_page_fetched_then(
+    alice: User, bob: User, as_alice: Client, as_bob: Client
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], target=1000)
+    rng = random.Random(1)
+    for _ in range(READ_LINES + 10):
+        now = now_of(table)
+        if now.started.over:
+            break
+        turn = now.started.position.turn
+        move = rng.choice(rules.legal_moves(now.started.position, turn, now.options))
+        browser = (as_alice, as_bob)[turn]
+        after = post(browser, table, str(move), htmx=True)
+        assert after.status_code == 200
+        assert without_tokens(after) == without_tokens(fragment(browser, table))
+    assert now_of(table).game.version > LOG_LINES + 1
+
+
+def without_tokens(response: Answer) -> str:
+    """Return the page without what differs each time: form tokens, and the time left."""
+    changing = r'name="(token|csrfmiddlewaretoken)" value="[^"]*"|<time datetime="[^"]*"\s+data-left.*?</time>'
+    return re.sub(changing, "", response.content.decode(), flags=re.DOTALL)
 
 
 def test_a_guest_is_asked_to_sign_up_when_the_game_has_ended(alice: User, as_alice: Client) -> None:
