@@ -7,8 +7,8 @@ from django.apps import AppConfig
 from django.http import HttpRequest
 from django.utils import timezone
 
-CONFIRMATIONS_KEPT: Final = 10
-"""How many of allauth's records of confirmations a session keeps."""
+AUTHENTICATIONS_KEPT: Final = 10
+"""How many of allauth's records of log-ins and confirmations a session keeps."""
 
 
 class AccountsConfig(AppConfig):
@@ -19,7 +19,7 @@ class AccountsConfig(AppConfig):
         from allauth.mfa.signals import authenticator_added  # noqa: PLC0415  # imports models
         from django.contrib.auth.signals import user_logged_in  # noqa: PLC0415  # imports models
 
-        signals.authentication_step_completed.connect(renew_session_key, dispatch_uid="accounts.renew_session_key")
+        signals.authentication_step_completed.connect(note_authentication, dispatch_uid="accounts.note_authentication")
         signals.email_added.connect(address_added, dispatch_uid="accounts.address_added")
         signals.email_removed.connect(address_removed, dispatch_uid="accounts.address_removed")
         authenticator_added.connect(record_setup_as_shown)
@@ -34,28 +34,27 @@ def record_setup_as_shown(*, request: Any, user: Any, authenticator: Any, **rest
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
 
 
-def remember_log_in(*, request: HttpRequest, **rest: Any) -> None:
+def remember_log_in(*, request: HttpRequest, user: Any, **rest: Any) -> None:
     """Store in the session when it logged in, and by what browser."""
     from accounts import log_ins  # noqa: PLC0415  # imports models
 
-    log_ins.remember(request, now=timezone.now())
+    log_ins.remember(request, user.pk, now=timezone.now())
 
 
-def renew_session_key(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:
-    """Give the session a new key after a confirmation, so that a stolen copy of its cookie gains nothing.
+def note_authentication(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:
+    """Shorten allauth's records of log-ins in the session, and give it a new key after a confirmation.
 
-    Of allauth's records of confirmations only the newest of each method and factor is kept, and only
-    `CONFIRMATIONS_KEPT`. Otherwise the session, and the copy of it that each confirmation makes, would grow without a
-    limit.
+    With the new key a stolen copy of the cookie gains nothing by the confirmation. Only the newest record of each
+    method and factor is kept, and only `AUTHENTICATIONS_KEPT`. Otherwise the session, and each copy of it, would grow
+    without a limit.
     """
     from allauth.account.authentication import (  # noqa: PLC0415  # imports models
         AUTHENTICATION_METHODS_SESSION_KEY as RECORDS,
     )
 
+    newest = {(record["method"], record.get("id")): record for record in request.session[RECORDS]}
+    request.session[RECORDS] = sorted(newest.values(), key=itemgetter("at"))[-AUTHENTICATIONS_KEPT:]
     if reauthenticated:
-        records = request.session[RECORDS]
-        newest = {(record["method"], record.get("id")): record for record in records}
-        request.session[RECORDS] = sorted(newest.values(), key=itemgetter("at"))[-CONFIRMATIONS_KEPT:]
         request.session.renew_key()
 
 

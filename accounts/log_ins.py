@@ -18,12 +18,18 @@ SINCE: Final = "since"
 """The session keys for the browser of the log-in, in words, and for its time."""
 ENDING: Final = timedelta(minutes=1)
 """A session that ends sooner is not listed: it is the old key of a session that has just got a new one."""
-SHOWN: Final = 50
-"""How many log-ins are listed at most."""
+MOST: Final = 50
+"""How many log-ins a person may have at once."""
 
 
-def remember(request: HttpRequest, *, now: datetime) -> None:
-    """Store the time and the browser of a log-in in its session."""
+def remember(request: HttpRequest, user_id: int, *, now: datetime) -> None:
+    """Store the time and the browser of a log-in in its session.
+
+    A new log-in ends the person's log-ins that were last used longest ago, if there are more than `MOST`.
+    """
+    others = Session.objects.filter(user=user_id).exclude(session_key=request.session.session_key or "")
+    kept = others.order_by("-seen_at").values("pk")[: MOST - 1]
+    others.exclude(pk__in=kept).delete()
     request.session[SINCE] = now.isoformat()
     request.session[BROWSER] = browser_of(request.headers.get("User-Agent", ""))
 
@@ -45,7 +51,7 @@ class LogIn:
 
 def list_for(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
     """Return the log-ins of this person, the last used first. `here` is the key of the session that asks."""
-    rows = Session.objects.filter(user=user, expire_date__gt=now + ENDING).order_by("-seen_at")[:SHOWN]
+    rows = Session.objects.filter(user=user, expire_date__gt=now + ENDING).order_by("-seen_at")[:MOST]
     found = [(row, row.get_decoded()) for row in rows]
     return [
         LogIn(
@@ -62,8 +68,8 @@ def list_for(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
 
 def end(*, user_id: int, handle: str, here: str) -> bool:
     """End the session of this person with this handle. Return False if there is none, or if its key is `here`."""
-    others = Session.objects.filter(user=user_id).exclude(session_key=here)
-    keys = [session.session_key for session in others if session.handle == handle]
+    others = Session.objects.filter(user=user_id).exclude(session_key=here).only("session_key")
+    keys = [session.session_key for session in others.iterator() if session.handle == handle]
     deleted, _ = Session.objects.filter(session_key__in=keys).delete()
     return bool(deleted)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.core.exceptions import SuspiciousOperation
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
@@ -21,8 +22,14 @@ KEY_GRACE: Final = timedelta(seconds=10)
 """How long the old key of a session still works after a new one, for the second click of a double click."""
 VISITORS_KEPT: Final = timedelta(days=1)
 """How long the session of a visitor lasts. Anyone can make thousands of them."""
+LONGEST: Final = 32 * 1024
+"""The most bytes of a session as JSON, many times what the site stores in one."""
 SESSION: Final = Columns({Session: "s"})
 SESSION_SQL: Final = f"SELECT {SESSION} FROM accounts_session s WHERE s.session_key = %s AND s.expire_date > %s"  # noqa: S608  # columns of a model
+
+
+class SessionTooLong(SuspiciousOperation):
+    """A request would make its session longer than `LONGEST`. Django answers 400."""
 
 
 class SessionStore(DatabaseStore):
@@ -36,6 +43,12 @@ class SessionStore(DatabaseStore):
         return Session
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
+        """Return the row to save.
+
+        :raises SessionTooLong: `data` is longer than `LONGEST` as JSON.
+        """
+        if len(self.serializer().dumps(data)) > LONGEST:
+            raise SessionTooLong("A session may not grow any further.")
         row = super().create_model_instance(data)
         assert isinstance(row, Session)
         now = timezone.now()

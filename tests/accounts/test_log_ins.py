@@ -122,6 +122,22 @@ def test_a_single_browser_can_be_logged_out(alice: User) -> None:
     assert "That browser was logged out already." in again.content.decode()
 
 
+def test_a_new_log_in_ends_those_used_longest_ago(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_ins, "MOST", 3)
+    bobs, browsers = logged_in(bob), [logged_in(alice) for _ in range(5)]
+    assert [is_in(browser) for browser in browsers] == [False, False, True, True, True]
+    assert is_in(bobs)
+
+
+def test_a_browser_is_found_without_reading_the_data_of_sessions(alice: User) -> None:
+    here, other = logged_in(alice), logged_in(alice)
+    handle = Session.objects.get(pk=other.session.session_key).handle
+    with CaptureQueriesContext(connection) as statements:
+        assert log_ins.end(user_id=alice.pk, handle=handle, here=str(here.session.session_key))
+    assert [is_in(here), is_in(other)] == [True, False]
+    assert not any("session_data" in statement["sql"] for statement in statements)
+
+
 def test_logging_out_elsewhere_also_ends_a_copied_session(alice: User, bob: User) -> None:
     here, there, others = confirmed_browser(alice), logged_in(alice), logged_in(bob)
     thief = copied(here)

@@ -23,7 +23,7 @@ from django.utils import timezone
 from accounts import actions
 from accounts.adapter import AccountAdapter
 from accounts.models import ApiToken, Session, User
-from nomercy.sessions import KEY_GRACE, VISITORS_KEPT, SessionStore
+from nomercy.sessions import KEY_GRACE, LONGEST, VISITORS_KEPT, SessionStore, SessionTooLong
 from tests.conftest import api_token, logged_in
 from tests.support.codes import confirmed_browser, totp
 
@@ -167,6 +167,29 @@ def test_an_old_key_is_not_kept_by_a_request_that_saves_its_session(
     assert Session.objects.get(session_key=old).expire_date <= timezone.now() + KEY_GRACE
     kept = Session.objects.exclude(session_key=old).get(user=alice)
     assert kept.expire_date > timezone.now() + timedelta(days=59)
+
+
+def test_many_log_ins_do_not_make_a_session_longer(alice: User) -> None:
+    browser = logged_in(alice)
+    for _ in range(5):
+        browser.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    assert len(browser.session["account_authentication_methods"]) == 1
+
+
+def test_many_first_halves_of_a_log_in_do_not_make_a_session_longer(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    visitor = Client()
+    for _ in range(5):
+        visitor.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    assert len(visitor.session["account_authentication_methods"]) == 1
+
+
+def test_a_session_that_is_too_long_is_not_saved(alice: User) -> None:
+    session = SessionStore(str(logged_in(alice).session.session_key))
+    session["note"] = "x" * LONGEST
+    with pytest.raises(SessionTooLong):
+        session.save()
+    assert "note" not in SessionStore(session.session_key)
 
 
 def test_many_confirmations_do_not_make_a_session_longer(alice: User) -> None:
