@@ -70,9 +70,10 @@ class RedirectToReauthentication:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, ReauthenticationRequired):
             return None
-        if request.method not in ("GET", "HEAD"):
-            messages.info(request, "Nothing was changed yet. Confirm that it’s you, then send the form again.")
         methods = get_adapter().get_reauthentication_methods(request.user)
+        # A visitor gets no message, because storing it would make a session for each such request.
+        if methods and request.method not in ("GET", "HEAD"):
+            messages.info(request, "Nothing was changed yet. Confirm that it’s you, then send the form again.")
         page = methods[0]["url"] if methods else reverse("account_login")
         query = urlencode({REDIRECT_FIELD_NAME: request.get_full_path()})
         return HttpResponseRedirect(f"{page}?{query}", status=HTTPStatus.SEE_OTHER)

@@ -420,3 +420,10 @@ def test_all_expired_sessions_are_deleted_in_batches(alice: User, bob: User) -> 
         actions.clear_expired_sessions(now=now, batch=2)
     assert [session.pk for session in Session.objects.all()] == [kept.session.session_key]
     assert sum("DELETE" in statement["sql"] for statement in statements) == 3
+
+
+def test_a_visitors_form_that_needs_a_log_in_makes_no_session(client: Client, db: None) -> None:
+    answer = client.post("/accounts/2fa/totp/activate/", {"code": "123456"})
+    assert answer.status_code == 303
+    assert answer.headers["Location"].startswith("/accounts/login/")
+    assert not Session.objects.exists()
