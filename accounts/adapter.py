@@ -96,7 +96,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         tries.forgive(try_keys.names_of(user))
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Return the username in small letters.
+        """Return the username in lowercase.
 
         Refuse also names that look like another person's name at the table. A guest may keep their own name.
 

@@ -38,7 +38,7 @@ def remember_log_in(*, request: HttpRequest, user: Any, **rest: Any) -> None:
     """Store in the session when it logged in, and by what browser."""
     from accounts import log_ins  # noqa: PLC0415  # imports models
 
-    log_ins.remember(request, user.pk, now=timezone.now())
+    log_ins.record_log_in(request, user.pk, now=timezone.now())
 
 
 def note_authentication(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:

@@ -58,7 +58,7 @@ class SignUpQuestions(forms.Form):
             self.fields["time_zone"].widget.attrs["data-zone"] = "choose"
         self.fields["username"].help_text = (
             "Part of the address of your public page, /people/&lt;username&gt;/. It is also the name that others see,"
-            " until you choose another in your account. Capitals become small letters."
+            " until you choose another in your account. Uppercase letters become lowercase."
         )
 
     def signup(self, request: HttpRequest, user: User) -> None:

@@ -15,17 +15,17 @@ from accounts.user_agents import UNKNOWN, browser_of
 
 BROWSER: Final = "browser"
 SINCE: Final = "since"
-"""The session keys for the browser of the log-in, in words, and for its time."""
+"""The keys under which a session stores the browser of its log-in, as text, and the time."""
 ENDING: Final = timedelta(minutes=1)
 """A session that ends sooner is not listed: it is the old key of a session that has just got a new one."""
 MOST: Final = 50
 """How many log-ins a person may have at once."""
 
 
-def remember(request: HttpRequest, user_id: int, *, now: datetime) -> None:
-    """Store the time and the browser of a log-in in its session.
+def record_log_in(request: HttpRequest, user_id: int, *, now: datetime) -> None:
+    """Store the browser and the time of a log-in in its session.
 
-    A new log-in ends the person's log-ins that were last used longest ago, if there are more than `MOST`.
+    Of the person's other sessions, only the `MOST` - 1 last used are kept.
     """
     others = Session.objects.filter(user=user_id).exclude(session_key=request.session.session_key or "")
     kept = others.order_by("-seen_at").values("pk")[: MOST - 1]
@@ -38,8 +38,8 @@ def remember(request: HttpRequest, user_id: int, *, now: datetime) -> None:
 class LogIn:
     """A browser in which somebody is logged in.
 
-    `handle` names the session on pages. `since` is None if the log-in is older than this feature. `seen` is the last
-    use, to ten minutes. `here` is True for the session of the request.
+    `handle` names the session on pages. `since` is None if it was not recorded. `seen` is the last use as stored
+    (`SEEN_INTERVAL`). `here` is True for the session of the request.
     """
 
     handle: str
@@ -67,7 +67,7 @@ def list_for(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
 
 
 def end(*, user_id: int, handle: str, here: str) -> bool:
-    """End the session of this person with this handle. Return False if there is none, or if its key is `here`."""
+    """End this person's session with this handle. Return False if there is none, or if its key is `here`."""
     others = Session.objects.filter(user=user_id).exclude(session_key=here).only("session_key")
     keys = [session.session_key for session in others.iterator() if session.handle == handle]
     deleted, _ = Session.objects.filter(session_key__in=keys).delete()

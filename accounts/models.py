@@ -189,8 +189,8 @@ class ApiToken(models.Model):
 class Session(AbstractBaseSession):
     """A session as Django stores it, with its user (None for a visitor), so that a person's sessions can be found.
 
-    `seen_at` is when it was last used, to ten minutes. An `ending` session has been continued under another key, and
-    nothing makes it last longer.
+    `seen_at` is when it was last used, as stored (`SEEN_INTERVAL`). An `ending` session has been continued under
+    another key, and nothing makes it last longer.
     """
 
     # Without a constraint in the database: Django would mistake its error for a taken key, and try other keys forever.

@@ -112,7 +112,7 @@ def person_named(username: str) -> User | None:
 
 
 def people_with_username(login: str) -> list[User]:
-    """Return the people who may log in by this username: Django takes it as given, allauth in small letters."""
+    """Return the people who may log in by this username: Django takes it as given, allauth in lowercase."""
     return list(User.objects.filter(username__in={login, login.lower()}))
 
 

@@ -31,7 +31,7 @@ SOURCES: Final = ("accounts", "common", "games", "nomercy")
 START_SECONDS: Final = 300
 SETTLE_SECONDS: Final = 20
 """After this time the tasks that run once at the start are done."""
-WRITING: Final = "PYTHONDONTWRITEBYTECODE"
+NO_BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 SITE, POSTGRESQL = PARTS = ("the site", "PostgreSQL")
 
@@ -77,7 +77,7 @@ def measure_starts(checkouts: list[Path], starts: int, *, writes: bool) -> None:
         for checkout in checkouts:
             with site(checkout, writes=writes) as (_, start):
                 taken[checkout].append(start)
-    how = "with bytecode" if writes else f"with {WRITING}"
+    how = "with bytecode" if writes else f"with {NO_BYTECODE}"
     for checkout, them in taken.items():
         clock, cpu = (statistics.median(column) for column in zip(*them, strict=True))
         best = min(start.clock for start in them)
@@ -101,8 +101,8 @@ def measure_idle(checkout: Path, seconds: int) -> None:
 def site(checkout: Path, *, writes: bool) -> Iterator[tuple[int, Start]]:
     """Run `script/run` of this checkout for the length of a block; give its process and what its start took."""
     port = free_port()
-    environment = {name: value for name, value in os.environ.items() if name != WRITING}
-    environment |= {"PORT": str(port), "LOG_LEVEL": "WARNING"} | ({} if writes else {WRITING: "1"})
+    environment = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
+    environment |= {"PORT": str(port), "LOG_LEVEL": "WARNING"} | ({} if writes else {NO_BYTECODE: "1"})
     began = time.monotonic()
     process = subprocess.Popen(
         [checkout / "script/run"], cwd=checkout, env=environment, stdout=subprocess.DEVNULL, start_new_session=True

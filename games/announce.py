@@ -53,15 +53,15 @@ def person_news(user_id: int) -> None:
     transaction.on_commit(partial(_send_to_group, person_group(user_id), {"type": "person.news"}), robust=True)
 
 
-def shut_out(user_id: int) -> None:
-    """Close a person's sockets after the commit."""
+def close_sockets_of_suspended(user_id: int) -> None:
+    """Close the sockets of a suspended person or closed account after the commit. Their pages reload."""
     message = {"type": "person.shut_out"}
     transaction.on_commit(partial(_send_to_group, person_group(user_id), message), robust=True)
 
 
-def signed_out(user_id: int) -> None:
+def close_sockets(user_id: int) -> None:
     """Close a person's sockets after the commit. Browsers whose session is still valid reconnect."""
-    transaction.on_commit(partial(_send_to_group, person_group(user_id), {"type": "person.signed_out"}), robust=True)
+    transaction.on_commit(partial(_send_to_group, person_group(user_id), {"type": "person.logged_out"}), robust=True)
 
 
 def access_changed(code: str) -> None:

@@ -139,7 +139,7 @@ def temporary_refusal(error: BaseException) -> Denied | None:
         log.error("the database has no room", error=type(cause).__name__, sqlstate=code)
         return cannot_save()
     if lost_the_database(error):
-        log.error("the database is away", error=type(cause).__name__, sqlstate=code)
+        log.error("the database is unavailable", error=type(cause).__name__, sqlstate=code)
         return unavailable()
     return None
 

@@ -1,4 +1,4 @@
-"""The cache, in Redis or in memory. Nothing depends on it: when Redis is away, the site goes on without it.
+"""The cache, in Redis or in memory. Nothing depends on it: when Redis is down, the site goes on without it.
 
 Values are stored as JSON. With Django's own serializer, pickle, anybody who can write to Redis could run code here.
 """
@@ -17,7 +17,7 @@ from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 log = structlog.get_logger(__name__)
 PAUSE_SECONDS: Final = 5.0
 
-# What each operation returns when Redis is away, as if nothing was stored and counts start again.
+# What each operation returns when Redis is down, as if nothing was stored and counts start again.
 FAILED: Final[dict[str, Callable[..., Any]]] = {
     "add": lambda key, value, timeout: True,
     "get": lambda key, default: default,

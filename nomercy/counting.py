@@ -3,7 +3,7 @@
 A request is refused while the slices in the window together have reached the limit. The count is exact except for
 requests that other processes have not reported yet. A process reports to the cache after each 32nd part of a limit, so
 most requests cost no cache access. The cache increments one counter, whose value is a request's place in the order of
-all processes. While Redis is away nobody is refused (`nomercy.cache` logs that).
+all processes. While Redis is down nobody is refused (`nomercy.cache` logs that).
 """
 
 import threading

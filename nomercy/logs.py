@@ -18,7 +18,7 @@ QUIET = {
     "celery.worker.control": "ERROR",  # the embedded worker is stopped by remote control
     "kombu": "WARNING",
     "asyncio": "WARNING",
-    "channels_redis.pubsub": "CRITICAL",  # a traceback a second while Redis is away; the watch of the sockets says so
+    "channels_redis.pubsub": "CRITICAL",  # a traceback a second while Redis is down; the poller of the sockets says so
     "uvicorn": "WARNING",
     "uvicorn.error": "WARNING",  # lower levels repeat paths
     "uvicorn.access": "WARNING",

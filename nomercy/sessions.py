@@ -16,8 +16,8 @@ from accounts.models import Session
 from common.fixed_sql import Columns, prepared_cursor
 
 KEY: Final = re.compile(r"[a-z0-9]{8,40}")
-SEEN_GRAIN: Final = timedelta(minutes=10)
-"""How often the last use of a session is stored at most, so that most requests write nothing."""
+SEEN_INTERVAL: Final = timedelta(minutes=10)
+"""The shortest time between two writes of a session's last use, so that most requests write nothing."""
 KEY_GRACE: Final = timedelta(seconds=10)
 """How long the old key of a session still works after a new one, for the second click of a double click."""
 VISITORS_KEPT: Final = timedelta(days=1)
@@ -63,12 +63,13 @@ class SessionStore(DatabaseStore):
         return row
 
     def create(self) -> None:
-        self.seen_at = None  # a new row, whose end nobody has set
+        # So that create_model_instance sets the expiry date and does not keep a stored one.
+        self.seen_at = None
         super().create()
 
     def note_use(self, now: datetime) -> None:
-        """Store `now` as the last use, at most every `SEEN_GRAIN`."""
-        if self.seen_at is not None and now - self.seen_at >= SEEN_GRAIN:
+        """Store `now` as the last use, at most every `SEEN_INTERVAL`."""
+        if self.seen_at is not None and now - self.seen_at >= SEEN_INTERVAL:
             Session.objects.filter(session_key=self.session_key).update(seen_at=now)
             self.seen_at = now
 

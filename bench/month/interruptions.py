@@ -113,6 +113,6 @@ class Pauses:
         version, left = self.begun.pop(game.pk)
         if game.version != version:
             self.faults.append(f"{game.code} went on in a pause")
-        # If the worker is away, the time since then is given back later.
+        # If the worker is down, the time since then is given back later.
         if left is not None and (game.deadline is None or game.deadline - clocks_ran_until(game, now) < left):
             self.faults.append(f"{game.code} lost time in a pause")

@@ -65,10 +65,10 @@ def play_move(
                 return table
             pausing.require_playing(table)
             if move.kind != "leave":
-                _require_clock(table)
+                _require_not_paused(table)
                 seating.require_no_bot(table, seat=seat)
             if rules.KINDS[move.kind].of_turn:
-                _require_version(table, version, round_number, late=clock_has_acted)
+                _require_version(table, version, round_number, clock_has_acted=clock_has_acted)
             if clock_has_acted or not timeouts.is_due(table, now):
                 commit(table, seat, [move], now=now, token=token)
                 break
@@ -90,7 +90,7 @@ def play_seat(
         with transaction.atomic():
             table = queries.load(lock_game(pk=game_id))
             pausing.require_playing(table)
-            _require_clock(table)
+            _require_not_paused(table)
             _require_version(table, version, round_number)
             if not table.seats[seat].bot:
                 raise Denied("forbidden", "A person plays this seat.", version=table.game.version)
@@ -127,15 +127,17 @@ def _check_shape(move: rules.Move, version: int | None, token: str | None) -> No
         raise Denied("malformed", "A token must be 1 to 64 printable ASCII characters.")
 
 
-def _require_clock(table: Table) -> None:
+def _require_not_paused(table: Table) -> None:
     if table.game.paused_at is not None:
         raise Denied("paused", "The game is paused: nobody can move until it resumes.", version=table.game.version)
 
 
-def _require_version(table: Table, version: int | None, round_number: int | None, *, late: bool = False) -> None:
+def _require_version(
+    table: Table, version: int | None, round_number: int | None, *, clock_has_acted: bool = False
+) -> None:
     current = table.game.version
     moved_on = version != current or round_number not in (None, table.started.round.number)
-    if moved_on and late:
+    if moved_on and clock_has_acted:
         message = "Your time ran out and the clock played for you. This is the game now."
         raise Denied("stale", message, rule="CLOCK-1", version=current)
     if moved_on:

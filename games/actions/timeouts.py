@@ -44,7 +44,7 @@ def is_due(table: Table, now: datetime) -> bool:
 def run_out(*, game_id: int, now: datetime) -> bool:
     """Let the clock act if a move came too late; return True if it did.
 
-    Does nothing while the sweep is away: it gives the lost time back when it returns.
+    Does nothing while the sweep does not run: it gives the lost time back when it runs again.
     """
     with transaction.atomic():
         table = queries.load(lock_game(pk=game_id))

@@ -1,4 +1,4 @@
-"""The sweep's heartbeat. If the sweep was away, its time is given back to every clock that ran meanwhile."""
+"""The sweep's heartbeat. If the sweep did not run, that time is given back to every clock that ran meanwhile."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def heartbeat(*, now: datetime, grace: timedelta, batch: int = 500) -> Heartbeat
         if row.given_from is not None and row.given_to is not None:
             _give_back(row, row.given_from, row.given_to, batch)
         elif row.at is not None and now - row.at > grace:
-            log.warning("the sweep was away", seconds=round((now - row.at).total_seconds()))
+            log.warning("the sweep did not run", seconds=round((now - row.at).total_seconds()))
             row.given_from, row.given_to, row.given_through = row.at, now, 0
         # If giving time back is interrupted, the time since then counts as another absence.
         if row.at is None or now - row.at <= grace or row.given_to == now:

@@ -16,9 +16,9 @@ from games.clocks.turn_clock import (
     TurnClock,
     clocks_ran_until,
     first_wake,
-    left_of,
     runs_from,
     set_clock,
+    time_left_at,
     vacation_end_for,
     window_start,
     with_quiet_hours,
@@ -37,7 +37,7 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
     A game can be paused for several reasons. Until the last is taken away, nothing is due and callout windows do not
     run out. The deadline is stored as time left.
 
-    :param since: when the clock stopped, by the database's clock. By default now, or when the sweep went away.
+    :param since: when the clock stopped, by the database's clock. By default `clocks_ran_until`.
     :raises Denied: `over`, `not_started`.
     """
     require_playing(table)
@@ -50,7 +50,7 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
         if game.deadline is not None:
             seat = table.on_turn
             clock = with_vacation(game, seat, now)
-            left = left_of(game, seat, clock, game.paused_at)
+            left = time_left_at(game, seat, clock, game.paused_at)
             set_clock(game, replace(clock, deadline=None, remind_at=None, time_left=left))
         game.wake_at = None
     game.pause_votes = []
@@ -72,13 +72,14 @@ def resume(table: Table, *, reason: str, now: datetime) -> bool:
         return False
     game.paused_reasons = [other for other in game.paused_reasons if other != reason]
     if not game.paused_reasons and game.paused_at is not None:
-        _run_on(table, game.paused_at, now)
+        _restart_clocks(table, game.paused_at, now)
     game.save(update_fields=["paused_reasons", "paused_at", "wake_at", *CLOCK_FIELDS])
     announce.after_commit(game)
     return True
 
 
-def _run_on(table: Table, paused_at: datetime, now: datetime) -> None:
+def _restart_clocks(table: Table, paused_at: datetime, now: datetime) -> None:
+    """Restart the turn's clock and the callout windows with the time they had left, and set when bots are due."""
     game, hands, position = table.game, table.started.hands, table.started.position
     seat, moment = table.seats[position.turn], clocks_ran_until(game, now)
     if game.time_left is not None:

@@ -17,7 +17,7 @@ from games import rules
 from games.models import Game, Seat
 from games.queries import Table
 
-CALLOUT_COURTESY: Final = 5.0
+CALLOUT_GRACE: Final = 5.0
 """Seconds that a bot on turn waits while a player can be caught, so that people have time to call or catch."""
 
 REMIND_AFTER: Final = 0.8
@@ -56,12 +56,12 @@ def moment_of(game: Game, now: datetime) -> datetime:
 def clocks_ran_until(game: Game, now: datetime) -> datetime:
     """Return the time up to which this game's clocks have run, by the database's clock.
 
-    That is the sweep's last heartbeat while the sweep is away, because the time since then will be given back
+    That is the sweep's last heartbeat while the sweep does not run, because the time since then will be given back
     (decision 31).
     """
     moment = moment_of(game, now)
-    away = game.swept_at is not None and moment - game.swept_at > timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
-    return game.swept_at if away and game.swept_at is not None else moment
+    down = game.swept_at is not None and moment - game.swept_at > timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+    return game.swept_at if down and game.swept_at is not None else moment
 
 
 def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
@@ -75,7 +75,9 @@ def window_start(game: Game, until: datetime) -> datetime:
 
 
 def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed: Collection[int], now: datetime) -> Due:
-    """Return what is due when `position` replaces the table's position, which is still the previous one.
+    """Return what is due when `position` replaces the table's current position.
+
+    On a new turn, this sets `bank` of the seat whose turn ended. The caller saves it (`Due.banked`).
 
     :param exposed: the seats whose callout window opens now.
     """
@@ -124,14 +126,14 @@ def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
     A vacation is applied to each game separately. If that failed for this game, the next call applies it.
     """
     clock, rest = clock_of(game), seat.rest
-    unknown = clock.deadline is not None and vacation_end_for(game, seat) not in (None, clock.rested_until)
-    if not unknown or rest is None or rest.vacation_from is None or rest.vacation_until is None:
+    pending = clock.deadline is not None and vacation_end_for(game, seat) not in (None, clock.rested_until)
+    if not pending or rest is None or rest.vacation_from is None or rest.vacation_until is None:
         return clock
     assert clock.deadline is not None
-    begun, until, known, deadline = rest.vacation_from, rest.vacation_until, clock.rested_until, clock.deadline
+    begun, until, applied_until, deadline = rest.vacation_from, rest.vacation_until, clock.rested_until, clock.deadline
     since = clock.turn_since or begun
-    if known is not None and known > begun:  # the same vacation, but its end has changed
-        shift = until - known
+    if applied_until is not None and applied_until > begun:  # the same vacation, but its end has changed
+        shift = until - applied_until
     else:
         stopped = max(since, min(begun, clocks_ran_until(game, now)))
         shift, deadline = max(timedelta(), until - stopped), max(deadline, stopped)
@@ -156,10 +158,10 @@ def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime)
 
 def recomputed(game: Game, seat: Seat, now: datetime) -> TurnClock | None:
     """Return the game's clock with the player's current vacation and quiet hours applied; None if nothing changes."""
-    before, known = clock_of(game), with_vacation(game, seat, now)
+    before, with_rest = clock_of(game), with_vacation(game, seat, now)
     if before.deadline is None:
         return None
-    clock = with_quiet_hours(game, seat, known, now=now)
+    clock = with_quiet_hours(game, seat, with_rest, now=now)
     if clock.deadline == before.deadline:
         clock = replace(clock, remind_at=before.remind_at)  # do not send a second reminder of the same deadline
     return None if clock == before else clock
@@ -174,25 +176,26 @@ def _reminder(game: Game, seat: Seat, clock: TurnClock, now: datetime) -> dateti
     return max(since + (clock.deadline - since) * REMIND_AFTER, runs_from(game, seat, moment))
 
 
-def left_of(game: Game, seat: Seat, clock: TurnClock, stopped: datetime) -> timedelta:
-    """Return the time that a running clock has left if it stops at `stopped`. Time on vacation is not used up."""
+def time_left_at(game: Game, seat: Seat, clock: TurnClock, stopped: datetime) -> timedelta:
+    """Return the time left on a running clock that stops at `stopped`. Time on vacation is not used up."""
     assert clock.deadline is not None
     return max(timedelta(), clock.deadline - runs_from(game, seat, max(stopped, clock.turn_since or stopped)))
 
 
-def left_to(seat: Seat, game: Game, now: datetime) -> timedelta:
+def unspent_time(game: Game, seat: Seat, now: datetime) -> timedelta:
     """Return the time left of this seat's turn, without what quiet hours or a vacation add."""
     if game.deadline is None:
         return game.time_left or timedelta()
-    left = left_of(game, seat, with_vacation(game, seat, now), clocks_ran_until(game, now))
+    left = time_left_at(game, seat, with_vacation(game, seat, now), clocks_ran_until(game, now))
     return max(timedelta(), left - timedelta(seconds=game.quiet_given))
 
 
 def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:
+    """Put the time that is left into the seat's time bank. Return the seat, or None if its clock did not run."""
     game, seat = table.game, table.on_turn
     if game.deadline is None and game.time_left is None:
         return None
-    seat.bank = int(left_to(seat, game, now).total_seconds())
+    seat.bank = int(unspent_time(game, seat, now).total_seconds())
     return seat
 
 
@@ -205,10 +208,10 @@ def _next_wake(table: Table, position: rules.Position, exposed: Collection[int],
         return moment + timedelta(seconds=pause) if table.seats[position.turn].bot else None
     if not table.seats[position.turn].bot and not _has_bot_in_round(table, position):
         return None
-    courtesy = min(CALLOUT_COURTESY, table.game.terms.callout) if pause else 0.0
+    grace = min(CALLOUT_GRACE, table.game.terms.callout) if pause else 0.0
     if not exposed and table.game.wake_at is not None:
         return max(table.game.wake_at, moment)
-    return moment + timedelta(seconds=max(pause, courtesy))
+    return moment + timedelta(seconds=max(pause, grace))
 
 
 def first_wake(table: Table, position: rules.Position, now: datetime) -> datetime | None:

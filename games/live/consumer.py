@@ -175,7 +175,7 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
     async def person_shut_out(self, message: dict[str, Any]) -> None:
         self.access_lost()
 
-    async def person_signed_out(self, message: dict[str, Any]) -> None:
+    async def person_logged_out(self, message: dict[str, Any]) -> None:
         self.session_ended()
 
     async def _send_messages(self) -> None:

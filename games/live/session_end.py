@@ -27,13 +27,13 @@ def logged_out(request: HttpRequest, user: User | None, **_: object) -> None:
     if user is not None:
         # The signal comes just before Django ends the session. A socket that reconnects must find it ended.
         request.session.flush()
-        announce.signed_out(user.pk)
+        announce.close_sockets(user.pk)
 
 
 def saved(instance: User, created: bool, update_fields: Collection[str] | None = None, **_: object) -> None:
     if not created and (update_fields is None or DECISIVE & set(update_fields)):
-        announce.signed_out(instance.pk)
+        announce.close_sockets(instance.pk)
 
 
 def deleted(instance: User, **_: object) -> None:
-    announce.signed_out(instance.pk)
+    announce.close_sockets(instance.pk)

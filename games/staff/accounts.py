@@ -101,7 +101,7 @@ def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now
         person.is_active = open_
         person.save(update_fields=["is_active"])
         if not open_:
-            announce.shut_out(person.pk)
+            announce.close_sockets_of_suspended(person.pk)
         return record(act, by=by, reason=reason, now=now, person=person)
 
 

@@ -30,9 +30,11 @@ def check(act: StaffAct[Any], *, by: User, reason: str, now: datetime) -> str:
 
 
 def check_person(person: User, *, by: User) -> None:
-    """Check that `by` may act on this person: not on themselves, on people they play with, or on a higher role.
+    """Check that `by` may act on this person.
 
-    Superusers may act on people they play with, because a small site may have no other staff. `record` notes it then.
+    Nobody may act on themselves. Only superusers may act on superusers, and only admins and superusers on other staff.
+    Only superusers may act on people they play with, because a small site may have no other staff. `record` then notes
+    `plays_with` in the audit entry.
 
     :raises Denied: `forbidden`.
     """
@@ -40,6 +42,7 @@ def check_person(person: User, *, by: User) -> None:
         raise Denied("forbidden", "You can’t do this to yourself. Ask another staff member.")
     if person.is_superuser and not by.is_superuser:
         raise Denied("forbidden", "Only a superuser can do this to a superuser.")
+    # Of the roles, only admins have this permission. Superusers have all.
     if person.is_staff and not by.has_perm(SUSPEND_FOR_GOOD.permission):
         raise Denied("forbidden", "Only an admin can do this to a staff member.")
     if not by.is_superuser and queries.plays_with(by, [person.pk]):

@@ -142,7 +142,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
         Suspension.objects.create(person=person, at=now, until=until, reason=reason)
         person.suspended_until = until or FOR_GOOD
         person.save(update_fields=["suspended_until"])
-        announce.shut_out(person.pk)
+        announce.close_sockets_of_suspended(person.pk)
         return record(act, by=by, reason=reason, now=now, person=person, days=days)
 
 

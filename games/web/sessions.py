@@ -47,7 +47,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
         messages.success(request, "That browser is logged out.")
     else:
         messages.info(request, "That browser was logged out already.")
-    announce.signed_out(user.pk)  # after the sessions have ended, so that a page that reconnects finds none
+    announce.close_sockets(user.pk)  # after the sessions have ended, so that a page that reconnects finds none
     return SeeOther.to("sessions")
 
 

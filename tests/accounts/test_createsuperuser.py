@@ -129,7 +129,7 @@ def test_an_address_may_come_from_the_environment(settings: Any, monkeypatch: py
 @pytest.mark.parametrize(
     ("username", "email", "says"),
     [
-        ("Rita", "rita@example.org", "in small letters: rita"),
+        ("Rita", "rita@example.org", "in lowercase: rita"),
         ("alice", "rita@example.org", "already taken"),
         ("wonder", "rita@example.org", "Somebody else goes by this name"),
         ("rita", "alice@example.org", "Another account has confirmed this address"),
@@ -150,7 +150,7 @@ def test_the_prompts_are_repeated_after_a_bad_answer(
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     output = answer_prompts(monkeypatch, "Rita", "alice", "rita", "", "rita@", "rita@example.org")
     assert output.splitlines() == [
-        "Error: Usernames are in small letters: rita",
+        "Error: Usernames are in lowercase: rita",
         "Error: That username is already taken.",
         "Error: Give an address: with EMAIL_VERIFICATION=mandatory nobody can log in without one.",
         "Error: Enter a valid email address.",

@@ -204,7 +204,7 @@ def test_logging_out_elsewhere_from_an_ended_session_leads_to_the_log_in(
 
 def test_logging_out_elsewhere_closes_sockets(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
-    monkeypatch.setattr(announce, "signed_out", told.append)
+    monkeypatch.setattr(announce, "close_sockets", told.append)
     here, there = confirmed_browser(alice), logged_in(alice)
     here.post(PAGE, {"end": Session.objects.get(session_key=there.session.session_key).handle})
     here.post(PAGE, {"end": "others"})

@@ -69,14 +69,14 @@ def test_the_simulation_finds_time_lost_in_an_outage(monkeypatch: pytest.MonkeyP
 
 
 def test_the_simulation_finds_time_lost_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = pausing._run_on
+    honest = pausing._restart_clocks
 
     def run_on_late(table: Table, paused_at: datetime, now: datetime) -> None:
         if table.game.time_left is not None:
             table.game.time_left -= timedelta(minutes=1)
         honest(table, paused_at, now)
 
-    monkeypatch.setattr(pausing, "_run_on", run_on_late)
+    monkeypatch.setattr(pausing, "_restart_clocks", run_on_late)
     monkeypatch.setattr(interruptions, "ASKS", 0.5)
     monkeypatch.setattr(interruptions, "AGREES", 1.0)
     assert any(fault.endswith("lost time in a pause") for fault in days_pass(6, 4).faults)

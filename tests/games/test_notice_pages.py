@@ -107,7 +107,7 @@ def test_unneeded_notices_are_shown_on_request(table: Table, alice: User, as_ali
     player_notices.deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
 
-    assert "1 more was not sent, because you had the game open" in text_of(as_alice.get("/notices/"))
+    assert "1 more was not needed, for example because you had the game open" in text_of(as_alice.get("/notices/"))
     assert "You were looking at the game." in text_of(as_alice.get("/notices/?all=1"))
 
 

@@ -153,7 +153,7 @@ def test_a_public_table_stays_open_to_a_removed_person(dealt: Table, mo: User, b
 def test_open_sockets_of_people_who_lost_access_are_closed(
     private: Table, mo: User, alice: User, bob: User, announced: bool, bot: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If no message says so, for example while Redis is away, polling finds them."""
+    """If no message says so, for example while Redis is down, polling finds them."""
     code = private.game.code
     removed, visitor, player = logged_in(bob), Client(), logged_in(alice)
     for browser in (removed, visitor):

@@ -250,7 +250,7 @@ def test_the_suspended_page_is_for_suspended_people_only(client: Client, as_bob:
 
 def test_the_suspended_page_has_no_links_that_redirect_back(shut_out: Client, alice: User) -> None:
     page = shut_out.get("/suspended/")
-    assert "independent: not affiliated" in text_of(page)
+    assert "independent: it is not affiliated" in text_of(page)
     assert re.findall(r'<a [^>]*href="(?!#)', page.content.decode()) == []
     assert "Until then you can only use this page." in text_of(page)
     User.objects.filter(pk=alice.pk).update(suspended_until=FOR_GOOD)

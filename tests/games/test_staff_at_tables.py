@@ -71,7 +71,7 @@ def test_a_moderator_cannot_void_a_game_or_give_a_seat_away(dealt: Table, mo: Us
     refused("forbidden", tables.move_seat, **act(dealt, mo, seat=1, username="dora"))
 
 
-def test_every_act_at_a_table_has_its_page_and_its_test() -> None:
+def test_every_act_at_a_table_is_tested() -> None:
     assert set(TABLE_ACTS) == set(AT_TABLES)
 
 

@@ -1,4 +1,4 @@
-"""Test the front server: it is ready when it answers, sleeps when nothing happens, and stops at once."""
+"""Test the front server: it answers before it reports ready, sleeps when nothing happens, and stops at once."""
 
 from __future__ import annotations
 

@@ -319,7 +319,7 @@ def test_an_unavailable_database_gives_a_503_in_the_api(
         with capture_logs() as lines:
             answer = as_alice.get("/api/v1/games")
     connections["default"].close()
-    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["the database is away"]
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["the database is unavailable"]
     assert "nobody's business" not in str(lines)
 
     assert (answer.status_code, answer["Retry-After"], answer.json()["error"]) == (503, "2", "unavailable")

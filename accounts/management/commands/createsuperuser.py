@@ -47,7 +47,7 @@ class Command(createsuperuser.Command):
         """Return what is wrong with a username, or None. Django calls it for typed names and for given ones."""
         self.username = username
         if username != username.lower():
-            return f"Error: Usernames are in small letters: {username.lower()}"
+            return f"Error: Usernames are in lowercase: {username.lower()}"
         refusal: str | None = super()._validate_username(username, verbose_field_name, database)  # type: ignore[misc]
         if refusal is None and (reason := _refusal_of_username(username)):
             refusal = f"Error: {reason}"
