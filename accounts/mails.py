@@ -33,6 +33,8 @@ from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from accounts.models import AccountMail, Delivery, User
 
+MOST_WAITING: Final = 20
+"""How many notices of one kind may wait for one person and mailbox."""
 MOST_LISTED: Final = 10
 """How many accounts one confirmation mail lists at most. An address can get three such mails an hour."""
 ALSO_LISTED: Final = "also_listed"
@@ -150,6 +152,9 @@ def queue(
     `confirmed` says whether the address is, or was until now, a confirmed one of this user; None asks the database. If
     it is not, nothing is queued of a kind that goes only to confirmed addresses.
 
+    Nothing is queued either while the same notice still waits, or `MOST_WAITING` of its kind do. Otherwise somebody
+    could make more of them than the site can send.
+
     :raises KeyError: the kind is not in `KINDS`, or a fact is missing.
     :raises TooManyTries: the kind is limited, and this user has asked for too many.
     """
@@ -173,7 +178,18 @@ def queue(
         if row_kind.limited and user is not None:
             lock_person(user.pk)
             check_requests(kind=kind, address=address, user=user, now=now)
+        if not row_kind.limited and _waits(row):
+            return
         AccountMail.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def _waits(row: AccountMail) -> bool:
+    """Return True if this notice waits to be sent already, or many of its kind to this person's mailbox do."""
+    waiting = AccountMail.objects.filter(
+        state=AccountMail.State.WAITING, mailbox=row.mailbox, kind=row.kind, user=row.user
+    )
+    same = waiting.filter(address=row.address, facts=row.facts)
+    return same.exists() or waiting.count() >= MOST_WAITING
 
 
 def _counted_as(kind: str, address: str) -> str:

@@ -8,8 +8,10 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
 from django.core import mail
 from django.test import Client
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from accounts import mails
 from accounts.models import AccountMail, ApiToken, User
 from tests.accounts.test_stolen_session import NEW, change, reset, reset_link
 from tests.conftest import logged_in
@@ -102,6 +104,25 @@ def test_creating_an_api_token_is_notified(alice: User) -> None:
     confirmed_browser(alice).post("/accounts/me/tokens/", {"name": "see https://evil.example"})
     assert receivers_by_subject() == {"An API token was created": BOTH}
     assert "evil" not in text()
+
+
+def test_a_notice_that_still_waits_is_not_queued_again(alice: User) -> None:
+    browser = confirmed_browser(alice)
+    for _ in range(4):
+        browser.post("/accounts/me/tokens/", {"name": "mine"})
+    assert ApiToken.objects.count() == 4
+    assert sorted(AccountMail.objects.values_list("address", flat=True)) == BOTH
+    assert receivers_by_subject() == {"An API token was created": BOTH}
+    browser.post("/accounts/me/tokens/", {"name": "mine"})
+    assert receivers_by_subject() == {"An API token was created": sorted(BOTH * 2)}
+
+
+def test_only_some_notices_of_a_kind_wait_for_a_mailbox(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mails, "MOST_WAITING", 3)
+    for number in range(5):
+        facts = {"added_email": f"new{number}@example.org"}
+        mails.notify(kind=mails.ADDED, user=alice, facts=facts, now=timezone.now())
+    assert AccountMail.objects.filter(address=BOTH[0]).count() == 3
 
 
 def test_no_token_is_created_without_its_mails(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
