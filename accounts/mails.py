@@ -48,7 +48,8 @@ Reason = Literal["merged", "enough", "late", "nothing"]
 """Why a mail was not sent, or waits longer.
 
 `merged`: another waiting mail says the same. `enough`: its mailbox has reached the limit for the hour. `late`: it is
-older than `LATEST`. `nothing`: no account is concerned any more.
+older than `LATEST`. `nothing`: it has nothing to say any more, for example because no account has or claims the
+address.
 """
 
 
@@ -233,7 +234,7 @@ def check_requests(*, kind: str, address: str, user: User, now: datetime) -> Non
 
 
 def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
-    """Return the mail for this row, or None if no account is concerned any more."""
+    """Return the mail for this row, or None if there is nothing to say (`nothing`)."""
     content = _content(row)
     if content is None:
         return None
@@ -249,7 +250,7 @@ def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
 
 
 def has_content(row: AccountMail) -> bool:
-    """Return False if no account is concerned by this mail that was asked for."""
+    """Return False if no account has or claims the address of this requested mail any more."""
     if row.kind == CONFIRM:
         return bool(queries.claims_of(row.address, [row.user_id]))
     return bool(queries.accounts_of(row.address))
@@ -304,7 +305,7 @@ def forget_old(*, now: datetime, batch: int = 5000) -> int:
 
 
 def _content(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
-    """Return the template, the subject and the context of this mail, or None if no account is concerned any more."""
+    """Return the template, the subject and the context of this mail, or None if there is nothing to say (`nothing`)."""
     kind = KINDS[row.kind]
     if row.kind == CONFIRM:
         return _confirmation(row, kind)

@@ -1,4 +1,4 @@
-"""How long `script/run` takes to start a second time, and what it costs while nobody plays.
+"""Measure how long `script/run` takes to start a second time, and what it costs while nobody plays.
 
     .venv/bin/python -m bench.start [--against /path/to/other/checkout] [--starts 5] [--idle 30]
 
@@ -69,7 +69,7 @@ def main() -> None:
 
 def measure_starts(checkouts: list[Path], starts: int, *, writes: bool) -> None:
     for checkout in checkouts:
-        forget_bytecode(checkout)
+        delete_bytecode(checkout)
         with site(checkout, writes=writes):
             pass
     taken: dict[Path, list[Start]] = {checkout: [] for checkout in checkouts}
@@ -99,7 +99,7 @@ def measure_idle(checkout: Path, seconds: int) -> None:
 
 @contextmanager
 def site(checkout: Path, *, writes: bool) -> Iterator[tuple[int, Start]]:
-    """Run `script/run` of this checkout for the length of a block; give its process and what its start took."""
+    """Run `script/run` of this checkout inside a `with` block; yield its process id and what its start took."""
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
     environment |= {"PORT": str(port), "LOG_LEVEL": "WARNING"} | ({} if writes else {NO_BYTECODE: "1"})
@@ -165,7 +165,7 @@ def descendants(root: int) -> Iterator[int]:
                 yield from descendants(pid)
 
 
-def forget_bytecode(checkout: Path) -> None:
+def delete_bytecode(checkout: Path) -> None:
     for source in SOURCES:
         for folder in (checkout / source).rglob("__pycache__"):
             shutil.rmtree(folder)

@@ -15,7 +15,7 @@ from typing import Any, Final
 REQUIREMENTS: Final = Path(__file__).parent.parent / "requirements"
 LOCKS: Final = (REQUIREMENTS / "run.lock", REQUIREMENTS / "postgresql.lock")
 CLEAN: Final = 0
-FAULTY: Final = 1
+VULNERABLE: Final = 1
 SKIPPED: Final = 75
 LONGEST: Final = 60
 """The time limit in seconds."""
@@ -23,18 +23,19 @@ LONGEST: Final = 60
 
 def verdict(packages: list[dict[str, Any]]) -> tuple[int, list[str]]:
     """Return the exit status and the lines to print, from the `dependencies` of pip-audit's report."""
-    faults = [
-        f"{package['name']} {package['version']}: {fault['id']}, mended in {', '.join(fault['fix_versions']) or 'none'}"
+    found = [
+        f"{package['name']} {package['version']}: {vulnerability['id']}, "
+        f"fixed in {', '.join(vulnerability['fix_versions']) or 'none'}"
         for package in packages
-        for fault in package.get("vulns", ())
+        for vulnerability in package.get("vulns", ())
     ]
     unknown = [package for package in packages if "skip_reason" in package]
     asked = len(packages) - len(unknown)
-    lines = [f"{asked} of {len(packages)} packages were looked up.", *faults]
+    lines = [f"{asked} of {len(packages)} packages were looked up.", *found]
     if unknown:
         lines.append(f"First of the others: {unknown[0]['skip_reason']}.")
-    if faults:
-        return FAULTY, lines
+    if found:
+        return VULNERABLE, lines
     return (SKIPPED if unknown or not packages else CLEAN), lines
 
 
@@ -52,7 +53,7 @@ def report() -> list[dict[str, Any]]:
     try:
         packages: list[dict[str, Any]] = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError) as nothing:
-        said = done.stderr.strip().splitlines() or ["it said nothing"]
+        said = done.stderr.strip().splitlines() or ["no output"]
         raise OSError(said[-1]) from nothing
     return packages
 

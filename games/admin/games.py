@@ -23,14 +23,14 @@ from games.queries import GameView, Table, conduct
 from games.render import words
 from games.rules.cards import card_name, color_name
 from games.staff import tables
-from games.staff.acts import LOOK, STAFF, TABLE_ACTS, StaffAct
+from games.staff.acts import LOOK, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
 from games.staff.log import notes_of
 from games.staff.queue import with_problem
 
 LOG_LINES: Final = 200
 PAUSED_BY: Final[Mapping[str, str]] = {
-    STAFF: "by staff",
+    Game.PAUSED_BY_STAFF: "by staff",
     Game.PAUSED_BY_CONSENT: "by the players",
     Game.PAUSED_BY_RESTORE: "since a backup was restored",
 }

@@ -1,4 +1,4 @@
-"""Play-outs: plays a world on with a fast, simple player in every seat, and estimates who will win.
+"""Play a world on with a fast, simple player in every seat, and estimate who will win.
 
 The numbers were tuned on games among bots: those of the simple player by what wins, those of ``win_chance`` by a
 conditional logit fit of positions to winners.
@@ -26,7 +26,7 @@ _SHEDS: Final = _with_effect("shed_color")
 _NEXT_OWES_AFTER_REVERSE: Final = _with_effect("next_owes_after_reverse")
 _PASSES: Final = _with_effect("pass_hands")
 _ROULETTES: Final = _with_effect("roulette")
-_ROULETTE_CARDS: Final = 5
+_ROULETTE_CARDS: Final = 5  # about how many cards a roulette turns over
 
 _PRIORITY_BY_KIND: Final = {
     "discard_all": 3.0,
@@ -55,14 +55,14 @@ _WIN: Final = 20.0
 _STACK: Final = 3.0
 _KNOCK_OUT: Final = 4.0
 _STOP_THE_LAST_CARDS: Final = 2.4
-_SUIT: Final = 0.3
+_SAME_COLOR: Final = 0.3
 _SHED: Final = 1.0
 _SWAP: Final = 0.5
 _SELF_HARM: Final = -8.0
 
 
 class _MoveValues:
-    """Values the moves of the simple player. What the moves share is worked out once."""
+    """Rates the moves of the simple player. What all moves of a position share is computed once."""
 
     __slots__ = ("favorite", "hand", "held", "limit", "next_count", "position", "total", "two_left", "zero_seven")
 
@@ -87,9 +87,9 @@ class _MoveValues:
         if move.color is not None and move.color != self.favorite:
             return _LOSE
         value = _PLAY_PRIORITY[card] + (_WIN if len(self.hand) == 1 else 0.0)
-        suit = _COLOR_OF[card]
-        if suit:
-            value += (_SHED if card in _SHEDS else _SUIT) * self.held[suit]
+        color = _COLOR_OF[card]
+        if color:
+            value += (_SHED if card in _SHEDS else _SAME_COLOR) * self.held[color]
         if _VALUE_OF[card]:
             return value + self._attack(card)
         if move.target is not None:

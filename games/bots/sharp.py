@@ -1,6 +1,7 @@
 """The bot that looks ahead by Monte Carlo search.
 
-It deals the hidden cards at random and plays each of these worlds on for some moves.
+It deals the hidden cards at random several times. Each deal is a world (a determinization), which it plays on for some
+moves.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
 
 
 def read_table(by: Key, value: int | str) -> tuple[Game, Loaded | None] | None:
-    """Return a game and, once it is dealt, its hands, as of one moment; None if there is no such game.
+    """Return a game and, once it is dealt, its hands, from one snapshot; None if there is no such game.
 
     Runs one query and locks nothing.
     """
@@ -219,7 +219,7 @@ def read_tables(
     """Return the games that a query lists, in its order, with their seats and, once they are dealt, their hands.
 
     `listed` is the SQL of a query with `parameters` that selects the number of each game once. One statement reads the
-    list and the tables, so all are as of one moment. With `fixed` the query is one of a few, whose plans PostgreSQL
+    list and the tables, so all are from one snapshot. With `fixed` the query is one of a few, whose plans PostgreSQL
     keeps. Queries of the ORM are not, and some of them cannot bind on the server.
     """
     asked_at = datetime.now(UTC)

@@ -62,6 +62,8 @@ class Game(models.Model):
 
     PAUSED_BY_CONSENT: Final = "consent"
     """The pause reason of a pause that all players agreed to. All other reasons come from staff or a restore."""
+    PAUSED_BY_STAFF: Final = "staff"
+    """The pause reason of a pause by staff."""
     PAUSED_BY_RESTORE: Final = "restored"
     """The pause reason that `manage.py freeze` sets and `manage.py release` removes."""
     LONGEST_PAUSE: Final = timedelta(days=30)

@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 CLAIM_LOCK: Final = 0x6D61696C
 """The id of the advisory lock under which one sender at a time claims these mails.
 
-Two senders at once would count the mails to a mailbox without each other's.
+Otherwise neither of two senders would count the mails that the other is about to send to the same mailbox.
 """
 COUNTED_STATES: Final = (
     AccountMail.State.SENDING,
@@ -37,10 +37,8 @@ COUNTED_STATES: Final = (
     AccountMail.State.FAILED,
 )
 """The states that count for the limit of a mailbox. A mail that failed may still have arrived."""
-
-
-OLDEST: Final = 1000
-"""One claim considers the mailboxes of this many due mails, the oldest, so that its cost is bounded."""
+MAILS_CONSIDERED: Final = 1000
+"""How many due mails, the oldest, one claim looks at to find mailboxes, so that its cost is bounded."""
 LIMITED: Final = tuple(name for name, kind in mails.KINDS.items() if kind.limited)
 
 Bucket = tuple[str, str]
@@ -143,7 +141,7 @@ def _in_turn(now: datetime, most: int) -> list[int]:
     gone_out = [state.value for state in COUNTED_STATES]
     with connection.cursor() as cursor:
         cursor.execute(
-            _IN_TURN, {"now": now, "most": most, "oldest": OLDEST, "gone_out": gone_out, "reset": mails.RESET}
+            _IN_TURN, {"now": now, "most": most, "oldest": MAILS_CONSIDERED, "gone_out": gone_out, "reset": mails.RESET}
         )
         return [pk for (pk,) in cursor.fetchall()]
 
@@ -194,7 +192,7 @@ def _judge(row: AccountMail, sent: _Sent, now: datetime) -> Verdict:
 
 
 def _is_pointless(row: AccountMail) -> bool:
-    """Return True if no account is concerned by this mail any more."""
+    """Return True if this requested mail has nothing to say any more."""
     return _reader(row) is None if row.kind == mails.WORKS else not mails.has_content(row)
 
 

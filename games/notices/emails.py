@@ -53,7 +53,7 @@ class EmailItem:
 
 
 class Mail(EmailMultiAlternatives):
-    """A mail with long header lines, because some mail programs do not understand a folded `List-Unsubscribe`."""
+    """A mail whose header lines are not folded: some mail programs do not understand a folded `List-Unsubscribe`."""
 
     def message(self, **options: Any) -> Any:
         message = super().message(**options)
@@ -65,11 +65,11 @@ def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, no
     """Return a mail about the reader's turn in these games.
 
     :param views: the games, the most urgent first.
-    :param number: becomes part of the Message-ID.
+    :param number: see `_message`.
     """
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         first, count = views[0], len(views)
-        title = sentence(first, now)
+        title = headline_without_card(first, now)
         if count > 1:
             by = f", the first by {words.due(first.deadline, now)}" if first.deadline else ""
             title = f"Your turn in {count} games{by}."
@@ -83,7 +83,7 @@ def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, no
 
 
 def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[EmailItem], *, now: datetime, number: int) -> Mail:
-    """Return a mail about events of one kind. `number` becomes part of the Message-ID."""
+    """Return a mail about events of one kind. `number`: see `_message`."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         title = news[0].text if len(news) == 1 else f"{kind.title}: {len(news)} {kind.several}."
         told = [_news(reader, item, now) | {"open": _link_text(kind, item)} for item in news]
@@ -108,13 +108,13 @@ def digest_mail(
 
 
 def works_mail(reader: Reader, *, now: datetime, number: int) -> Mail:
-    """Return a mail that asks whether a bounced address works again. `number` becomes part of the Message-ID."""
+    """Return a mail that asks whether a bounced address works again. `number`: see `_message`."""
     link = mail_links.link_url(mail_links.WORKS, user_id=reader.user_id, target=reader.address, key=reader.key)
     context = {"title": "Does this address work again?", "link": link, "address": reader.address}
     return _message("works", context, reader, now=now, number=number)
 
 
-def sentence(view: GameView, now: datetime) -> str:
+def headline_without_card(view: GameView, now: datetime) -> str:
     """Return the heading of the game page, without naming the card that the reader has drawn."""
     seen = view.view
     return words.headline(view if seen is None else replace(view, view=replace(seen, drawn=None)), now)
@@ -134,7 +134,7 @@ def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
     """Return the context of `emails/_game.html` for one game."""
     others = [seat.name for seat in view.seats if seat.seat != view.you]
     return {
-        "sentence": one_line(sentence(view, now)),
+        "sentence": one_line(headline_without_card(view, now)),
         "table": one_line(words.table_name(view)),
         "others": one_line(words.listed(others)),
         "length": words.length(view),

@@ -77,8 +77,8 @@ class Table:
 
     @property
     def attended(self) -> bool:
-        """True if at least one person still plays: has a seat, has not left, and no bot plays for them."""
-        return any(seat.user_id is not None and not seat.bot and not seat.left for seat in self.seats)
+        """Return True if a person still plays at this table (see `pause_voters`)."""
+        return bool(pause_voters(self))
 
     @property
     def names(self) -> list[str]:
@@ -100,8 +100,8 @@ class Viewer(Generic[Person_co]):
 
 
 @lru_cache(maxsize=256)
-def _options(preset: str, kept: str) -> rules.Options:
-    return rules.options_from_stored(preset, json.loads(kept))
+def _options(preset: str, stored: str) -> rules.Options:
+    return rules.options_from_stored(preset, json.loads(stored))
 
 
 def options_of(game: Game) -> rules.Options:
@@ -128,7 +128,7 @@ def load(game: Game, *, token: str | None = None) -> Table:
 
 
 def find(game_id: int) -> Table | None:
-    """Return the table of a game as of one moment, or None. Runs one query, and a second one before the first deal."""
+    """Return the table of a game from one snapshot, or None. Runs one query, and a second one before the first deal."""
     found = read_table("pk", game_id)
     return None if found is None else table_of(*found)
 
@@ -168,8 +168,8 @@ def may_see(table: Table, viewer: Viewer[User | None]) -> bool:
 def visible_to(user: User, tables: Iterable[Table]) -> list[Table]:
     """Return the tables that a person may see without a link, in order. Runs at most one query."""
     tables = list(tables)
-    closed = [table.game.pk for table in tables if not _may_see_without_invitation(table, user)]
-    invited = _invited(user, closed) if closed else set()
+    hidden = [table.game.pk for table in tables if not _may_see_without_invitation(table, user)]
+    invited = _invited(user, hidden) if hidden else set()
     return [table for table in tables if table.game.pk in invited or _may_see_without_invitation(table, user)]
 
 
@@ -184,7 +184,7 @@ def _invited(user: User, games: Collection[int]) -> set[int]:
 
 
 def load_for(code: str, viewer: Viewer[User | None]) -> Table:
-    """Return the table with this code as of one moment.
+    """Return the table with this code from one snapshot.
 
     :raises Denied: `not_found` if there is none, or the viewer may not see it.
     """
@@ -195,7 +195,7 @@ def load_for(code: str, viewer: Viewer[User | None]) -> Table:
 
 
 def load_by_invite(key: str) -> Table:
-    """Return the table of an invitation link as of one moment.
+    """Return the table of an invitation link from one snapshot.
 
     :raises Denied: `not_found` if there is none.
     """
@@ -245,7 +245,7 @@ def match_of(table: Table) -> rules.Match:
 
 
 def with_tables(games: QuerySet[Game]) -> list[Table]:
-    """Return the tables of a list of games, in its order and as of one moment. Runs one query."""
+    """Return the tables of a list of games, in its order and from one snapshot. Runs one query."""
     try:
         listed, parameters = games.values("pk").query.sql_with_params()
     except EmptyResultSet:  # the ORM knows that the list is empty
@@ -254,7 +254,7 @@ def with_tables(games: QuerySet[Game]) -> list[Table]:
 
 
 def pause_voters(table: Table) -> list[int]:
-    """Return the seats whose people must agree to a pause: those that have not left and that no bot plays for."""
+    """Return the seats whose people must agree to a pause: those who have not left and for whom no bot plays."""
     return [seat.index for seat in table.seats if seat.user_id is not None and not (seat.bot or seat.left)]
 
 

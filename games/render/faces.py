@@ -75,7 +75,7 @@ def _text(text: str, *, y: float = 96) -> str:
 
 
 SWAPS: Final = {"0": "PASS HANDS", "7": "SWAP HANDS"}
-"""What numbers say at tables where they move hands. The style sheet shows it inside an element of class `swaps`."""
+"""The captions of the numbers that move hands. The style sheet shows them only inside an element of class `swaps`."""
 
 
 def _number(text: str) -> Glyph:
@@ -156,4 +156,4 @@ BACK = (
     '<rect class="ground" x="1" y="1" width="98" height="138" rx="12"/>'
     '<rect class="frame" x="10" y="10" width="80" height="120" rx="6"/>' + BLOCK_OF_FOUR + "</svg>"
 )
-MARK = '<svg class="logo" viewBox="14 36 72 76" aria-hidden="true" focusable="false">' + BLOCK_OF_FOUR + "</svg>"
+LOGO = '<svg class="logo" viewBox="14 36 72 76" aria-hidden="true" focusable="false">' + BLOCK_OF_FOUR + "</svg>"

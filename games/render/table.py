@@ -22,7 +22,7 @@ class HandCard(NamedTuple):
 
 
 class Sort(NamedTuple):
-    """A link that sorts the hand. `on`: the hand is sorted so. `key` is its keyboard shortcut, or empty."""
+    """A link that sorts the hand. `on`: the hand is in this order. `key` is its keyboard shortcut, or empty."""
 
     id: str
     label: str
@@ -76,7 +76,8 @@ class Player(NamedTuple):
     """A row of the list of players.
 
     `now`: it is their turn. `cards` is the size of their hand, `limit` the mercy limit (0 for none), `low` and `high`
-    the thresholds of the meter. `hot`: they are close to the limit.
+    the thresholds of the meter. `hot`: they are close to the limit. `tags` are labels. `state` is the score and how
+    close they are to the limit, as text.
     """
 
     seat: int
@@ -254,7 +255,7 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
 
 
 def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[ShownHand]:
-    """Return the hands at the end of a round, a hand for each seat of `view`."""
+    """Return the hands at the end of a round, one for each seat of `view`."""
     return [
         ShownHand(
             name=seat.name,

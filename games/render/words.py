@@ -159,7 +159,7 @@ def _your_task(view: GameView, seen: rules.View) -> str:
         return f"you owe {cards(seen.pending.total)}"
     kinds = {move.kind for move in view.legal}
     if "play" not in kinds:
-        return "no playable card, so draw"
+        return "draw (no playable card)"
     return "play a card or draw" if "draw" in kinds else "play a card"
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 Role = Literal["moderator", "admin", "superuser"]
 SUPERUSER: Final = "superuser"
-STAFF: Final = "staff"
-"""The reason of a pause by staff, as stored in `Game.paused_reasons`."""
 PLAYING: Final = frozenset({Game.Status.PLAYING})
 OPEN: Final = frozenset({Game.Status.OPEN})
 
@@ -48,8 +46,8 @@ class StaffAct(Generic[Subject]):
     title: The name on buttons and pages, in the audit log and, after "Can", of the permission.
     role: The lowest role that may do it.
     consequences: The sentences under "What will happen" on the act's page.
-    done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because Django
-        capitalizes the first letter of a message.
+    done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because the
+        admin's base template capitalizes the first letter of a message, and a name may start with a small one.
     form: The form of the act. Every form asks for a reason.
     statuses: For acts at a table, the statuses of games where it is possible.
     offered: Return True if a page offers it to this staff member now.
@@ -78,12 +76,12 @@ class StaffAct(Generic[Subject]):
 
     @property
     def phrase(self) -> str:
-        """The title inside a sentence."""
+        """Return the title with a small first letter, for use inside a sentence."""
         return self.title[0].lower() + self.title[1:]
 
     @property
     def permission(self) -> str:
-        """The permission, as `User.has_perm` takes it."""
+        """Return the permission's name in the form that `User.has_perm` takes."""
         return f"games.do_{self.name}"
 
 
@@ -137,11 +135,11 @@ def _moved(done: DoneAct) -> str:
 
 
 def _is_not_paused_by_staff(table: Table, by: User, now: datetime) -> bool:
-    return STAFF not in table.game.paused_reasons
+    return Game.PAUSED_BY_STAFF not in table.game.paused_reasons
 
 
 def _is_paused(table: Table, by: User, now: datetime) -> bool:
-    return bool({STAFF, Game.PAUSED_BY_CONSENT} & {*table.game.paused_reasons})
+    return bool({Game.PAUSED_BY_STAFF, Game.PAUSED_BY_CONSENT} & {*table.game.paused_reasons})
 
 
 def _has_a_clock(table: Table, by: User, now: datetime) -> bool:

@@ -22,7 +22,7 @@ from games.notices import staff_notices
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied, over
 from games.staff import acts
-from games.staff.acts import STAFF, StaffAct
+from games.staff.acts import StaffAct
 from games.staff.audit import check, check_outside, record
 
 
@@ -52,7 +52,7 @@ def pause(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also if staff have paused it already.
     """
     with _table(acts.PAUSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        if not pausing.pause(table, reason=STAFF, now=now):
+        if not pausing.pause(table, reason=Game.PAUSED_BY_STAFF, now=now):
             raise Denied("forbidden", "Staff have already paused this game.", version=table.game.version)
         return record(acts.PAUSE, by=by, reason=why, now=now, table=table)
 
@@ -63,7 +63,8 @@ def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also if there is neither.
     """
     with _table(acts.RESUME, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        ended = next((one for one in (STAFF, Game.PAUSED_BY_CONSENT) if pausing.resume(table, reason=one, now=now)), "")
+        reasons = (Game.PAUSED_BY_STAFF, Game.PAUSED_BY_CONSENT)
+        ended = next((one for one in reasons if pausing.resume(table, reason=one, now=now)), "")
         if not ended:
             raise Denied(
                 "forbidden", "Neither staff nor the players have paused this game.", version=table.game.version

@@ -39,7 +39,7 @@ def card_back() -> SafeString:
 @register.simple_tag
 def logo() -> SafeString:
     """``{% logo %}``: the logo of the site as inline SVG."""
-    return mark_safe(faces.MARK)  # noqa: S308 (constant markup)
+    return mark_safe(faces.LOGO)  # noqa: S308 (constant markup)
 
 
 @register.simple_tag

@@ -41,7 +41,7 @@ def remember_link(request: HttpRequest, key: str) -> None:
 
 
 def table_for(request: HttpRequest, code: str) -> Table:
-    """Return the table with this code, as of one moment.
+    """Return the table with this code, from one snapshot.
 
     :raises Http404: there is none, or the viewer may not see it.
     :raises PermissionDenied: the viewer may not see it because staff removed them.

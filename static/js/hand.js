@@ -7,7 +7,8 @@ const cards = () => [...(hand()?.querySelectorAll(".card") ?? [])];
 const asList = () => recall("hand", "buttons") === "list";
 let slot = 0; // index of the card that the keyboard is on
 
-function point(to, { focus = false } = {}) {
+// Makes one card the roving tab stop, or in the list the active descendant.
+function moveTo(to, { focus = false } = {}) {
   const all = cards();
   if (!all.length) return;
   slot = Math.max(0, Math.min(to, all.length - 1));
@@ -47,15 +48,15 @@ function enhance() {
       card.removeAttribute("aria-selected");
     }
   }
-  point(slot);
+  moveTo(slot);
 }
 
 // Focus the first of these: a chooser or the drawn card, the same slot of the hand, the draw button, the headline.
 function focusAfterMove(fromHand) {
   const asked = document.querySelector("#main [data-focus]");
   if (asked && !asked.classList.contains("card")) return asked.focus();
-  if (asked) return point(cards().indexOf(asked), { focus: true });
-  if (fromHand && cards().length) return point(slot, { focus: true });
+  if (asked) return moveTo(cards().indexOf(asked), { focus: true });
+  if (fromHand && cards().length) return moveTo(slot, { focus: true });
   (document.getElementById("draw") ?? document.getElementById("headline"))?.focus();
 }
 
@@ -68,7 +69,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "End") to = last;
   if (to !== null) {
     event.preventDefault();
-    point(to, { focus: true });
+    moveTo(to, { focus: true });
   } else if (event.key === "Enter" && event.target === hand()) {
     event.preventDefault();
     cards()[slot]?.click();
@@ -77,12 +78,12 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("focusin", (event) => {
   const at = cards().indexOf(event.target);
-  if (at >= 0) point(at);
+  if (at >= 0) moveTo(at);
 });
 
 document.addEventListener("click", (event) => {
   const card = event.target.closest(".card");
-  if (card && hand()?.contains(card)) point(cards().indexOf(card));
+  if (card && hand()?.contains(card)) moveTo(cards().indexOf(card));
   if (event.target.closest("#hand-list")) {
     remember("hand", asList() ? "buttons" : "list");
     enhance();

@@ -1,5 +1,5 @@
 // Puts the browser's time zone first in a list of zones: <select data-zone="offer">. With "choose" it is also selected
-// while the value is UTC. Options name older names of their zone in data-also.
+// while the value is UTC. An option's data-also lists older names of its zone.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const isOwn = (option) => option.value === zone || (option.dataset.also ?? "").split(" ").includes(zone);
 

@@ -39,12 +39,12 @@ class Terminal(io.StringIO):
 
 
 def answer_prompts(
-    monkeypatch: pytest.MonkeyPatch, *lines: str, think: Callable[[str], str] = lambda prompt: PASSWORD
+    monkeypatch: pytest.MonkeyPatch, *lines: str, type_password: Callable[[str], str] = lambda prompt: PASSWORD
 ) -> str:
     """Type these lines and the password, and return the errors of the command."""
     answers: Iterator[str] = iter(lines)
     monkeypatch.setattr("builtins.input", lambda message: next(answers))
-    monkeypatch.setattr(of_django.getpass, "getpass", lambda prompt="": think(prompt))
+    monkeypatch.setattr(of_django.getpass, "getpass", lambda prompt="": type_password(prompt))
     output = io.StringIO()
     call_command("createsuperuser", stdin=Terminal(), stdout=io.StringIO(), stderr=output)
     assert next(answers, None) is None
@@ -69,13 +69,13 @@ def test_typing_has_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 60000")
     allowed = []
 
-    def think(prompt: str = "") -> str:
+    def type_password(prompt: str = "") -> str:
         with connection.cursor() as cursor:
             cursor.execute("SHOW idle_in_transaction_session_timeout")
             allowed.extend(cursor.fetchone())
         return PASSWORD
 
-    answer_prompts(monkeypatch, "rita", "rita@example.org", think=think)
+    answer_prompts(monkeypatch, "rita", "rita@example.org", type_password=type_password)
     assert allowed == ["0", "0"]
 
 

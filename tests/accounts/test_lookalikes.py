@@ -1,4 +1,4 @@
-"""What names look like: skeletons, invisible characters, marks, scripts."""
+"""Test what names look like: skeletons, invisible characters, marks, scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAMPLES = "aIl1i0Oo\u0430\u0410\u03bd\u039d\u0131\u0130\u00dfmrn\u0301\u0323\u05
 texts = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from(SAMPLES)), max_size=12)
 
 
-def looks(*names: str) -> bool:
+def look_alike(*names: str) -> bool:
     """Return True if all these names share a skeleton."""
     return bool(frozenset.intersection(*map(name_skeletons, names)))
 
@@ -64,7 +64,7 @@ def test_a_skeleton_is_its_own_skeleton(text: str) -> None:
 @given(texts, st.sampled_from(sorted(set("\u034f\u115f\u1160\u17b4\u17b5\u180b\u200b\u3164\ufe0f\uffa0\U000e0100"))))
 def test_invisible_characters_do_not_change_the_skeleton(text: str, invisible: str) -> None:
     assert skeleton(text + invisible) == skeleton(text)
-    assert looks(text, text + invisible)
+    assert look_alike(text, text + invisible)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_invisible_characters_do_not_change_the_skeleton(text: str, invisible: s
     ],
 )  # fmt: skip
 def test_a_disguised_name_has_the_skeleton_of_the_name(other: str) -> None:
-    assert looks("alice", other)
+    assert look_alike("alice", other)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_disguised_name_has_the_skeleton_of_the_name(other: str) -> None:
     ],
 )
 def test_case_and_punctuation_do_not_distinguish_names(one: str, other: str) -> None:
-    assert looks(one, other)
+    assert look_alike(one, other)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_case_and_punctuation_do_not_distinguish_names(one: str, other: str) -> 
     ],
 )  # fmt: skip
 def test_different_names_have_different_skeletons(one: str, other: str) -> None:
-    assert not looks(one, other)
+    assert not look_alike(one, other)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_all_format_characters_known_to_python_are_detected() -> None:
         char for char in formats if "ARABIC" in unicodedata.name(char, "") or "KAITHI" in unicodedata.name(char, "")
     }
     others = {f"{ord(char):04X}" for char in formats - prepended}
-    # These show: signs before numbers, interlinear notes, and how hieroglyphs are joined. None may be in a name.
+    # These are visible: signs before numbers, interlinear notes, and how hieroglyphs are joined. None may be in a name.
     assert others <= {"070F", "08E2", "FFF9", "FFFA", "FFFB", *(f"{n:X}" for n in range(0x13430, 0x13440))}
 
 

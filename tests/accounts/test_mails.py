@@ -502,7 +502,7 @@ def test_all_mails_that_waited_too_long_are_dropped_at_once(limits: None, bob: U
 def test_a_mailbox_with_many_requests_delays_neither_its_owner_nor_others(
     limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User, seen: int
 ) -> None:
-    monkeypatch.setattr("games.notices.account_mails.OLDEST", seen)
+    monkeypatch.setattr("games.notices.account_mails.MAILS_CONSIDERED", seen)
     monkeypatch.setattr("games.notices.outbox.BATCH", 10)
     now = ask_for_spellings(bob, "dora@example.org", 30)
     dora = claim("dora", "dora@example.org")

@@ -1,4 +1,4 @@
-"""Which names are allowed: real ones in any script, but no invisible, misleading or reserved ones."""
+"""Test which names are allowed: real ones in any script, but no invisible, misleading or reserved ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from accounts.names import (
     validate_display_name,
 )
 
-WELCOME = (
+ACCEPTED = (
     "\u0411\u043e\u0431", "J\u00fcrgen", "\u5c71\u7530 Taro", "Zo\u00eb O\u2019Neil", "\u0645\u062d\u0645\u062f",
     "Nguy\u1ec5n",
     "\u05e9\u05c1\u05b8\u05dc\u05d5\u05b9\u05dd",  # Hebrew with points
@@ -90,7 +90,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WELCOME)
+@pytest.mark.parametrize("name", ACCEPTED)
 def test_real_names_are_accepted(name: str) -> None:
     validate_display_name(clean_display_name(name))
 
@@ -185,7 +185,7 @@ def test_the_names_of_bots_are_reserved() -> None:
 
 def test_style_characters_of_emoji_are_removed() -> None:
     assert clean_display_name("Zo\u00eb \u2764\ufe0f") == "Zo\u00eb \u2764"
-    assert clean_display_name("alice\ufe0f") == "alice\ufe0f"  # on a letter it is no style, and refused
+    assert clean_display_name("alice\ufe0f") == "alice\ufe0f"  # on a letter it is not a style, so the name is refused
 
 
 UNSEEN = "\u00ad\u034f\u115f\u17b4\u180b\u200b\u200d\u202e\u2060\u2800\u3164\ufe0f\uffa0\ufffc\U000e0100\u0301\u20dd"

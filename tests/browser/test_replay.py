@@ -1,4 +1,4 @@
-"""Stepping through a finished game by keys, by mouse, and without scripts."""
+"""Test stepping through a finished game by keys, by mouse, and without scripts."""
 
 from __future__ import annotations
 

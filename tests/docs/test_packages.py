@@ -24,7 +24,7 @@ UNKNOWN: dict[str, Any] = {"name": "ours", "skip_reason": "Dependency not found:
     ("packages", "status", "said"),
     [
         ([FINE], 0, "1 of 1 packages were"),
-        ([FINE, FAULTY], 1, "bad 1.0: CVE-2026-1, mended in 1.1, 2.0"),
+        ([FINE, FAULTY], 1, "bad 1.0: CVE-2026-1, fixed in 1.1, 2.0"),
         ([FINE, UNKNOWN], 75, "Dependency not found: ours (1.0)"),
         ([UNKNOWN, FAULTY], 1, "bad 1.0: CVE-2026-1"),
         ([], 75, "0 of 0 packages were"),

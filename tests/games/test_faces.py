@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from games.render.faces import BACK, GLYPHS, GROUNDS, MARK, face, shape
+from games.render.faces import BACK, GLYPHS, GROUNDS, LOGO, face, shape
 from games.rules import DECKS, face_of
 
 CARDS = sorted({card for deck in DECKS.values() for card in deck.cards})
@@ -42,7 +42,7 @@ def test_text_that_is_not_a_card_raises_key_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "markup", [face("rD"), face("WC"), shape("y"), BACK, MARK], ids=["D", "WC", "y", "back", "mark"]
+    "markup", [face("rD"), face("WC"), shape("y"), BACK, LOGO], ids=["D", "WC", "y", "back", "logo"]
 )
 def test_faces_obey_the_content_security_policy(markup: str) -> None:
     for forbidden in ("style=", "<script", "href=", " on"):

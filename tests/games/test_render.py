@@ -74,7 +74,7 @@ NOTHING_FITS = {**PLAIN, "hands": [["b1"], ["r4", "g3"], ["y1", "y2"]], "declare
     ("position", "you", "sentence"),
     [
         (PLAIN, 0, "Your turn: play a card or draw."),
-        (NOTHING_FITS, 0, "Your turn: no playable card, so draw."),
+        (NOTHING_FITS, 0, "Your turn: draw (no playable card)."),
         (OWED, 0, "Your turn: you owe 6 cards."),
         (ROULETTE, 0, "Your turn: choose a colour for the roulette."),
         (DRAWN, 0, "Your turn: play the Red 5 you drew."),

@@ -104,32 +104,32 @@ FORMS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def pages(dealt: Table, ann: User) -> Client:
+def browser(dealt: Table, ann: User) -> Client:
     User.objects.create_user(username="dora")
     Seat.objects.filter(game=dealt.game, index=1).update(misses=1)
     return staff_browser(ann)
 
 
 @pytest.mark.parametrize("name", sorted(set(TABLE_ACTS) - {"close", "resume", "look"}))
-def test_the_page_of_an_act_explains_and_performs_it(dealt: Table, pages: Client, name: str) -> None:
+def test_the_page_of_an_act_explains_and_performs_it(dealt: Table, browser: Client, name: str) -> None:
     back = f"/admin/games/game/{dealt.game.pk}/change/"
     url = f"/admin/games/game/{dealt.game.pk}/act/{name}/"
     Game.objects.filter(pk=dealt.game.pk).update(deadline=timezone.now() + timedelta(hours=1))
-    assert url in pages.get(back).content.decode()
-    body = pages.get(url).content.decode()
+    assert url in browser.get(back).content.decode()
+    body = browser.get(url).content.decode()
     assert all(sentence.replace("'", "&#x27;") in body for sentence in TABLE_ACTS[name].consequences)
-    assert pages.post(url, FORMS.get(name, {})).status_code == 422
+    assert browser.post(url, FORMS.get(name, {})).status_code == 422
     assert not AuditEntry.objects.exists()
-    answer = pages.post(url, {**FORMS.get(name, {}), "reason": REASON})
+    answer = browser.post(url, {**FORMS.get(name, {}), "reason": REASON})
     assert (answer.status_code, answer.headers.get("Location")) == (302, back)
     assert entry_of(dealt).act == name
-    assert REASON in pages.get(back).content.decode()
+    assert REASON in browser.get(back).content.decode()
 
 
-def test_hands_are_shown_in_the_response_only(dealt: Table, pages: Client) -> None:
+def test_hands_are_shown_in_the_response_only(dealt: Table, browser: Client) -> None:
     url = f"/admin/games/game/{dealt.game.pk}/act/look/"
-    assert not any(" ".join(hand) in pages.get(url).content.decode() for hand in dealt.started.position.hands)
-    answer = pages.post(url, {"reason": REASON})
+    assert not any(" ".join(hand) in browser.get(url).content.decode() for hand in dealt.started.position.hands)
+    answer = browser.post(url, {"reason": REASON})
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store, private"
     for hand in dealt.started.position.hands:

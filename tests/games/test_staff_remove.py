@@ -87,9 +87,8 @@ def test_a_person_removed_from_an_open_table_cannot_join_it_again(ann: User, mo:
     lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
     User.objects.create_user(username="dora")
     tables.move_seat(**act(another, ann, seat=1, username="dora"))
-    lobby.join(
-        code=another.game.code, viewer=Viewer(bob), now=NOON
-    )  # a seat that was given away does not bar its owner
+    # A person whose seat was given away may join again.
+    lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
 
 
 def test_a_person_removed_from_a_rematch_cannot_return_by_invitation(ann: User, alice: User, bob: User) -> None:

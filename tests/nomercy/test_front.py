@@ -45,7 +45,7 @@ def get(port: int) -> HTTPResponse:
 
 @contextmanager
 def running(ready: Callable[[int], Awaitable[None]]) -> Iterator[tuple[CountedTicks, threading.Thread]]:
-    """A server in a thread, once it is ready; `ready` is awaited with its port before."""
+    """Run a server in a thread, and yield both once it is ready. `ready` is awaited with its port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         is_ready = threading.Event()
 
@@ -83,7 +83,7 @@ def test_it_answers_before_it_is_ready() -> None:
 
 
 @pytest.mark.parametrize("how", ["from another thread", "by a signal"])
-def test_it_stops_at_once_and_does_not_look_before(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+def test_it_stops_at_once_and_does_not_tick_meanwhile(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     monkeypatch.setattr(front, "TICK_SECONDS", 1_000)
 
     with running(nothing) as (server, thread):
@@ -116,7 +116,7 @@ def test_a_signal_while_it_gets_ready_stops_it() -> None:
     assert not thread.is_alive()
 
 
-def test_it_goes_on_looking_at_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_keeps_ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front, "TICK_SECONDS", 0.001)
     enough = threading.Event()
 
