@@ -12,6 +12,7 @@ from structlog import get_logger
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
+from websockets.protocol import State
 
 from nomercy.server.connections import Unread, address_of, connections
 from nomercy.server.limits import LIMITS, Limits
@@ -42,6 +43,18 @@ class Socket(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.remove(self)
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Close the socket because the server stops.
+
+        uvicorn sends a close frame even if that of the client has just been read. That raises `InvalidState`, and the
+        other connections would stay open.
+        """
+        if self.handshake_complete and self.conn.state is not State.OPEN:
+            self.stop_keepalive()
+            self.transport.close()
+        else:
+            super().shutdown()
 
     def data_received(self, data: bytes) -> None:
         """Process the head of the handshake, which `Connection` has read completely, and later the client's frames."""

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
+import uvicorn
 from pytest_django.fixtures import Settings
+from uvicorn.server import ServerState
 from websockets.exceptions import ConnectionClosed
-from websockets.frames import Frame, Opcode
+from websockets.frames import Close, CloseCode, Frame, Opcode
+from websockets.protocol import State
+from websockets.server import ServerProtocol
 from websockets.sync.client import connect
 
 from nomercy.server import connections
 from nomercy.server.limits import LIMITS, Limits
+from nomercy.server.sockets import Socket
 from tests.support.server import Line, request, serving
 
 UPGRADE = {
@@ -167,3 +174,16 @@ def test_a_socket_that_the_app_closes_is_not_an_error(caplog: pytest.LogCaptureF
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 4403
     assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_a_server_stops_while_a_client_closes_its_socket() -> None:
+    transport = create_autospec(asyncio.Transport, instance=True)
+    with closing(asyncio.new_event_loop()) as loop:
+        socket = Socket(uvicorn.Config(push), ServerState(), {}, loop)
+        socket.transport = transport
+        socket.handshake_complete = True
+        socket.conn = ServerProtocol(state=State.OPEN)
+        close = Close(CloseCode.NORMAL_CLOSURE, "").serialize()
+        socket.conn.receive_data(Frame(Opcode.CLOSE, close).serialize(mask=True))
+        socket.shutdown()
+    transport.close.assert_called_once_with()
