@@ -254,7 +254,7 @@ def with_tables(games: QuerySet[Game]) -> list[Table]:
 
 
 def pause_voters(table: Table) -> list[int]:
-    """Return the seats whose people must agree to a pause: those who have not left and for whom no bot plays."""
+    """Return the seats that vote on a pause: a person owns the seat, has not left it, and no bot plays it."""
     return [seat.index for seat in table.seats if seat.user_id is not None and not (seat.bot or seat.left)]
 
 

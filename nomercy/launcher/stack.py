@@ -137,7 +137,7 @@ def main() -> None:
 
 
 def prepare(exit_stack: ExitStack) -> dict[str, str]:
-    """Return the environment of the processes. Start PostgreSQL if no `DATABASE_URL` is set, until `exit_stack` close.
+    """Return the environment of the processes. Start PostgreSQL if no `DATABASE_URL` is set, until `exit_stack` closes.
 
     :raises SystemExit: a setting is wrong, or the database of `DATABASE_URL` cannot be used.
     :raises EmbeddedError: PostgreSQL does not start.
