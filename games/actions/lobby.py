@@ -117,8 +117,9 @@ def _checked(options: TableOptions) -> dict[str, object]:
     """
     if "target" in options.options:
         raise Denied("malformed", "Set the target in its own field, not in the options.")
-    if not rules.MIN_PLAYERS <= options.players <= rules.MAX_PLAYERS:
-        message = f"A table has {rules.MIN_PLAYERS} to {rules.MAX_PLAYERS} players."
+    most_players = rules.MAX_PLAYERS_OF.get(options.preset, rules.MAX_PLAYERS)
+    if not rules.MIN_PLAYERS <= options.players <= most_players:
+        message = f"A table with these rules has {rules.MIN_PLAYERS} to {most_players} players."
         raise Denied("malformed", message, rule="SETUP-1")
     if not 0 <= options.bots < options.players:
         most = options.players - 1
@@ -130,6 +131,7 @@ def _checked(options: TableOptions) -> dict[str, object]:
         raise Denied("malformed", f"The pause before a bot’s move must be 0 to {MAX_PAUSE:g} seconds.")
     try:
         engine = rules.options_from(options.preset, {**options.options, "target": options.target})
+        rules.check_players(engine, options.players)
     except rules.BadInput as bad:
         raise Denied("malformed", str(bad)) from bad
     kept = rules.options_to_store(options.preset, engine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from games import announce, randomness, rules
@@ -27,7 +28,7 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
         dealer=dealer,
         secret=secret,
         commitment=rules.commitment(secret),
-        deal=" ".join(shuffle(rules.DECKS[table.options.deck].cards, rules.DEAL)),
+        deal=" ".join(rules.shuffled_cards(table.options, shuffle)),
         absent=list(absent),
         from_version=game.version,
         started_at=now,
@@ -48,7 +49,7 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
     """
     game = table.game
     round_, position = table.started.round, table.started.position
-    match = match_of(table).with_result(ended)
+    match = replace(match_of(table), rounds=_rounds_before(table)).with_result(ended)
     for seat, score in zip(table.seats, match.scores, strict=True):
         seat.score = score
     Seat.objects.bulk_update(table.seats, ["score"])
@@ -62,6 +63,13 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
         return
     game.winner = winner
     end_game(game, status=Game.Status.OVER, now=now)
+
+
+def _rounds_before(table: Table) -> int:
+    """Return how many rounds ended before the current one, if the length of the match depends on it (MATCH-1)."""
+    if not table.options.rounds:
+        return 0
+    return Round.objects.filter(game=table.game, void=False).exclude(pk=table.started.round.pk).count()
 
 
 def end_game(game: Game, *, status: str, now: datetime) -> None:

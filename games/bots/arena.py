@@ -26,11 +26,12 @@ def play_round(bots: Sequence[Bot], options: Options, seed: str, *, dealer: int 
 def next_move(bots: Sequence[Bot], position: Position, options: Options, rng: random.Random) -> tuple[int, Move]:
     """Return the seat that moves next, and its move.
 
-    While a seat can be caught, the bots that are not on turn are asked first, in random order.
+    While seats that are not on turn may have moves, their bots are asked first, in random order.
 
     :raises ValueError: if the bot on turn chooses no move.
     """
-    others = [seat for seat in range(len(bots)) if seat != position.turn] if position.exposed else []
+    others_may_move = position.exposed or position.phase == "buzz" or options.plays_out_of_turn
+    others = [seat for seat in range(len(bots)) if seat != position.turn] if others_may_move else []
     rng.shuffle(others)
     for seat in (*others, position.turn):
         legal = legal_moves(position, seat, options)

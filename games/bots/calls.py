@@ -1,4 +1,4 @@
-"""Helpers for calling UNO and catching."""
+"""Helpers for what bots do besides their turns: calls, catches, buzzers and cards played out of turn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from games.rules import TURN_MOVES, Move, View, cards_after
 
 
 def turn_moves(legal: Sequence[Move]) -> list[Move]:
-    """Return the turn moves. The list is empty if another player is on turn."""
+    """Return the turn moves, and the plays of a player who is not on turn (RUN-2, INT-1)."""
     return [move for move in legal if move.kind in TURN_MOVES]
 
 
@@ -23,6 +23,11 @@ def catches(view: View, legal: Sequence[Move]) -> list[Move]:
     With the option ``false_catch_penalty`` other catches are legal too.
     """
     return [move for move in legal if move.kind == "catch" and move.target in view.exposed]
+
+
+def press(legal: Sequence[Move]) -> Move | None:
+    """Return the press of an open buzzer race, or None (BUZZ-2)."""
+    return next((move for move in legal if move.kind == "buzz"), None)
 
 
 def with_call(view: View, move: Move) -> Move:

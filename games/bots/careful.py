@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from games.bots.calls import catches, late_call, turn_moves, with_call
+from games.bots.calls import catches, late_call, press, turn_moves, with_call
 from games.bots.evaluation import Evaluator
 from games.rules import Move, View
 
@@ -16,7 +16,7 @@ REMEMBERS = 0.5
 """The probability that it makes a late call when it is asked again."""
 
 OVERLOOKS = 0.15
-"""The probability that it does not notice a player who can be caught."""
+"""The probability that it does not notice a player who can be caught, or a card that it can play out of turn."""
 
 
 class Careful:
@@ -28,6 +28,9 @@ class Careful:
 
     def choose(self, view: View, legal: Sequence[Move], rng: random.Random) -> Move | None:
         """Return a call or a catch that it notices, or the turn move with the highest value. See ``Bot.choose``."""
+        pressed = press(legal)
+        if pressed is not None:
+            return pressed
         call = late_call(legal)
         if call is not None and rng.random() < REMEMBERS:
             return call
@@ -39,4 +42,6 @@ class Careful:
             return None
         evaluator = Evaluator(view)
         best = max(moves, key=lambda move: (evaluator.value_of(move), rng.random()))
+        if view.turn != view.you and (evaluator.value_of(best) < 0 or rng.random() < OVERLOOKS):
+            return None
         return best if rng.random() < FORGETS else with_call(view, best)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from games.rules import COLORS, Face, Move, Pending, View, answers, cards_after, face_of
+from games.rules import Face, Move, Pending, View, answers, cards_after, face_of
 
 WIN: Final = 100.0
 LOSS: Final = -100.0
@@ -18,7 +18,20 @@ ROULETTE_CARDS: Final = 4.5
 DRAW_COST: Final = 1.6
 """The average cost of drawing until a card matches, the lost turn included."""
 
-VALUE_IN_HAND: Final = {"number": 0.0, "skip": 0.3, "reverse": 0.3, "skip_everyone": 0.4, "wild": 1.2, "roulette": 1.0}
+ANOTHER_CARD_FITS: Final = {"official": 0.2, "playroom": 0.35}
+"""The probability that a card makes a wild draw card a bluff, by the option ``bluff``."""
+
+VALUE_IN_HAND: Final = {
+    "number": 0.0,
+    "skip": 0.3,
+    "reverse": 0.3,
+    "skip_everyone": 0.4,
+    "wild": 1.2,
+    "roulette": 1.0,
+    "discard_all": 0.0,
+    "flip": 0.2,
+    "buzzer": 0.4,
+}
 """The value of keeping a card, by kind. Draw cards are valued by how many cards they make others draw."""
 
 
@@ -29,7 +42,7 @@ class Evaluator:
         self._view = view
         self._hand = [face_of(card) for card in view.hand or ()]
         colors = [face.color for face in self._hand]
-        self._held = {color: colors.count(color) for color in COLORS}
+        self._held = {color: colors.count(color) for color in view.options.rules.sides[view.side].colors}
         seat = view.turn if view.you is None else view.you
         self._next = view.next_seat(seat)
         self._previous = view.previous_seat(seat)
@@ -42,6 +55,8 @@ class Evaluator:
             return self._value_of_play(move, face_of(move.card or ""))
         if move.kind == "take":
             return LOSS if self._view.going_out else self._value_of_drawing(self._owed()) - TURN
+        if move.kind == "challenge":
+            return self._value_of_challenge()
         if move.kind == "draw":
             return self._value_of_drawing(1) - DRAW_COST
         if move.kind == "color":
@@ -63,7 +78,7 @@ class Evaluator:
 
     def _value_of_last_card(self, face: Face) -> float:
         """Return the value of a last card. A draw card may be stacked on (END-2) or come back at once (END-3)."""
-        if self._view.options.last_draw_card != "contest" or not face.value:
+        if self._view.options.last_draw_card != "contest" or face.kind != "draw":
             return WIN
         if self._two_left and "next_owes_after_reverse" in face.effects:
             return self._value_of_drawing(self._owed() + face.value) - TURN
@@ -71,7 +86,8 @@ class Evaluator:
 
     def _value_in_hand(self, face: Face) -> float:
         """Return the value of keeping a card. It is lower when the hand is near the mercy limit."""
-        keep = 0.5 + 0.55 * face.value if face.value else VALUE_IN_HAND.get(face.kind, 0.0)
+        value = _draw_value(face)
+        keep = 0.5 + 0.55 * value if value else VALUE_IN_HAND[face.kind]
         return keep * (0.4 if len(self._hand) > self._limit - 8 else 1.0)
 
     def _shedding_weight(self, cards: int) -> float:
@@ -93,7 +109,20 @@ class Evaluator:
         return cards * (0.25 + 1.5 / (1 + count))
 
     def _owed(self) -> int:
-        return self._view.pending.total if self._view.pending else 0
+        pending = self._view.pending
+        if pending is None:
+            return 0
+        # Drawing until a colour shows takes about as many cards as a roulette (BLUFF-5).
+        return pending.total or round(ROULETTE_CARDS)
+
+    def _value_of_challenge(self) -> float:
+        """Return the value of challenging: the more cards the other player holds, the likelier it was a bluff."""
+        view = self._view
+        cards = view.counts[view.challenge or 0]
+        bluff = 1 - (1 - ANOTHER_CARD_FITS[view.options.bluff]) ** cards
+        if view.going_out:
+            return bluff * LOSS / 2 + (1 - bluff) * LOSS
+        return (1 - bluff) * (self._value_of_drawing(self._owed() + 2) - TURN)
 
     def skip_next(self, face: Face) -> float:
         """Return the value of the next player losing a turn."""
@@ -111,7 +140,7 @@ class Evaluator:
 
     def next_owes(self, face: Face) -> float:
         """Return the value of the next player having to draw the stack or to stack on it."""
-        return self._value_if_draws(self._next, self._owed() + face.value) + TURN / 2
+        return self._value_if_draws(self._next, self._owed() + _draw_value(face)) + TURN / 2
 
     def next_owes_after_reverse(self, face: Face) -> float:
         """Return the value of the previous player having to draw the stack.
@@ -121,7 +150,7 @@ class Evaluator:
         if not self._two_left:
             return self._value_if_draws(self._previous, self._owed() + face.value) + TURN / 2
         total = self._owed() + face.value
-        fitting = answers(Pending(total, face.value), self._view.options)
+        fitting = answers(Pending(total, face.value, face.symbol), self._view.options, self._view.side)
         held = [
             other.value
             for other in self._hand
@@ -132,6 +161,11 @@ class Evaluator:
     def roulette(self, face: Face) -> float:
         """Return the value of the next player drawing for a roulette and losing the turn."""
         return self._value_if_draws(self._next, ROULETTE_CARDS) + TURN
+
+
+def _draw_value(face: Face) -> float:
+    """Return how many cards a draw card makes others draw, 0 for other cards."""
+    return ROULETTE_CARDS if face.symbol == "WD" else face.value
 
 
 _EFFECTS: Final[dict[str, Callable[[Evaluator, Face], float]]] = {

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from games.rules import COLORS, DECKS, TURN_MOVES, Card, Face, Move, Options, Position, Shuffle, legal_moves, push
+from games.rules import FACES, TURN_MOVES, Card, Face, Move, Options, Position, Shuffle, legal_moves, push
 
-_FACES: Final = {card: face for deck in DECKS.values() for card, face in deck.faces.items()}
-_COLOR_OF: Final = {card: face.color for card, face in _FACES.items()}
-_VALUE_OF: Final = {card: face.value for card, face in _FACES.items()}
+_COLOR_OF: Final = {card: face.color for card, face in FACES.items()}
+_VALUE_OF: Final = {card: face.value for card, face in FACES.items()}
 
 
 def _with_effect(name: str) -> frozenset[Card]:
-    return frozenset(card for card, face in _FACES.items() if name in face.effects)
+    return frozenset(card for card, face in FACES.items() if name in face.effects)
 
 
 _SHEDS: Final = _with_effect("shed_color")
@@ -45,11 +44,12 @@ def _play_priority(face: Face) -> float:
     return _PRIORITY_BY_KIND.get(face.kind, 0.5)
 
 
-_PLAY_PRIORITY: Final = {card: _play_priority(face) for card, face in _FACES.items()}
+_PLAY_PRIORITY: Final = {card: _play_priority(face) for card, face in FACES.items()}
 
 # What the simple player adds to the value of a move. `_LOSE` also rules out every colour except the one most held.
 _DRAW: Final = -1.0
 _TAKE: Final = -3.0
+_CHALLENGE: Final = -3.5
 _LOSE: Final = -50.0
 _WIN: Final = 20.0
 _STACK: Final = 3.0
@@ -69,10 +69,11 @@ class _MoveValues:
     def __init__(self, position: Position, options: Options) -> None:
         seat = position.turn
         self.position = position
-        self.hand = hand = position.hands[seat]
+        side = options.rules.sides[position.extra.side]
+        self.hand = hand = side.show(position.hands[seat])
         colors = [_COLOR_OF[card] for card in hand]
-        self.held = held = {color: colors.count(color) for color in COLORS}
-        self.favorite = max(COLORS, key=held.__getitem__)
+        self.held = held = {color: colors.count(color) for color in side.colors}
+        self.favorite = max(side.colors, key=held.__getitem__)
         self.two_left = len(position.hands) - len(position.out) == 2
         self.total = position.pending.total if position.pending else 0
         self.limit = options.mercy_limit or math.inf
@@ -104,6 +105,8 @@ class _MoveValues:
             return float(self.held[move.color or ""])
         if move.kind == "take":
             return _LOSE if self.position.going_out else _TAKE
+        if move.kind == "challenge":
+            return _CHALLENGE
         return _DRAW
 
     def _attack(self, card: Card) -> float:
@@ -136,6 +139,15 @@ def simple_move(position: Position, options: Options, rng: Random) -> Move:
     return best
 
 
+def _next_move(position: Position, options: Options, rng: Random) -> tuple[int, Move]:
+    """Return the seat that moves next in a play-out, and its move. In a race everybody is equally fast (BUZZ-2)."""
+    buzz = position.extra.buzz
+    if buzz is None:
+        return position.turn, simple_move(position, options, rng)
+    seats = [seat for seat in position.still_in() if seat not in buzz.pressed]
+    return rng.choice(seats), Move("buzz")
+
+
 def random_shuffle(rng: Random) -> Shuffle:
     """Return a shuffle function that takes its randomness from ``rng`` and ignores the stream."""
 
@@ -153,7 +165,8 @@ def play_out(position: Position, options: Options, plies: int, rng: Random) -> t
     shuffle = random_shuffle(rng)
     made = 0
     while made < plies and position.phase != "over":
-        position, _ = push(position, position.turn, simple_move(position, options, rng), options, shuffle)
+        seat, move = _next_move(position, options, rng)
+        position, _ = push(position, seat, move, options, shuffle)
         made += 1
     return position, made
 
@@ -169,7 +182,7 @@ def _card_power(face: Face) -> float:
     return 0.1 if "next_owes_after_reverse" in face.effects else 0.4
 
 
-_CARD_POWER: Final = {card: _card_power(face) for card, face in _FACES.items()}
+_CARD_POWER: Final = {card: _card_power(face) for card, face in FACES.items()}
 
 
 def win_chance(position: Position, seat: int, options: Options) -> float:
@@ -178,8 +191,9 @@ def win_chance(position: Position, seat: int, options: Options) -> float:
         return 1.0 if position.winner == seat else 0.0
     if seat in position.out:
         return 0.0
+    side = options.rules.sides[position.extra.side]
     chances = [
-        0.0 if other in position.out else _relative_chance(position, other, hand, options)
+        0.0 if other in position.out else _relative_chance(position, other, side.show(hand), options)
         for other, hand in enumerate(position.hands)
     ]
     return chances[seat] / sum(chances)

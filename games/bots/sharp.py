@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from games.bots.calls import catches, late_call, turn_moves, with_call
+from games.bots.calls import catches, late_call, press, turn_moves, with_call
 from games.bots.evaluation import Evaluator
 from games.bots.playout import play_out, random_shuffle, win_chance
 from games.bots.worlds import sample_world, unseen_cards
@@ -41,13 +41,25 @@ class Sharp:
 
     def choose(self, view: View, legal: Sequence[Move], rng: random.Random) -> Move | None:
         """Return a call or a catch if there is one, or the best turn move by play-outs. See ``Bot.choose``."""
+        pressed = press(legal)
+        if pressed is not None:
+            return pressed
         calls = [move for move in (late_call(legal), *catches(view, legal)) if move is not None]
         if calls:
             return calls[0]
         moves = turn_moves(legal)
         if not moves:
             return None
+        if view.turn != view.you:
+            return _out_of_turn(view, moves)
         return with_call(view, moves[0] if len(moves) == 1 else _best(view, moves, self._budget, rng))
+
+
+def _out_of_turn(view: View, moves: Sequence[Move]) -> Move | None:
+    """Return the best play of a player who is not on turn, or None if waiting is better."""
+    evaluator = Evaluator(view)
+    best = max(moves, key=evaluator.value_of)
+    return with_call(view, best) if evaluator.value_of(best) >= 0 else None
 
 
 def _best(view: View, moves: Sequence[Move], budget: int, rng: random.Random) -> Move:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from random import Random
 
-from games.rules import DECKS, Card, Position, View
+from games.rules import LIGHT, Card, Position, View, face_of, is_bluff, pair_text
 
 
-def unseen_cards(view: View) -> list[Card]:
+def unseen_cards(view: View) -> list[str]:
     """Return the cards of the deck that are neither in the viewer's hand nor on the discard pile.
 
-    Cards are added if a world needs more: a position made by hand may have more cards than the deck.
+    Of a deck with two sides these are the faces of the side in force. Cards are added if a world needs more: a position
+    made by hand may have more cards than the deck.
     """
-    deck = DECKS[view.options.deck].cards
+    sides = view.options.rules.deck.sides
+    deck = next(side.printed for side in sides if side.name == view.side)
     seen = Counter(view.hand)
     seen.update(view.discard_pile)
     cards = []
@@ -28,7 +31,7 @@ def unseen_cards(view: View) -> list[Card]:
     return cards
 
 
-def sample_world(view: View, cards: list[Card], rng: Random) -> Position:
+def sample_world(view: View, cards: list[str], rng: Random) -> Position:
     """Return a random position that has this view. ``cards`` are the unseen cards, which are shuffled in place."""
     random = rng.random
     cards.sort(key=lambda _: random())  # several times faster than rng.shuffle, and just as fair
@@ -40,4 +43,81 @@ def sample_world(view: View, cards: list[Card], rng: Random) -> Position:
             hands.append(tuple(cards[at : at + count]))
             at += count
     aside = at + view.set_aside
-    return view.with_hidden(hands, draw_pile=cards[aside : aside + view.draw_pile], set_aside=cards[at:aside])
+    draw_pile, set_aside = cards[aside : aside + view.draw_pile], cards[at:aside]
+    bluff = view.challenge is not None and _would_be_a_bluff(view, hands[view.challenge], rng)
+    if view.side is not None:
+        return _with_two_sides(view, hands, draw_pile, set_aside, bluff, rng)
+    return view.with_hidden(hands, draw_pile=draw_pile, set_aside=set_aside, bluff=bluff)
+
+
+def _with_two_sides(
+    view: View,
+    hands: Sequence[Sequence[str]],
+    draw_pile: Sequence[str],
+    set_aside: Sequence[str],
+    bluff: bool,
+    rng: Random,
+) -> Position:
+    """Return a world of a deck with two sides: give each face in force a random hidden face (PAIR-1).
+
+    The hidden faces of other players' hands are used where they are seen (FLIP-6).
+    """
+    rules = view.options.rules
+    hidden = rules.sides[rules.other_side(view.side)]
+    printed = next(side.printed for side in rules.deck.sides if side.name == hidden.name)
+    backs = view.backs or ((),) * len(view.counts)
+    pool = list((Counter(printed) - Counter(face for hand in backs for face in hand)).elements())
+    rng.shuffle(pool)
+
+    def paired(faces: Sequence[str], known: Sequence[str] = ()) -> list[Card]:
+        """Give faces of the side in force hidden faces from ``known``, then from the pool."""
+        left = rng.sample(known, len(known))
+        return [_take_pair(face, left or pool, printed, view) for face in faces]
+
+    dealt = [paired(hand, known) for hand, known in zip(hands, backs, strict=True)]
+    return view.with_hidden(
+        dealt,
+        draw_pile=paired(draw_pile),
+        set_aside=paired(set_aside),
+        bluff=bluff,
+        discard_pile=paired(view.discard_pile),
+        drawn=_drawn(view, dealt),
+    )
+
+
+def _take_pair(face: str, backs: list[str], printed: Sequence[str], view: View) -> Card:
+    """Return a card with a face of the side in force, and take its hidden face out of ``backs``.
+
+    A position made by hand may have more cards than the deck: then any hidden face of the deck will do.
+    """
+    shown = view.options.rules.sides[view.side].shown or {}
+    for at in range(len(backs) - 1, -1, -1):
+        card = _card(face, backs[at], view)
+        if card in shown:
+            del backs[at]
+            return card
+    return next(card for back in printed if (card := _card(face, back, view)) in shown)
+
+
+def _card(face: str, back: str, view: View) -> Card:
+    return pair_text(face, back) if view.side == LIGHT else pair_text(back, face)
+
+
+def _drawn(view: View, dealt: Sequence[Sequence[Card]]) -> Card | None:
+    """Return a card of the viewer's hand in a world that has the face of the drawn card."""
+    if view.drawn is None or view.you is None or view.hand is None:
+        return None
+    return dealt[view.you][view.hand.index(view.drawn)]
+
+
+def _would_be_a_bluff(view: View, rest: Sequence[str], rng: Random) -> bool:
+    """Return True if the card that may be challenged was a bluff, should its player hold ``rest``.
+
+    The colour in force under a wild card is not part of the view: a random one is taken.
+    """
+    side = view.options.rules.sides[view.side]
+    if len(view.discard_pile) < 2:
+        return rng.random() < 0.5
+    top = view.discard_pile[-2]
+    color = face_of(top).color or rng.choice(side.colors)
+    return is_bluff(view.options.bluff, view.top, rest, side, top=top, color=color)

@@ -129,7 +129,7 @@ class Game(models.Model):
 
     class Meta:
         constraints = (
-            models.CheckConstraint(condition=Q(players__gte=2, players__lte=6), name="game_has_2_to_6_players"),
+            models.CheckConstraint(condition=Q(players__gte=2, players__lte=10), name="game_has_2_to_10_players"),
             models.CheckConstraint(
                 condition=Q(status="open", round=None) | ~Q(status="open"), name="game_open_has_no_round"
             ),

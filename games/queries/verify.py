@@ -77,10 +77,8 @@ def _check_round(
 ) -> tuple[list[str], rules.Outcome | None]:
     """Replay a round. Return what is wrong with it, and its outcome: None if it runs or does not replay."""
     found = list(_secret_faults(round_, options))
-    cards, positions = (
-        Counter(options.rules.deck.cards),
-        replayed(round_, ((move.seat, move.text) for move in moves), options=options, players=players),
-    )
+    cards = Counter(round_.deal.split())
+    positions = replayed(round_, ((move.seat, move.text) for move in moves), options=options, players=players)
     position = next(positions)
     for move in moves:
         try:
@@ -100,7 +98,7 @@ def _secret_faults(round_: Round, options: rules.Options) -> Iterator[str]:
     secret = bytes(round_.secret)
     if rules.commitment(secret) != round_.commitment:
         yield "the secret does not match the commitment"
-    deal = rules.Shuffler(secret).shuffle(options.rules.deck.cards, rules.DEAL)
+    deal = rules.shuffled_cards(options, rules.Shuffler(secret).shuffle)
     if " ".join(deal) != round_.deal:
         yield "the deal does not follow from the secret"
 

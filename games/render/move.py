@@ -54,6 +54,8 @@ class YourMove(NamedTuple):
 
 
 UNO_KEY: Final = "u"
+CHALLENGE_KEY: Final = "c"
+BUZZ_KEY: Final = "b"
 
 
 def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | None:
@@ -121,7 +123,10 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
         name = rules.card_name(seen.drawn)
         buttons.insert(0, Button("play-drawn", f"play {seen.drawn}", f"Play {name}", "primary"))
     if "take" in kinds and seen.pending is not None:
-        buttons.append(_draw_button("take", f"Take {seen.pending.total}"))
+        buttons.append(_draw_button("take", f"Take {seen.pending.total or 'the cards'}"))
+    if "challenge" in kinds and seen.challenge is not None:
+        name = view.names[seen.challenge]
+        buttons.append(Button("challenge", "challenge", f"Challenge {name}", "", CHALLENGE_KEY))
     if "draw" in kinds:
         buttons.append(_draw_button("draw", "Draw", primary="play" not in kinds))
     return buttons
@@ -135,7 +140,9 @@ def _draw_button(move: str, label: str, *, primary: bool = True) -> Button:
 def _calls(view: GameView) -> list[Button]:
     buttons: list[Button] = []
     for move in view.legal:
-        if move.kind == "uno":
+        if move.kind == "buzz":
+            buttons.append(Button("buzz", "buzz", "Press the buzzer", "primary", BUZZ_KEY))
+        elif move.kind == "uno":
             buttons.append(Button("uno-call", "uno", "Call UNO", "primary", UNO_KEY))
         elif move.kind == "catch" and move.target is not None:
             seat = view.seats[move.target]
@@ -155,6 +162,4 @@ def _hint(view: GameView) -> str:
 
 def _may_leave_one(view: GameView, seen: rules.View) -> bool:
     """Return True if a legal play would leave the reader one card, so they may want to call UNO with it."""
-    if not view.my_turn:
-        return False
     return any(rules.cards_after(seen, move) == 1 for move in view.legal if move.kind == "play")

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LastHand, SeatView
-from games.render.words import cards, color, profile_url, short_time
+from games.render.words import cards, color, owed_and_answers, profile_url, short_time
 
 
 class HandCard(NamedTuple):
@@ -42,7 +42,7 @@ class Hand(NamedTuple):
 class Stage(NamedTuple):
     """What lies on the table.
 
-    `color` is the letter of the current colour, None until it is chosen. `owed` is the number of cards in the stack, 0
+    `color` is the letter of the current colour, None until it is chosen. `owed` is what the stack owes, empty
     without one, and `owed_note` says how to respond to it. `swaps` is True if 7 swaps hands and 0 passes them here.
     """
 
@@ -54,7 +54,7 @@ class Stage(NamedTuple):
     clockwise: bool
     direction: str
     swaps: bool
-    owed: int = 0
+    owed: str = ""
     owed_note: str = ""
 
 
@@ -178,8 +178,8 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
     )
     if seen.pending is None:
         return stage
-    owed, least = seen.pending.total, seen.pending.value
-    return stage._replace(owed=owed, owed_note=f"stack +{least} or higher, or take {owed}")
+    owed, note = owed_and_answers(seen.pending, view.options)
+    return stage._replace(owed=owed, owed_note=note)
 
 
 def players_of(view: GameView, now: datetime) -> list[Player]:

@@ -111,6 +111,15 @@ def table_name(view: GameView) -> str:
     return f"{possessive(view.seats[0].name)} table"
 
 
+ANSWERS: Final = {
+    "off": ("", ""),
+    "same": ("the same draw card", "stack the same draw card"),
+    "family": ("a draw card of the same family, +{value} or higher", "stack the same family, +{value} or higher"),
+    "any": ("a draw card of +{value} or higher", "stack +{value} or higher"),
+}
+"""What answers a draw card, by the option `stacking`, in a sentence and in a note; empty if nothing does."""
+
+
 def headline(view: GameView, now: datetime) -> str:
     """Return one sentence that says who must do what and by when, or how the game ended."""
     if view.view is None:
@@ -155,8 +164,10 @@ def _your_task(view: GameView, seen: rules.View) -> str:
     if seen.phase == "drawn" and seen.drawn is not None:
         name = rules.card_name(seen.drawn)
         return f"play the {name} you drew" + ("" if view.options.drawn_must_play else ", or keep it")
+    if seen.phase == "buzz":
+        return "press the buzzer" if any(move.kind == "buzz" for move in view.legal) else "wait for the others to press"
     if seen.pending is not None:
-        return f"you owe {cards(seen.pending.total)}"
+        return f"you owe {_owed(seen.pending)}" + (", or challenge them" if seen.challenge is not None else "")
     kinds = {move.kind for move in view.legal}
     if "play" not in kinds:
         return "draw (no playable card)"
@@ -166,8 +177,10 @@ def _your_task(view: GameView, seen: rules.View) -> str:
 def _their_task(seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "choose a colour for the roulette"
+    if seen.phase == "buzz":
+        return "everybody presses the buzzer"
     if seen.pending is not None:
-        return f"stack or take {seen.pending.total}"
+        return f"answer or take {_owed(seen.pending)}"
     return "play the drawn card" if seen.phase == "drawn" else "play or draw"
 
 
@@ -188,8 +201,10 @@ def detail(view: GameView) -> str:
 def _what_is_playable(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "You turn over cards until that colour shows, and keep them all."
+    if seen.phase == "buzz":
+        return "The slowest to press draws two cards."
     if seen.pending is not None:
-        return f"Stack a draw card of +{seen.pending.value} or higher, or take them all."
+        return _what_answers(seen.pending, view.options)
     if seen.phase == "drawn":
         return ""
     face = rules.face_of(seen.top)
@@ -198,6 +213,28 @@ def _what_is_playable(view: GameView, seen: rules.View) -> str:
         return f"You can play {hue.lower()} or any wild." if hue else "You can play any card."
     symbol = face.name.removeprefix(f"{hue} ") if face.number is None else face.number
     return f"You can play {hue.lower()}, any {symbol} or any wild."
+
+
+def _owed(pending: rules.Pending) -> str:
+    """Return the cards of a debt in words. A Wild Draw Colour has no number (BLUFF-5)."""
+    return cards(pending.total) if pending.value else "cards until the chosen colour shows"
+
+
+def owed_and_answers(pending: rules.Pending, options: rules.Options) -> tuple[str, str]:
+    """Return what a debt owes, and a note on how to respond to it (RESP-1, RESP-6)."""
+    if not pending.value:
+        return "Cards", "take them until the chosen colour shows"
+    how = ANSWERS[options.stacking][1].format(value=pending.value)
+    return str(pending.total), f"{how}, or take {pending.total}" if how else f"take {pending.total}"
+
+
+def _what_answers(pending: rules.Pending, options: rules.Options) -> str:
+    """Return which cards answer a debt in words (RESP-1, RESP-3, RESP-6)."""
+    how = ANSWERS[options.stacking][0] if pending.value else ""
+    if not how:
+        return "Nothing answers these cards: take them."
+    also = ", pass them on with a Skip, Reverse or Wild" if options.advanced_stacking else ""
+    return f"Stack {how.format(value=pending.value)}{also}, or take them all."
 
 
 def what_leaving_does(view: GameView) -> str:
@@ -242,9 +279,9 @@ def options_prose(view: GameView) -> str:
     """Return a table's options as sentences. Rule options are named only if they differ from the preset."""
     pace = view.terms
     match = f"a match to {view.target:,} points" if view.target else "a single round"
-    deck = rules.DECKS[view.options.deck]
+    deck = view.options.rules.deck
     parts = [
-        f"{rules.PRESET_TITLES[view.preset]} rules, {len(deck.cards)} cards, {match}.",
+        f"{rules.PRESET_TITLES[view.preset]} rules, {deck.size} cards, {match}.",
         f"{pace.label} pace: {pace.help}.",
         "Anyone can watch." if view.public else "Only people with the link can see it.",
     ]

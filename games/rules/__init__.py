@@ -5,9 +5,10 @@ The types are cards, options, positions, moves, events and views. The main funct
 """
 
 from games.rules.apply import apply, ends_turn, push
-from games.rules.cards import COLORS, DECKS, Card, Deck, Face, card_name, color_name, face_of
+from games.rules.cards import COLORS, DECKS, FACES, LIGHT, Card, Deck, Face, card_name, color_name, face_of, pair_text
 from games.rules.clock import most_held
-from games.rules.deal import deal, deal_cards
+from games.rules.deal import deal, deal_cards, is_deck, shuffled_cards
+from games.rules.effects import is_bluff
 from games.rules.errors import REFUSALS, BadInput, Refused
 from games.rules.events import EVENTS, Event, redact
 from games.rules.legal import answers, default_move, legal_moves, refusal, why_not
@@ -15,10 +16,11 @@ from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
-from games.rules.options import OPTIONS, Options, OptionSpec, options_dict
+from games.rules.options import OPTIONS, Options, OptionSpec, check_players, options_dict
 from games.rules.position import Pending, Position
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import (
+    MAX_PLAYERS_OF,
     PRESET_TITLES,
     PRESETS,
     options_diff,
@@ -39,8 +41,11 @@ __all__ = [
     "DEAL",
     "DECKS",
     "EVENTS",
+    "FACES",
     "KINDS",
+    "LIGHT",
     "MAX_PLAYERS",
+    "MAX_PLAYERS_OF",
     "MIN_PLAYERS",
     "OPTIONS",
     "PRESETS",
@@ -72,6 +77,7 @@ __all__ = [
     "answers",
     "apply",
     "card_name",
+    "check_players",
     "cards_after",
     "color_name",
     "commitment",
@@ -81,6 +87,8 @@ __all__ = [
     "ends_turn",
     "face_of",
     "hand_points",
+    "is_bluff",
+    "is_deck",
     "key_from_seed",
     "legal_moves",
     "most_held",
@@ -90,6 +98,7 @@ __all__ = [
     "options_from_stored",
     "options_to_store",
     "outcome",
+    "pair_text",
     "parse_line",
     "parse_move",
     "parse_record",
@@ -102,6 +111,7 @@ __all__ = [
     "replay",
     "replay_record",
     "sentence",
+    "shuffled_cards",
     "view_for",
     "why_not",
     "winner_by_leaving",

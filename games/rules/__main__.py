@@ -59,8 +59,9 @@ def _replay_record(path: str) -> None:
         text = Path(path).read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"The record {path} cannot be read: {error}.") from None
-    for replayed in replay_record(parse_record(text)):
-        _print(replayed_json(replayed))
+    record = parse_record(text)
+    for replayed in replay_record(record):
+        _print(replayed_json(replayed, record.options))
 
 
 def _random(games: int, players: int, seed: str, preset: str) -> None:

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from typing import Final
 
 from games.rules.cards import Card, Face
-from games.rules.effects import EFFECTS, draw_unanswered, split_hand, turn_over_cards
+from games.rules.effects import CHALLENGE_CARDS, EFFECTS, draw_unanswered, end_race, flip, split_hand
 from games.rules.events import Event
 from games.rules.legal import refusal
 from games.rules.moves import TURN_MOVES, Move
 from games.rules.options import Options
-from games.rules.position import DRAWN, OVER, PLAY, Position
+from games.rules.out_of_turn import intercepts, is_step
+from games.rules.position import DRAWN, NO_EXTRA, OVER, PLAY, Buzz, Pending, Position, Run
+from games.rules.ruleset import SideRules
+from games.rules.scoring import hand_points
 from games.rules.shuffle import Shuffle
 from games.rules.turn import ALL_CARDS, Turn
 
@@ -59,47 +62,126 @@ def ends_turn(before: Position, move: Move, after: Position) -> bool:
 
 
 def _play(turn: Turn) -> None:
-    position, seat, side, card, color = turn.position, turn.seat, turn.side, turn.move.card or "", turn.move.color
-    face = side.faces[card]
-    position.exposed = ()
+    position, seat = turn.position, turn.seat
+    if seat != position.turn and not _may_play_out_of_turn(turn):
+        return
+    side, text, color, pending = turn.side, turn.move.card or "", turn.move.color, position.pending
+    face, hand = side.faces[text], position.hands[seat]
+    card = text if side.shown is None else _card_with_face(position, hand, text, side)
+    turn.color_before = position.color
+    # In most moves nothing has to be closed, and play-outs make thousands of moves a second.
+    if position.exposed or position.extra is not NO_EXTRA:
+        turn.accept_turn_move()
+        turn.set_extra(passes=0)
     position.phase = PLAY
     position.drawn = None
     position.color = face.color or color
-    turn.events.append(Event("played", seat, card, color, "clock" if turn.move.clock else None))
-    hand, shed = split_hand(position.hands[seat], card, side)
+    turn.events.append(Event("played", seat, text, color, "clock" if turn.move.clock else None))
+    hand, shed = split_hand(hand, card, side.sheds.get(text))
     if shed:
         position.discard_pile += shed
         turn.events.append(Event("shed", seat, color=face.color, cards=shed))
     position.discard_pile += (card,)
     turn.set_hand(seat, hand)
-    turn.next = position.next_seat(seat)
-    if not hand and not _round_goes_on(turn, face):
-        return
-    for name in side.effects[card]:
-        EFFECTS[name](turn)
-    if position.out and turn.end_if_one_left():
-        return
-    position.turn = turn.next
-    pending = position.pending
-    if pending is not None and (turn.next in position.going_out or not side.answers[pending.value]):
-        turn.take_stack(turn.next)  # no answer is possible, so the cards are drawn now (END-2, option stacking)
-    if position.phase != OVER and (turn.received or len(position.hands[seat]) == 1):
+    if seat == position.turn:
+        _act(turn, face, pending, card)
+    else:
+        _go_on_with_straight(turn, text, card)
+    if (turn.received or len(position.hands[seat]) == 1) and position.phase != OVER:
         _owe_calls(turn)
 
 
-def _round_goes_on(turn: Turn, face: Face) -> bool:
-    """Return True if the round goes on after a player's last card (END-1, END-2, option ``last_draw_card``).
+def _act(turn: Turn, face: Face, pending: Pending | None, card: Card) -> None:
+    """Do what the card does that the seat on turn has played. ``pending`` is the debt that it was played on."""
+    position, seat, side = turn.position, turn.seat, turn.side
+    turn.next = position.next_seat(seat)
+    if pending is not None and face.text in side.ending:
+        turn.cancel_debt(seat)
+        if position.going_out:
+            turn.win(position.going_out[0], "debt_ended")
+            return
+    if not position.hands[seat] and not _round_goes_on(turn, face):
+        return
+    effects = side.effects[face.text] if pending is None else side.debt_effects[face.text]
+    for name in effects:
+        EFFECTS[name](turn)
+    if position.out and (position.phase == OVER or turn.end_if_one_left()):
+        return
+    position.turn = turn.next
+    if position.pending is not None:
+        if not _may_answer(turn):
+            turn.pay_and_go_on(turn.next)
+    elif face.number is not None:
+        if turn.intercepts:
+            position.turn = seat  # a whole turn more, and no straight (INT-3, RUN-1)
+        elif turn.options.straights and not effects:
+            turn.set_extra(run=Run(seat, card))
 
-    Otherwise the round has been ended.
+
+def _may_play_out_of_turn(turn: Turn) -> bool:
+    """Return True if a play out of turn is a step of a straight or an interception, and give the turn to the latter.
+
+    Any other play is a miss, which costs points (RUN-2, INT-2, INT-4).
+    """
+    position, seat, text, options = turn.position, turn.seat, turn.move.card or "", turn.options
+    if is_step(position, seat, text, options):
+        return True
+    if intercepts(position, text, options):
+        turn.events.append(Event("intercepted", seat, target=position.turn))
+        position.turn = seat
+        turn.intercepts = True
+        return True
+    turn.fine(seat, options.interception_penalty)
+    turn.events.append(Event("missed", seat, text, amount=options.interception_penalty))
+    return False
+
+
+def _go_on_with_straight(turn: Turn, text: str, card: Card) -> None:
+    """Do what a step of a straight does. The turn does not move (RUN-2, RUN-3, RUN-5)."""
+    if not turn.position.hands[turn.seat]:
+        turn.win(turn.seat, "last_card")
+        return
+    effects = turn.side.effects[text]
+    for name in effects:
+        EFFECTS[name](turn)
+    if not effects:
+        turn.set_extra(run=Run(turn.seat, card))
+
+
+def _card_with_face(position: Position, hand: tuple[Card, ...], text: str, side: SideRules) -> Card:
+    """Return the card of a hand that a play takes: the drawn one, or the first as strings with this face (FLIP-4)."""
+    if position.phase == DRAWN and position.drawn in hand and side.show_card(position.drawn or "") == text:
+        return position.drawn or ""
+    return min(card for card in hand if side.show_card(card) == text)
+
+
+def _may_answer(turn: Turn) -> bool:
+    """Return True if the next player may do anything about a debt but take it (PAY-1, END-2, BLUFF-1)."""
+    position, pending = turn.position, turn.position.pending
+    if turn.next in position.going_out:
+        return False
+    if position.extra.challenge is not None:
+        return True
+    return turn.options.stacking != "off" and pending is not None and pending.value > 0
+
+
+def _round_goes_on(turn: Turn, face: Face) -> bool:
+    """Return True if the round goes on after a player's last card.
+
+    Otherwise the round has been ended (END-1, END-2, RESP-5, FLIP-3, option ``last_draw_card``).
     """
     position, options = turn.position, turn.options
-    if face.value:
+    if face.kind == "buzzer":
+        return True  # BUZZ-4: the slowest draws first
+    if face.kind == "draw" or position.pending is not None:
         if options.last_draw_card == "contest":
             position.going_out = (*position.going_out, turn.seat)
             turn.events.append(Event("went_out", turn.seat))
             return True
         if options.last_draw_card == "draw_then_win":
             draw_unanswered(turn)
+    elif face.kind == "flip":
+        flip(turn)
     turn.win(turn.seat, "last_card")
     return False
 
@@ -119,37 +201,66 @@ def _owe_calls(turn: Turn) -> None:
 
 
 def _draw(turn: Turn) -> None:
-    position, options, seat = turn.position, turn.options, turn.seat
-    position.exposed = ()
+    position, options, seat, side = turn.position, turn.options, turn.seat, turn.side
+    turn.accept_turn_move()
     count = ALL_CARDS if options.draw_until_playable else 1
-    cards, found = turn.draw(seat, count, turn.side.matching[position.discard_pile[-1], position.color])
+    cards, found = turn.draw(seat, count, side.playable(position.discard_pile[-1], position.color, None))
     if cards:
         reason = "clock" if turn.move.clock else "turn"
-        turn.events.append(Event("drew", seat, None, None, reason, len(cards), cards))
+        turn.events.append(Event("drew", seat, None, None, reason, len(cards), side.show(cards)))
     if found:
         position.phase = DRAWN
         position.drawn = cards[-1]
-        turn.events.append(Event("found", seat, cards[-1]))
+        turn.events.append(Event("found", seat, side.show_card(cards[-1])))
         return
     turn.check_mercy_limit(seat)
     if seat not in position.out:
         turn.events.append(Event("passed", seat))
     turn.end_turn(seat)
+    if not cards and position.phase != OVER and options.may_hold_all_cards(len(position.hands)):
+        _count_pass(turn)
+
+
+def _count_pass(turn: Turn) -> None:
+    """Count a turn that ended without any card, and end the round if nobody can move (STUCK-1)."""
+    position, passes = turn.position, turn.position.extra.passes + 1
+    turn.set_extra(passes=passes)
+    seats = position.still_in()
+    if passes < len(seats):
+        return
+    seat, in_order = turn.seat, []
+    for _ in seats:
+        seat = position.next_seat(seat)
+        in_order.append(seat)
+    turn.win(min(in_order, key=lambda seat: hand_points(position.hands[seat], turn.side)), "nobody_can_move")
 
 
 def _take(turn: Turn) -> None:
-    turn.position.exposed = ()
-    turn.take_stack(turn.seat)
+    turn.accept_turn_move()
+    turn.pay_and_go_on(turn.seat)
+
+
+def _challenge(turn: Turn) -> None:
+    """Settle a challenge (BLUFF-3, BLUFF-4)."""
+    position, seat, claim = turn.position, turn.seat, turn.position.extra.challenge
+    turn.accept_turn_move()
+    if claim is None or not claim.bluff:
+        turn.events.append(Event("challenged", seat, target=None if claim is None else claim.seat, reason="wrong"))
+        turn.pay_and_go_on(seat, CHALLENGE_CARDS)
+        return
+    turn.events.append(Event("challenged", seat, target=claim.seat, reason="right"))
+    turn.pay(claim.seat, CHALLENGE_CARDS if turn.options.bluff == "playroom" else 0)
+    turn.end_turn(seat, keeps_turn=True)
 
 
 def _color(turn: Turn) -> None:
     position, seat, move = turn.position, turn.seat, turn.move
-    position.exposed = ()
+    turn.accept_turn_move()
     position.color = move.color
     reason = "clock" if move.clock else None
     turn.events.append(Event("named_color", seat, color=move.color, reason=reason))
-    turn_over_cards(turn, seat)
-    turn.end_turn(seat)
+    turn.turn_over_until(seat, move.color or "")
+    turn.end_turn(seat, keeps_turn=not turn.options.skip_after_draw)
 
 
 def _uno(turn: Turn) -> None:
@@ -180,17 +291,51 @@ def _penalise(turn: Turn, seat: int, count: int, reason: str) -> None:
         turn.come_back(seat)
 
 
-def _after_removal(turn: Turn, seat: int, set_aside: tuple[Card, ...]) -> None:
-    """Go on after a seat has been put out without moving: end its turn if it was on turn."""
+def _after_removal(turn: Turn, seat: int, hand: tuple[Card, ...]) -> None:
+    """Go on after a seat with a hand has been put out without moving: end its turn if it was on turn."""
     if seat == turn.position.turn:
-        turn.abandon_turn(seat, set_aside)
-    else:
-        turn.end_if_one_left()
+        turn.abandon_turn(seat, hand)
+    elif not turn.end_if_one_left():
+        _end_race_if_one_is_missing(turn)
 
 
 def _pass(turn: Turn) -> None:
+    turn.accept_turn_move()
     turn.events.append(Event("kept", turn.seat))
     turn.end_turn(turn.seat)
+
+
+def _buzz(turn: Turn) -> None:
+    """Press the buzzer, or end the race for the clock (BUZZ-2)."""
+    buzz = turn.position.extra.buzz
+    if buzz is None:
+        raise ValueError("no race is open")
+    if turn.move.clock:
+        end_race(turn, buzz.by, _not_pressed(turn.position, buzz)[-1])
+    else:
+        turn.set_extra(buzz=Buzz(buzz.by, (*buzz.pressed, turn.seat)))
+        turn.events.append(Event("pressed", turn.seat))
+        _end_race_if_one_is_missing(turn)
+
+
+def _end_race_if_one_is_missing(turn: Turn) -> None:
+    """End an open race if only one seat still in has not pressed: that one is the slowest (BUZZ-2)."""
+    buzz = turn.position.extra.buzz
+    if buzz is None:
+        return
+    turn.set_extra(buzz=Buzz(buzz.by, tuple(seat for seat in buzz.pressed if seat not in turn.position.out)))
+    missing = _not_pressed(turn.position, buzz)
+    if len(missing) == 1:
+        end_race(turn, buzz.by, missing[0])
+
+
+def _not_pressed(position: Position, buzz: Buzz) -> list[int]:
+    """Return the seats still in that have not pressed, in the order of play from the buzzer's player."""
+    in_order, seat = [buzz.by], position.next_seat(buzz.by)
+    while seat != buzz.by:
+        in_order.append(seat)
+        seat = position.next_seat(seat)
+    return [seat for seat in in_order if seat not in buzz.pressed]
 
 
 def _leave(turn: Turn) -> None:
@@ -203,9 +348,11 @@ MOVES: Final[dict[str, Callable[[Turn], None]]] = {
     "draw": _draw,
     "take": _take,
     "color": _color,
+    "pass": _pass,
+    "challenge": _challenge,
     "uno": _uno,
     "catch": _catch,
-    "pass": _pass,
+    "buzz": _buzz,
     "leave": _leave,
 }
 """The function that carries out each kind of move."""

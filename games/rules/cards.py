@@ -12,7 +12,23 @@ from typing import Final, NamedTuple
 Card = str
 
 COLORS: Final = ("r", "y", "g", "b")
-_COLOR_NAMES: Final = {"r": "Red", "y": "Yellow", "g": "Green", "b": "Blue"}
+DARK_COLORS: Final = ("o", "p", "u", "t")
+_COLOR_NAMES: Final = {
+    "r": "Red",
+    "y": "Yellow",
+    "g": "Green",
+    "b": "Blue",
+    "o": "Orange",
+    "p": "Pink",
+    "u": "Purple",
+    "t": "Teal",
+}
+
+LIGHT: Final = "light"
+DARK: Final = "dark"
+
+BUZZERS: Final = 8
+"""How many buzzers the option ``buzzers`` adds to a deck."""
 
 
 class Symbol(NamedTuple):
@@ -25,16 +41,18 @@ class Symbol(NamedTuple):
     effects: tuple[str, ...] = ()
     value: int = 0
     asks: str = ""
+    answer: tuple[str, ...] = ()
 
 
 class Face(NamedTuple):
     """One kind of card.
 
-    ``color`` is empty for a wild. ``value`` is how many cards it makes others draw, 0 if it is not a draw card.
+    ``color`` is empty for a wild. ``value`` is how many cards it makes others draw, 0 if it names no number.
     ``asks`` is the choice that its player makes: ``"color"``, ``"swap"``, ``"roulette"`` or empty. ``effects`` are
-    names of rows in ``EFFECTS`` (``effects.py``). The options of a table may switch ``asks`` and ``effects`` off: its
-    ``Ruleset`` has those in force. ``points`` is what the card scores (SCORE-1). ``number`` is None without a number.
-    ``rank`` is the place of the symbol in a sorted hand.
+    names of rows in ``EFFECTS`` (``effects.py``), and ``answer`` the same for a card that is played while cards are
+    owed. The options of a table may switch ``asks``, ``effects`` and ``answer`` off: its ``Ruleset`` has those in
+    force. ``points`` is what the card scores (SCORE-1). ``number`` is None without a number. ``rank`` is the place of
+    the symbol in a sorted hand.
     """
 
     text: Card
@@ -45,23 +63,33 @@ class Face(NamedTuple):
     value: int
     points: int
     effects: tuple[str, ...]
+    answer: tuple[str, ...]
     asks: str
     number: int | None
     rank: int
 
 
 class Side(NamedTuple):
-    """One side of a deck: its colours and the face that each card shows.
+    """One side of a deck: its name, its colours and its faces.
 
-    The order of the colours decides ties (CLOCK-1).
+    ``name`` is None if the deck has one side. The order of the colours decides ties (CLOCK-1, FLIP-7). ``printed`` has
+    the text of the face of every card, in the order that the shuffle starts from (DECK-2). ``faces`` has each face by
+    its text. ``shown`` is the text of the face that each card shows, or None if a card is its face.
     """
 
+    name: str | None
     colors: tuple[str, ...]
-    faces: Mapping[Card, Face]
+    printed: tuple[str, ...]
+    faces: Mapping[str, Face]
+    shown: Mapping[Card, str] | None = None
 
 
 class Deck(NamedTuple):
-    """A deck. ``cards`` are in the order that the shuffle starts from (NOTATION, "Shuffle")."""
+    """A deck.
+
+    ``cards`` are in the order that the shuffle starts from (DECK-2). A deck of two sides has none: its cards are pairs
+    of faces, made in each deal (PAIR-1).
+    """
 
     name: str
     title: str
@@ -69,9 +97,14 @@ class Deck(NamedTuple):
     sides: tuple[Side, ...]
 
     @property
-    def faces(self) -> Mapping[Card, Face]:
-        """The face of each card on the side that a round begins with."""
+    def faces(self) -> Mapping[str, Face]:
+        """The faces of the side that a round begins with, by their texts."""
         return self.sides[0].faces
+
+    @property
+    def size(self) -> int:
+        """The number of cards."""
+        return len(self.sides[0].printed)
 
 
 _NUMBER_EFFECTS: Final = {0: ("pass_hands",), 7: ("swap_hands",)}
@@ -84,15 +117,27 @@ _SYMBOLS: Final = {
             Symbol(str(n), str(n), "number", n, _NUMBER_EFFECTS.get(n, ()), asks=_NUMBER_ASKS.get(n, ""))
             for n in range(10)
         ),
-        Symbol("S", "Skip", "skip", 20, ("skip_next",)),
-        Symbol("R", "Reverse", "reverse", 20, ("reverse_direction", "skip_if_two_left")),
-        Symbol("E", "Skip Everyone", "skip_everyone", 20, ("skip_everyone",)),
-        Symbol("D", "Discard All", "discard_all", 20, ("shed_color",)),
+        Symbol("S", "Skip", "skip", 20, ("skip_next",), answer=("pass_debt_on",)),
+        Symbol(
+            "R",
+            "Reverse",
+            "reverse",
+            20,
+            ("reverse_direction", "skip_if_two_left"),
+            answer=("reverse_direction", "pass_debt_on"),
+        ),
+        Symbol("E", "Skip Everyone", "skip_everyone", 20, ("skip_everyone",), answer=("end_debt", "skip_everyone")),
+        Symbol("D", "Discard All", "discard_all", 20, ("shed_color",), answer=("end_debt",)),
+        Symbol("F", "Flip", "flip", 20, ("flip",)),
+        Symbol("+1", "Draw One", "draw", 10, ("next_owes",), value=1),
         Symbol("+2", "Draw Two", "draw", 20, ("next_owes",), value=2),
         Symbol("+4", "Draw Four", "draw", 20, ("next_owes",), value=4),
-        Symbol("W", "Wild", "wild", 50, asks="color"),
+        Symbol("+5", "Draw Five", "draw", 20, ("next_owes",), value=5),
+        Symbol("W", "Wild", "wild", 50, asks="color", answer=("pass_debt_on",)),
         Symbol("WC", "Wild Color Roulette", "roulette", 50, ("roulette",), asks="roulette"),
-        Symbol("W4", "Wild Draw Four", "draw", 50, ("next_owes",), value=4, asks="color"),
+        Symbol("W4", "Wild Draw Four", "draw", 50, ("next_owes", "allow_challenge"), value=4, asks="color"),
+        Symbol("W2", "Wild Draw Two", "draw", 50, ("next_owes", "allow_challenge"), value=2, asks="color"),
+        Symbol("WD", "Wild Draw Colour", "draw", 60, ("next_owes", "allow_challenge"), asks="color"),
         Symbol(
             "WR4",
             "Wild Reverse Draw Four",
@@ -104,6 +149,7 @@ _SYMBOLS: Final = {
         ),
         Symbol("W6", "Wild Draw Six", "draw", 50, ("next_owes",), value=6, asks="color"),
         Symbol("W10", "Wild Draw Ten", "draw", 50, ("next_owes",), value=10, asks="color"),
+        Symbol("BZ", "Buzzer", "buzzer", 50, ("buzzer",)),
     )
 }
 """Every symbol, in the order in which hands are sorted."""
@@ -123,45 +169,124 @@ def _face(color: str, symbol: Symbol) -> Face:
         value=symbol.value,
         points=symbol.points,
         effects=symbol.effects,
+        answer=symbol.answer,
         asks=symbol.asks,
         number=number,
         rank=_RANKS[symbol.text],
     )
 
 
+class _Faces(NamedTuple):
+    """The faces of a side: ``each`` once, and ``printed`` as often as they are in the deck (DECK-2)."""
+
+    each: tuple[Face, ...]
+    printed: tuple[str, ...]
+
+
+def _faces(colors: tuple[str, ...], colored: Mapping[str, int], wild: Mapping[str, int], *changed: Symbol) -> _Faces:
+    """Return the faces of a side from how often each symbol is in it.
+
+    ``colored`` are the counts in each colour, ``wild`` those in all. ``changed`` are the symbols that differ from
+    those in ``_SYMBOLS``.
+    """
+    symbols = _SYMBOLS | {row.text: row for row in changed}
+    counted = [(_face(color, symbols[text]), count) for color in colors for text, count in colored.items()]
+    counted += [(_face("", symbols[text]), count) for text, count in wild.items()]
+    return _Faces(tuple(face for face, _ in counted), tuple(face.text for face, count in counted for _ in range(count)))
+
+
 def _deck(name: str, title: str, colored: Mapping[str, int], wild: Mapping[str, int]) -> Deck:
-    printed = [(_face(color, _SYMBOLS[text]), count) for color in COLORS for text, count in colored.items()]
-    printed += [(_face("", _SYMBOLS[text]), count) for text, count in wild.items()]
-    cards = tuple(face.text for face, count in printed for _ in range(count))
-    side = Side(COLORS, {face.text: face for face, _ in printed})
-    return Deck(name, title, cards, sides=(side,))
+    """Return a deck whose cards have one side."""
+    faces = _faces(COLORS, colored, wild)
+    return Deck(name, title, faces.printed, sides=(_side(None, COLORS, faces),))
+
+
+def _two_sided_deck(name: str, title: str, light: _Faces, dark: _Faces) -> Deck:
+    """Return a deck whose cards have a light and a dark side (PAIR-1)."""
+    pairs = [
+        (pair_text(above.text, below.text), above.text, below.text)
+        for above in light.each
+        for below in dark.each
+        if may_be_paired(above, below)
+    ]
+    sides = (
+        _side(LIGHT, COLORS, light, {card: above for card, above, _ in pairs}),
+        _side(DARK, DARK_COLORS, dark, {card: below for card, _, below in pairs}),
+    )
+    return Deck(name, title, (), sides)
+
+
+def _side(name: str | None, colors: tuple[str, ...], faces: _Faces, shown: Mapping[Card, str] | None = None) -> Side:
+    return Side(name, colors, faces.printed, {face.text: face for face in faces.each}, shown)
+
+
+def pair_text(light: str, dark: str) -> Card:
+    """Return the card with these two faces.
+
+    >>> pair_text("r5", "o2")
+    'r5/o2'
+    """
+    return intern(f"{light}/{dark}")
+
+
+def may_be_paired(light: Face, dark: Face) -> bool:
+    """Return False if two faces are both wild or both Flip cards: no card has these (PAIR-1)."""
+    return bool(light.color or dark.color) and not (light.kind == dark.kind == "flip")
 
 
 _TWO_OF_1_TO_9: Final = {str(n): 2 for n in range(1, 10)}
+_NO_MERCY_COLORED: Final = {"0": 2, **_TWO_OF_1_TO_9, "S": 3, "R": 3, "E": 2, "D": 3, "+2": 3, "+4": 2}
+_NO_MERCY_WILD: Final = {"WC": 8, "W6": 4, "W10": 4, "WR4": 8}
+_FLIP_WILD: Final = _SYMBOLS["W"]._replace(points=40)
+# In this deck a Skip Everyone does not end a debt (RESP-4).
+_FLIP_SKIP_EVERYONE: Final = _SYMBOLS["E"]._replace(points=30, answer=())
 
 DECKS: Final[dict[str, Deck]] = {
     deck.name: deck
     for deck in (
-        _deck(
-            "nomercy168",
-            "No Mercy, 168 cards",
-            {"0": 2, **_TWO_OF_1_TO_9, "S": 3, "R": 3, "E": 2, "D": 3, "+2": 3, "+4": 2},
-            {"WC": 8, "W6": 4, "W10": 4, "WR4": 8},
-        ),
+        _deck("nomercy168", "No Mercy, 168 cards", _NO_MERCY_COLORED, _NO_MERCY_WILD),
+        _deck("nomercy172", "No Mercy with plain Wilds, 172 cards", _NO_MERCY_COLORED, {**_NO_MERCY_WILD, "W": 4}),
         _deck(
             "classic108",
             "Classic, 108 cards",
             {"0": 1, **_TWO_OF_1_TO_9, "S": 2, "R": 2, "+2": 2},
             {"W": 4, "W4": 4},
         ),
+        _two_sided_deck(
+            "flip112",
+            "Flip, 112 cards with two sides",
+            _faces(COLORS, {**_TWO_OF_1_TO_9, "S": 2, "R": 2, "F": 2, "+1": 2}, {"W": 4, "W2": 4}, _FLIP_WILD),
+            _faces(
+                DARK_COLORS,
+                {**_TWO_OF_1_TO_9, "R": 2, "E": 2, "F": 2, "+5": 2},
+                {"W": 4, "WD": 4},
+                _FLIP_WILD,
+                _FLIP_SKIP_EVERYONE,
+            ),
+        ),
     )
 }
+"""Every deck, by name."""
 
-FACES: Final[dict[Card, Face]] = {card: face for deck in DECKS.values() for card, face in deck.faces.items()}
+
+def with_buzzers(deck: Deck) -> Deck:
+    """Return a deck with eight buzzers more. A deck of two sides has none, and is returned as it is (OPT-1)."""
+    if len(deck.sides) > 1:
+        return deck
+    side = deck.sides[0]
+    face = _face("", _SYMBOLS["BZ"])
+    printed = (*side.printed, *(BUZZERS * (face.text,)))
+    return deck._replace(cards=printed, sides=(side._replace(printed=printed, faces={**side.faces, face.text: face}),))
+
+
+FACES: Final[dict[str, Face]] = {
+    text: face for deck in map(with_buzzers, DECKS.values()) for side in deck.sides for text, face in side.faces.items()
+}
+"""Every face of every deck, by its text. Only the points of a face differ between decks."""
 
 
 def face_of(card: Card) -> Face:
-    """Return the face of a card. Only its points may differ between decks.
+    """Return the face with this text. Only its points may differ between decks.
 
     :raises KeyError: if no deck has the card.
 

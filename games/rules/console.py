@@ -13,12 +13,12 @@ from games.rules.deal import deal
 from games.rules.errors import BadInput, Refused
 from games.rules.events import Event
 from games.rules.legal import legal_moves
-from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS, Move
+from games.rules.moves import MIN_PLAYERS, Move
 from games.rules.notation import parse_line
-from games.rules.options import Options
+from games.rules.options import Options, check_players
 from games.rules.position import OVER, Position
 from games.rules.position_json import position_from_json, position_to_json
-from games.rules.presets import options_from
+from games.rules.presets import MAX_PLAYERS_OF, options_from
 from games.rules.record import ReplayedRound
 from games.rules.shuffle import Shuffle, Shuffler, key_from_seed
 
@@ -48,21 +48,21 @@ def parse_request(line: str) -> Request:
     for name in obj:
         if name not in _FIELDS:
             raise BadInput(f"There is no field {name!r}.")
-    options = _options(obj.get("options"))
+    preset, options = _options(obj.get("options"))
     shuffle = Shuffler(key_from_seed(_seed(obj.get("seed", "")))).shuffle
     moves = obj.get("moves", [])
     if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
         raise BadInput("moves must be a list of texts.")
-    return Request(_position(obj, options, shuffle), options, shuffle, tuple(moves))
+    return Request(_position(obj, options, MAX_PLAYERS_OF[preset], shuffle), options, shuffle, tuple(moves))
 
 
-def _options(obj: object) -> Options:
+def _options(obj: object) -> tuple[str, Options]:
     if not isinstance(obj, Mapping):
         raise BadInput("options must be an object.")
     preset = obj.get("preset")
     if not isinstance(preset, str):
         raise BadInput("options must name a preset.")
-    return options_from(preset, {name: value for name, value in obj.items() if name != "preset"})
+    return preset, options_from(preset, {name: value for name, value in obj.items() if name != "preset"})
 
 
 def _seed(value: object) -> str:
@@ -75,14 +75,15 @@ def _seed(value: object) -> str:
     return value
 
 
-def _position(obj: Mapping[str, object], options: Options, shuffle: Shuffle) -> Position:
+def _position(obj: Mapping[str, object], options: Options, most_players: int, shuffle: Shuffle) -> Position:
     if ("position" in obj) == ("players" in obj):
         raise BadInput("Give either a position or players.")
     if "position" in obj:
-        return position_from_json(obj["position"], options)
+        return position_from_json(obj["position"], options, most_players)
     players = obj["players"]
-    if type(players) is not int or not MIN_PLAYERS <= players <= MAX_PLAYERS:
-        raise BadInput("players must be 2 to 6.")
+    if type(players) is not int or not MIN_PLAYERS <= players <= most_players:
+        raise BadInput(f"players must be {MIN_PLAYERS} to {most_players}.")
+    check_players(options, players)
     return deal(options, players, shuffle)
 
 
@@ -96,7 +97,7 @@ def replay_line(line: str) -> dict[str, object]:
 
 def replay(request: Request) -> dict[str, object]:
     """Return the answer to a request. A refused move changes nothing, and the next one is tried."""
-    position, steps = request.position, []
+    position, steps, options = request.position, [], request.options
     for text in request.moves:
         try:
             seat, move = parse_line(text)
@@ -112,29 +113,31 @@ def replay(request: Request) -> dict[str, object]:
                 }
             )
         else:
-            steps.append(_accepted(text, position, events))
+            steps.append(_accepted(text, position, events, options))
     return {
         "steps": steps,
         "legal": legal_lines(position, request.options),
-        "position": position_to_json(position),
+        "position": position_to_json(position, options),
     }
 
 
-def _accepted(text: str, position: Position, events: Iterable[Event]) -> dict[str, object]:
+def _accepted(text: str, position: Position, events: Iterable[Event], options: Options) -> dict[str, object]:
     return {
         "move": text,
         "ok": True,
-        "position": position_to_json(position),
+        "position": position_to_json(position, options),
         "events": [event.to_json() for event in events],
     }
 
 
-def replayed_json(replayed: ReplayedRound) -> dict[str, object]:
+def replayed_json(replayed: ReplayedRound, options: Options) -> dict[str, object]:
     """Return the answer for one round of a record."""
     return {
         "round": replayed.number,
-        "steps": [{"at": line.at, **_accepted(line.text, after, events)} for line, after, events in replayed.steps],
-        "position": position_to_json(replayed.position),
+        "steps": [
+            {"at": line.at, **_accepted(line.text, after, events, options)} for line, after, events in replayed.steps
+        ],
+        "position": position_to_json(replayed.position, options),
     }
 
 
@@ -149,15 +152,16 @@ def legal_lines(position: Position, options: Options) -> dict[str, list[str]]:
 def random_round(options: Options, players: int, shuffle: Shuffle, rng: random.Random) -> int:
     """Play one random round and return the number of moves made.
 
-    While a player can be caught, the move is picked among those of all seats, otherwise among those of the seat on
-    turn.
+    While seats that are not on turn may have moves, the move is picked among those of all seats, otherwise among those
+    of the seat on turn.
     """
     position = deal(options, players, shuffle)
     random_number, count = rng.random, 0
+    others_may_move = options.plays_out_of_turn or options.buzzers == "race"
     while position.phase != OVER:
         seat = position.turn
         listed = legal_moves(position, seat, options)
-        if position.exposed:
+        if position.exposed or others_may_move:
             choices = [(seat, move) for move in listed] + _moves_out_of_turn(position, options)
             seat, move = choices[int(random_number() * len(choices))]
         else:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from games.rules.cards import Card
 from games.rules.events import Event
-from games.rules.position import CHOOSE_COLOR, Pending
+from games.rules.position import BUZZ, CHOOSE_COLOR, Buzz, Challenge, Pending
 from games.rules.ruleset import SideRules
-from games.rules.turn import ALL_CARDS, Turn
+from games.rules.shuffle import lottery
+from games.rules.turn import Turn
 
 
 def skip_next(turn: Turn) -> None:
@@ -81,24 +82,103 @@ def next_owes_after_reverse(turn: Turn) -> None:
 
 
 def draw_unanswered(turn: Turn) -> None:
-    """Make the next player draw the last card's stack at once, with two players left too.
+    """Make the next player draw the debt of a last card at once, with two players left too (PAY-4).
 
     For the value ``draw_then_win`` of the option ``last_draw_card``.
     """
     if "reverse_direction" in turn.side.effects[turn.move.card or ""]:
         reverse_direction(turn)
     next_owes(turn)
-    total = turn.position.pending.total if turn.position.pending else 0
-    turn.draw_owed(turn.next, total, "stack")
+    turn.pay(turn.next)
 
 
 def _owe(turn: Turn, debtor: int) -> None:
     position = turn.position
-    value = turn.side.faces[turn.move.card or ""].value
-    total = value if position.pending is None else value + position.pending.total
-    position.pending = Pending(total, value)
+    face = turn.side.faces[turn.move.card or ""]
+    total = face.value if position.pending is None else face.value + position.pending.total
+    position.pending = Pending(total, face.value, face.symbol)
     turn.next = debtor
-    turn.events.append(Event("owes", debtor, None, None, None, total))
+    if total:
+        turn.events.append(Event("owes", debtor, None, None, None, total))
+    else:
+        turn.events.append(Event("owes_color", debtor, color=position.color))
+
+
+def pass_debt_on(turn: Turn) -> None:
+    """Make the next player owe the whole debt (RESP-3)."""
+    if turn.position.pending is not None:
+        turn.events.append(Event("owes", turn.next, None, None, None, turn.position.pending.total))
+
+
+def allow_challenge(turn: Turn) -> None:
+    """Give the player who owes the right to challenge the card, unless it was the last one (BLUFF-1)."""
+    position, side = turn.position, turn.side
+    rest = side.show(position.hands[turn.seat])
+    if rest:
+        # The wild draw card is on top, and nothing was shed with it.
+        top = side.show_card(position.discard_pile[-2])
+        bluff = is_bluff(turn.options.bluff, turn.move.card or "", rest, side, top=top, color=turn.color_before)
+        turn.set_extra(challenge=Challenge(turn.seat, bluff))
+
+
+def is_bluff(rule: str, card: str, rest: Iterable[str], side: SideRules, *, top: str, color: str | None) -> bool:
+    """Return True if a wild draw card was a bluff (BLUFF-2).
+
+    ``rule`` is the value of the option ``bluff``, ``card`` the wild draw card and ``rest`` what its player kept.
+    ``top`` and ``color`` are the top card and the active colour before the play. All cards are texts of faces.
+    """
+    if rule == "official":
+        return color is not None and any(side.faces[held].color == color for held in rest)
+    playable, symbol = side.matching[top, color], side.faces[card].symbol
+    return any(held in playable and side.faces[held].symbol != symbol for held in rest)
+
+
+CHALLENGE_CARDS: Final = 2
+"""The cards drawn besides the debt after a wrong challenge, and with ``playroom`` after a right one (BLUFF-3, BLUFF-4)."""
+
+
+def flip(turn: Turn) -> None:
+    """Turn both piles and all cards over to their other side (FLIP-2)."""
+    position = turn.position
+    name = turn.options.rules.other_side(position.extra.side)
+    turn.set_extra(side=name)
+    turn.side = turn.options.rules.sides[name]
+    position.discard_pile = position.discard_pile[::-1]
+    position.draw_pile = position.draw_pile[::-1]
+    top = turn.side.faces[turn.side.show_card(position.top)]
+    position.color = top.color or None
+    turn.events.append(Event("flipped", turn.seat, top.text, reason=name))
+
+
+def buzzer_race(turn: Turn) -> None:
+    """Let everybody press the buzzer (BUZZ-2)."""
+    turn.position.phase = BUZZ
+    turn.set_extra(buzz=Buzz(turn.seat))
+    turn.next = turn.seat
+
+
+def buzzer_lottery(turn: Turn) -> None:
+    """Choose at random who was the slowest to press the buzzer (BUZZ-3)."""
+    number = turn.position.extra.buzzes + 1
+    turn.set_extra(buzzes=number)
+    seats = [str(seat) for seat in turn.position.still_in()]
+    end_race(turn, turn.seat, int(turn.shuffle(seats, lottery(number))[0]))
+    turn.next = turn.position.turn
+
+
+BUZZER_CARDS: Final = 2
+"""The cards that the slowest player draws (BUZZ-4)."""
+
+
+def end_race(turn: Turn, by: int, slowest: int) -> None:
+    """Make the slowest player draw, and settle whose turn is next (BUZZ-4). ``by`` played the buzzer."""
+    turn.set_extra(buzz=None)
+    turn.events.append(Event("slowest", slowest))
+    turn.draw_owed(slowest, BUZZER_CARDS, "buzzer")
+    if not turn.position.hands[by] and by not in turn.position.out:
+        turn.win(by, "last_card")
+    else:
+        turn.end_turn(by)
 
 
 def roulette(turn: Turn) -> None:
@@ -108,19 +188,11 @@ def roulette(turn: Turn) -> None:
 
 
 def roulette_at_once(turn: Turn) -> None:
-    """Make the next player draw for a Color Roulette whose colour the move names (option ``roulette_color``)."""
+    """Make the next player draw for a Color Roulette whose colour the move names (PAY-3)."""
     turn.events.append(Event("aimed", turn.seat, target=turn.next))
-    turn_over_cards(turn, turn.next)
-    turn.next = turn.position.next_seat(turn.next)
-
-
-def turn_over_cards(turn: Turn, seat: int) -> None:
-    """Turn cards over into a seat's hand until one of the active colour shows (ROUL-1)."""
-    color = turn.position.color or ""
-    cards, _ = turn.draw(seat, ALL_CARDS, turn.side.of_color[color])
-    if cards:
-        turn.events.append(Event("turned_over", seat, cards=cards, color=color, amount=len(cards)))
-    turn.check_mercy_limit(seat)
+    turn.turn_over_until(turn.next, turn.position.color or "")
+    if turn.options.skip_after_draw or turn.next in turn.position.out:
+        turn.next = turn.position.next_seat(turn.next)
 
 
 def _two_players_left(turn: Turn) -> bool:
@@ -139,18 +211,28 @@ EFFECTS: Final[dict[str, Callable[[Turn], None]]] = {
     "next_owes_after_reverse": next_owes_after_reverse,
     "roulette": roulette,
     "roulette_at_once": roulette_at_once,
+    "pass_debt_on": pass_debt_on,
+    "allow_challenge": allow_challenge,
+    "flip": flip,
+    "buzzer_race": buzzer_race,
+    "buzzer_lottery": buzzer_lottery,
 }
 """The function of each effect that a ``Ruleset`` names."""
 
 
-def split_hand(hand: tuple[Card, ...], card: Card, side: SideRules) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+def split_hand(
+    hand: tuple[Card, ...], card: Card, shed_with_it: frozenset[Card] | None
+) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
     """Return the cards that stay in ``hand`` when ``card`` is played, and the cards shed with it (DISC-1).
 
-    The cards shed are sorted as strings. They do not include ``card``.
+    ``shed_with_it`` is the row of ``SideRules.sheds``, None if there is none. The cards shed are sorted as strings. They do not include
+    ``card``.
     """
     at = hand.index(card)
     rest = hand[:at] + hand[at + 1 :]
-    if card not in side.sheds:
+    if shed_with_it is None:
         return rest, ()
-    shed = side.sheds[card]
-    return tuple(held for held in rest if held not in shed), tuple(sorted(held for held in rest if held in shed))
+    return (
+        tuple(held for held in rest if held not in shed_with_it),
+        tuple(sorted(held for held in rest if held in shed_with_it)),
+    )

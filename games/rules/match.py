@@ -15,32 +15,38 @@ class Match:
     """A match after its latest round was dealt.
 
     ``scores`` has one number a seat. ``dealer`` is the seat that dealt the latest round. ``absent`` are the seats that
-    have left the match.
+    have left the match. ``rounds`` is how many rounds have ended; a void round does not count.
     """
 
     options: Options
     scores: tuple[int, ...]
     dealer: int
     absent: Collection[int] = ()
+    rounds: int = 0
 
     def with_result(self, ended: Outcome) -> Match:
-        """Return the match with the points of its latest round added (SCORE-2)."""
-        return replace(self, scores=tuple(score + ended.gained(seat) for seat, score in enumerate(self.scores)))
+        """Return the match with its latest round and the points of it added (SCORE-2)."""
+        scores = tuple(score + ended.gained(seat) for seat, score in enumerate(self.scores))
+        return replace(self, scores=scores, rounds=self.rounds + 1)
 
     def winner(self, ended: Outcome) -> int | None:
-        """Return the seat that has won the match, or None if another round is due (SCORE-3, LEAVE-1).
+        """Return the seat that has won the match, or None if another round is due (SCORE-3, LEAVE-1, MATCH-1).
 
         ``ended`` is the end of the latest round. The scores must include its points (``with_result``). With ``target``
-        0 the winner of the round has won the match. A tie for the best score is decided by another round.
+        0 and ``rounds`` 0 or 1 the winner of the round has won the match. A tie for the best score is decided by another
+        round.
         """
+        options = self.options
         left = [seat for seat in range(len(self.scores)) if seat not in self.absent]
         if len(left) == 1:
             return left[0]
-        if self.options.target == 0:
+        if options.target == 0 and options.rounds < 2:
             return ended.winner
-        if not any(self.scores[seat] >= self.options.target for seat in left):
+        played_all = options.rounds and self.rounds >= options.rounds
+        reached = options.target and any(self.scores[seat] >= options.target for seat in left)
+        if not (played_all or reached):
             return None
-        best = (max if self.options.scoring == "winner" else min)(self.scores[seat] for seat in left)
+        best = (max if options.scoring == "winner" else min)(self.scores[seat] for seat in left)
         winners = [seat for seat in left if self.scores[seat] == best]
         return winners[0] if len(winners) == 1 else None
 

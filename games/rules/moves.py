@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from games.rules.cards import Card
 
-MAX_PLAYERS: Final = 6
+MAX_PLAYERS: Final = 10
 MIN_PLAYERS: Final = 2
 
 
@@ -47,8 +47,8 @@ class Kind(NamedTuple):
     ``name`` is the first word of the notation. ``required`` is the field of the move that follows it. ``optional`` are
     pairs of a word and a field, of which one may come next. With ``uno`` the notation may end with a call.
 
-    With ``of_turn`` only the player on turn makes such a move. The other kinds (calls, catches, leaving) may come at
-    any time.
+    With ``of_turn`` the move belongs to the player on turn, although some tables let others play cards too (RUN-2,
+    INT-1). The other kinds may come at any time.
     """
 
     name: str
@@ -66,8 +66,10 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("take", of_turn=True),
         Kind("color", of_turn=True, required="color"),
         Kind("pass", of_turn=True),
+        Kind("challenge", of_turn=True),
         Kind("uno", of_turn=False),
         Kind("catch", of_turn=False, required="target"),
+        Kind("buzz", of_turn=False),
         Kind("leave", of_turn=False),
     )
 }
@@ -78,5 +80,7 @@ TURN_MOVES: Final = frozenset(kind.name for kind in KINDS.values() if kind.of_tu
 DRAW: Final = Move("draw")
 TAKE: Final = Move("take")
 PASS: Final = Move("pass")
+CHALLENGE: Final = Move("challenge")
+BUZZ: Final = Move("buzz")
 UNO: Final = Move("uno")
 CATCH: Final = tuple(Move("catch", target=seat) for seat in range(MAX_PLAYERS))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from games.rules.cards import COLORS, FACES
+from games.rules.cards import COLORS, DARK_COLORS, FACES
 from games.rules.errors import Refused
 from games.rules.moves import KINDS, Kind, Move
 
 _NUMBER: Final = "0|[1-9][0-9]*"
 _FIELDS: Final = {
     "card": "|".join(re.escape(card) for card in sorted(FACES, key=len, reverse=True)),
-    "color": "|".join(COLORS),
+    "color": "|".join(COLORS + DARK_COLORS),
     "target": _NUMBER,
 }
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from games.rules.cards import DECKS
 from games.rules.errors import BadInput
 from games.rules.ruleset import Ruleset, ruleset
+from games.rules.stacking import STACKING
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The options of one table. ``OPTIONS`` says what each field means, and ``PRESETS`` has the usual values.
 
-    ``rules`` is worked out from the options.
+    ``rules`` and ``plays_out_of_turn`` are worked out from the options. The latter is True if a seat that is not on turn
+    may ever play a card (RUN-2, INT-1).
     """
 
     # Records write their options in the order of the fields, so a new field comes last.
@@ -24,7 +27,7 @@ class Options:
     voluntary_draw: bool
     draw_until_playable: bool
     drawn_must_play: bool
-    stacking: bool
+    stacking: str
     zero_seven: bool
     roulette_color: str
     last_draw_card: str
@@ -35,18 +38,46 @@ class Options:
     hand_size: int
     scoring: str
     target: int
+    buzzers: str
+    first_discard: str
+    advanced_stacking: bool
+    skip_after_draw: bool
+    straights: bool
+    interceptions: str
+    interception_penalty: int
+    bluff: str
+    uno_window: str
+    mercy_points: int
+    mercy_card_points: bool
+    mercy_cards: str
+    rounds: int
+    flip_backs: str
 
     rules: Ruleset = field(init=False, repr=False, compare=False)
+    plays_out_of_turn: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # A field, because a cached property is slower and the rules read this several times a move.
+        # Fields, because a property is slower and the rules read these several times a move.
         rules = ruleset(
             self.deck,
+            buzzers=self.buzzers,
             stacking=self.stacking,
+            advanced_stacking=self.advanced_stacking,
             zero_seven=self.zero_seven,
             roulette_color=self.roulette_color,
+            bluff=self.bluff,
         )
         object.__setattr__(self, "rules", rules)
+        object.__setattr__(self, "plays_out_of_turn", self.straights or self.interceptions != "off")
+
+    @property
+    def may_fine(self) -> bool:
+        """Whether a seat may get penalty points within a round (INT-4, ELIM-2)."""
+        return self.mercy_card_points or (self.interceptions != "off" and self.interception_penalty > 0)
+
+    def may_hold_all_cards(self, players: int) -> bool:
+        """Return True if the players' hands could hold all cards but the top card (STUCK-1)."""
+        return not self.mercy_limit or players * (self.mercy_limit - 1) >= self.rules.deck.size - 1
 
 
 class OptionSpec(NamedTuple):
@@ -54,7 +85,7 @@ class OptionSpec(NamedTuple):
 
     ``group`` is its heading on forms. ``help`` is its help text. ``source`` is the rule that it changes. ``values`` are
     the allowed texts, ``ranges`` the allowed ranges of a number, both ends included. ``conflicts`` is a sentence about
-    other options, or empty.
+    other options, or empty. ``earlier`` has values of earlier releases and what they are read as.
     """
 
     name: str
@@ -66,10 +97,12 @@ class OptionSpec(NamedTuple):
     values: tuple[str, ...] = ()
     ranges: tuple[tuple[int, int], ...] = ()
     conflicts: str = ""
+    earlier: Mapping[object, str] = MappingProxyType({})
 
 
 _DRAWING: Final = "Cards and drawing"
 _EFFECTS: Final = "Stacking, swapping, roulette"
+_OUT_OF_TURN: Final = "Straights, interceptions, bluffs"
 _UNO: Final = "UNO and mercy"
 _END: Final = "The end of a round, and its points"
 
@@ -82,6 +115,28 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Which deck is used.",
         "DECK-1",
         values=tuple(DECKS),
+    ),
+    OptionSpec(
+        "buzzers",
+        "Buzzers",
+        str,
+        _DRAWING,
+        "Adds eight buzzers to the deck. off: none. race: everybody presses, and the slowest draws two cards; only at"
+        " tables with the pace Live. lottery: who draws them is decided by chance.",
+        "BUZZ-1",
+        values=("off", "race", "lottery"),
+        conflicts="The Flip deck has no buzzers.",
+    ),
+    OptionSpec(
+        "first_discard",
+        "The first discard",
+        str,
+        _DRAWING,
+        "number: the discard pile starts with a number card. official: it starts with almost any card, which acts on"
+        " the first player.",
+        "FIRST-1",
+        values=("number", "official"),
+        conflicts="A No Mercy deck starts with a number card.",
     ),
     OptionSpec(
         "hand_size",
@@ -120,10 +175,33 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
     OptionSpec(
         "stacking",
         "Stacking",
+        str,
+        _EFFECTS,
+        "Which draw cards answer a draw card. off: none, and the next player draws at once. same: the same draw card"
+        " in any colour. family: one of equal or higher value, coloured on coloured and wild on wild. any: any of equal"
+        " or higher value.",
+        "RESP-1",
+        values=tuple(STACKING),
+        earlier=MappingProxyType({True: "any", False: "off"}),
+    ),
+    OptionSpec(
+        "advanced_stacking",
+        "Pass a debt on",
         bool,
         _EFFECTS,
-        "On: you may answer a draw card with a draw card. Off: the next player draws at once.",
-        "STACK-1",
+        "On: you may also answer a draw card with a Skip, a Reverse or a plain Wild, which pass the debt on. In a No"
+        " Mercy deck Discard All and Skip Everyone end it.",
+        "RESP-3",
+        conflicts="Needs stacking, and a draw card as the last card must be contest.",
+    ),
+    OptionSpec(
+        "skip_after_draw",
+        "Drawing a debt costs the turn",
+        bool,
+        _EFFECTS,
+        "On: a player who has drawn owed cards, or cards for a roulette, loses the turn. Off: the player then has a"
+        " turn as usual.",
+        "PAY-2",
     ),
     OptionSpec(
         "zero_seven",
@@ -141,6 +219,46 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "victim: the player who has to draw. player: the player of the card; the victim draws at once.",
         "ROUL-2",
         values=("victim", "player"),
+        conflicts="The Flip deck needs player.",
+    ),
+    OptionSpec(
+        "straights",
+        "Straights",
+        bool,
+        _OUT_OF_TURN,
+        "On: after playing a number you may go on with the next number up or down in its colour, until the next player"
+        " moves.",
+        "RUN-1",
+    ),
+    OptionSpec(
+        "interceptions",
+        "Interceptions",
+        str,
+        _OUT_OF_TURN,
+        "Whether you may play out of turn. exact: a card of the same colour and kind as the top card. super: of the same"
+        " kind in any colour. The turn is then yours.",
+        "INT-1",
+        values=("off", "exact", "super"),
+    ),
+    OptionSpec(
+        "interception_penalty",
+        "Points for a miss",
+        int,
+        _OUT_OF_TURN,
+        "The points for playing a card out of turn that does not fit. 0: such a card is refused.",
+        "INT-4",
+        ranges=((0, 50),),
+    ),
+    OptionSpec(
+        "bluff",
+        "Challenging a bluff",
+        str,
+        _OUT_OF_TURN,
+        "Whether the next player may challenge a wild draw card. official: it was a bluff if its player also held a card"
+        " of the colour in force. playroom: if its player held any other playable card; a bluffer draws two cards more.",
+        "BLUFF-1",
+        values=("off", "official", "playroom"),
+        conflicts="Not with a No Mercy deck.",
     ),
     OptionSpec(
         "callout_penalty",
@@ -150,6 +268,15 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "How many cards you draw if you are caught without having called UNO.",
         "UNO-2",
         ranges=((0, 10),),
+    ),
+    OptionSpec(
+        "uno_window",
+        "How long a missing call can be caught",
+        str,
+        _UNO,
+        "turn: until the next move of the player on turn. open: until the hand changes.",
+        "CALL-1",
+        values=("turn", "open"),
     ),
     OptionSpec(
         "false_catch_penalty",
@@ -179,6 +306,32 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         conflicts="mercy_limit must exceed hand_size (unless it is 0).",
     ),
     OptionSpec(
+        "mercy_points",
+        "Points for a player who is out",
+        int,
+        _UNO,
+        "The points for each player who is out of the round.",
+        "ELIM-2",
+        ranges=((0, 1000),),
+    ),
+    OptionSpec(
+        "mercy_card_points",
+        "Points for the cards of a player who is out",
+        bool,
+        _UNO,
+        "On: the cards that a player holds when knocked out count too.",
+        "ELIM-2",
+    ),
+    OptionSpec(
+        "mercy_cards",
+        "The cards of a player who is out",
+        str,
+        _UNO,
+        "set_aside: they come back at the next reshuffle. draw_pile: they are shuffled into the draw pile at once.",
+        "ELIM-1",
+        values=("set_aside", "draw_pile"),
+    ),
+    OptionSpec(
         "last_draw_card",
         "A draw card as the last card",
         str,
@@ -203,9 +356,28 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Points to play to",
         int,
         _END,
-        "The score that ends the match. 0: a single round.",
+        "The score that ends the match. 0: no such score.",
         "SCORE-3",
         ranges=((0, 5000),),
+    ),
+    OptionSpec(
+        "rounds",
+        "Rounds to play",
+        int,
+        _END,
+        "The match ends after so many rounds. 0: no such limit. With 0 points to play to as well: a single round.",
+        "MATCH-1",
+        ranges=((0, 50),),
+    ),
+    OptionSpec(
+        "flip_backs",
+        "Hidden sides of the others' cards",
+        str,
+        _END,
+        "seen: players see the hidden sides of the others' hands, as at a real table. hidden: nobody does.",
+        "FLIP-6",
+        values=("hidden", "seen"),
+        conflicts="seen needs the Flip deck.",
     ),
 )
 """A row for every option, in the order of forms and docs. The rows of a group are together."""
@@ -217,6 +389,8 @@ def _checked(name: str, value: object) -> object:
     spec = _SPECS.get(name)
     if spec is None:
         raise BadInput(f"There is no option {name!r}.")
+    if isinstance(value, bool):
+        value = spec.earlier.get(value, value)
     if type(value) is not spec.type:
         wanted = {bool: "true or false", int: "a whole number", str: "a text"}[spec.type]
         raise BadInput(f"The option {name} must be {wanted}.")
@@ -228,16 +402,67 @@ def _checked(name: str, value: object) -> object:
     return value
 
 
+def _has_no_mercy_deck(options: Options) -> bool:
+    return options.deck in ("nomercy168", "nomercy172")
+
+
+def _has_two_sides(options: Options) -> bool:
+    return len(DECKS[options.deck].sides) > 1
+
+
+_CONFLICTS: Final[tuple[tuple[Callable[[Options], bool], str], ...]] = (
+    (lambda o: 0 < o.mercy_limit <= o.hand_size, "The option mercy_limit must exceed hand_size."),
+    (
+        lambda o: o.advanced_stacking and (o.stacking == "off" or o.last_draw_card != "contest"),
+        "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
+    ),
+    (
+        lambda o: o.bluff != "off" and _has_no_mercy_deck(o),
+        "The option bluff must be off with a No Mercy deck.",
+    ),
+    (
+        lambda o: o.first_discard == "official" and _has_no_mercy_deck(o),
+        "The option first_discard must be number with a No Mercy deck.",
+    ),
+    (lambda o: o.buzzers != "off" and _has_two_sides(o), "The option buzzers must be off with the deck flip112."),
+    (
+        lambda o: o.roulette_color != "player" and _has_two_sides(o),
+        "The option roulette_color must be player with the deck flip112.",
+    ),
+    (
+        lambda o: o.flip_backs != "hidden" and not _has_two_sides(o),
+        "The option flip_backs must be hidden without the deck flip112.",
+    ),
+)
+"""Pairs of a test for options that do not go together, and the sentence that refuses them (OPT-1)."""
+
+SPARE_CARDS: Final = 20
+"""At least so many cards must be left after a deal (OPT-1)."""
+
+
 def with_overrides(base: Options, overrides: Mapping[str, object]) -> Options:
     """Return ``base`` with some options changed.
 
-    :raises BadInput: if an option is unknown, a value is not allowed, or options conflict.
+    :raises BadInput: if an option is unknown, a value is not allowed, or options conflict (OPT-1).
     """
     values: dict[str, object] = {name: _checked(name, value) for name, value in overrides.items()}
     options = replace(base, **values)  # type: ignore[arg-type]  # every value was checked against its row
-    if options.mercy_limit and options.mercy_limit <= options.hand_size:
-        raise BadInput("The option mercy_limit must exceed hand_size.")
+    for conflict, message in _CONFLICTS:
+        if conflict(options):
+            raise BadInput(message)
     return options
+
+
+def check_players(options: Options, players: int) -> None:
+    """Check that a deck has enough cards for a number of players.
+
+    :raises BadInput: if it has not (OPT-1).
+    """
+    if options.hand_size * players + SPARE_CARDS > options.rules.deck.size:
+        raise BadInput(
+            f"The deck has too few cards for {players} players with {options.hand_size} cards each: at least"
+            f" {SPARE_CARDS} must be left."
+        )
 
 
 def difference(base: Options, options: Options) -> dict[str, object]:

@@ -6,17 +6,17 @@ that a move is listed if and only if it is not refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from games.rules import moves
-from games.rules.cards import Card, card_name, color_name
-from games.rules.clock import name_color, play_or_keep, take_or_draw
+from games.rules.cards import FACES, card_name, color_name
+from games.rules.clock import end_race, name_color, play_or_keep, take_or_draw
 from games.rules.errors import Refused
 from games.rules.moves import Move
 from games.rules.options import Options
-from games.rules.position import CHOOSE_COLOR, DRAWN, PLAY, Pending, Position
-from games.rules.ruleset import SideRules
+from games.rules.position import BUZZ, CHOOSE_COLOR, DRAWN, PLAY, Pending, Position
+from games.rules.ruleset import Plays, SideRules
 
 
 class Phase(NamedTuple):
@@ -34,13 +34,6 @@ class Phase(NamedTuple):
     default: Callable[[Position, int, Options], Move]
 
 
-def _playable(position: Position, side: SideRules) -> frozenset[Card]:
-    """Return the cards that may be played on the top card, or on the stack if there is one (TURN-2, STACK-1)."""
-    if position.pending is None:
-        return side.matching[position.discard_pile[-1], position.color]
-    return side.answers[position.pending.value]
-
-
 def _may_swap(position: Position, seat: int, target: int) -> bool:
     return 0 <= target < len(position.hands) and target != seat and target not in position.out
 
@@ -49,31 +42,47 @@ def _may_swap(position: Position, seat: int, target: int) -> bool:
 
 
 def _play_phase_moves(position: Position, seat: int, options: Options) -> list[Move]:
-    hand, side = position.hands[seat], options.rules.side
-    plays = side.plays_from(hand)
-    # Sorted, so that the order of the list never depends on how Python hashes text.
-    cards = sorted(_playable(position, side).intersection(hand))
-    result: list[Move] = []
-    for card in cards:
-        result += plays.moves[card]
-    if not plays.swaps.isdisjoint(cards):
-        result = [move for move in result if move.target is None or _may_swap(position, seat, move.target)]
-    if position.pending is not None:
+    side, pending, hand = options.rules.sides[position.extra.side], position.pending, position.hands[seat]
+    playable = side.playable(position.discard_pile[-1], position.color, pending)
+    held = hand if side.shown is None else side.show(hand)
+    result = plays_of(position, seat, side.plays if len(hand) > 1 else side.last_plays, playable.intersection(held))
+    if pending is not None:
         result.append(moves.TAKE)
+        if position.extra.challenge is not None:
+            result.append(moves.CHALLENGE)
     elif options.voluntary_draw or not result:
         result.append(moves.DRAW)
     return result
 
 
+def plays_of(position: Position, seat: int, plays: Plays, cards: Iterable[str]) -> list[Move]:
+    """Return every play of these cards, texts of faces: one for each colour and each swap target.
+
+    ``plays`` is the result of ``SideRules.plays_from`` for the seat's hand. The cards are sorted, so that the order of
+    the list never depends on how Python hashes text.
+    """
+    result: list[Move] = []
+    moves_of = plays.moves
+    for card in (cards := sorted(cards)):
+        result += moves_of[card]
+    if not plays.swaps.isdisjoint(cards):
+        targets = {None, *position.still_in()} - {seat}
+        result = [move for move in result if move.target in targets]
+    return result
+
+
 def _play_phase_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
-    kind, pending, hand = move.kind, position.pending, position.hands[seat]
+    kind, pending, side = move.kind, position.pending, options.rules.sides[position.extra.side]
     if kind == "play":
-        return _play_refusal(position, seat, move, options)
+        return _play_refusal(position, seat, move, side)
     if kind == "take":
         return Refused("nothing_to_take") if pending is None else None
+    if kind == "challenge":
+        return Refused("nothing_to_challenge") if position.extra.challenge is None else None
     if pending is not None:
         return _cards_owed(pending)
-    if kind == "draw" and (options.voluntary_draw or _playable(position, options.rules.side).isdisjoint(hand)):
+    playable = side.playable(position.top, position.color, None)
+    if kind == "draw" and (options.voluntary_draw or playable.isdisjoint(side.show(position.hands[seat]))):
         return None
     return Refused("may_not_draw", _MAY_NOT_SENTENCES[kind])
 
@@ -85,31 +94,48 @@ _MAY_NOT_SENTENCES: Final = {
 
 
 def _cards_owed(pending: Pending) -> Refused:
+    if not pending.value:
+        return Refused("cards_owed", "You have to take the cards of the Wild Draw Colour first.")
     return Refused("cards_owed", f"You owe {pending.total} cards: stack a draw card or take them.")
 
 
-def _play_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
-    card, pending, side = move.card or "", position.pending, options.rules.side
-    if pending is not None and not (side.faces[card].value and side.answers[pending.value]):
+def _play_refusal(position: Position, seat: int, move: Move, side: SideRules) -> Refused | None:
+    card, pending, hand = move.card or "", position.pending, position.hands[seat]
+    if pending is not None and not _may_be_an_answer(card, pending, side):
         return _cards_owed(pending)
-    if card not in position.hands[seat]:
-        return Refused("not_in_hand", f"{card_name(card)} is not in your hand.")
-    if card not in _playable(position, side):
+    if card not in side.show(hand):
+        return not_in_hand(card)
+    if card not in side.playable(position.top, position.color, pending):
         return _not_playable(position, card, side)
-    return _choice_refusal(position, seat, move, side.plays_from(position.hands[seat]).asks[card])
+    return choice_refusal(position, seat, move, side)
 
 
-def _not_playable(position: Position, card: Card, side: SideRules) -> Refused:
+def _may_be_an_answer(card: str, pending: Pending, side: SideRules) -> bool:
+    """Return True if a card is a draw card, or of a kind that passes this debt on or ends it (RESP-3, RESP-4, RESP-6)."""
+    return FACES[card].kind == "draw" or (card in side.passing and pending.value > 0)
+
+
+def not_in_hand(card: str) -> Refused:
+    """Return the refusal of a card that the player does not hold."""
+    return Refused("not_in_hand", f"{card_name(card)} is not in your hand.")
+
+
+def _not_playable(position: Position, card: str, side: SideRules) -> Refused:
     name, pending = card_name(card), position.pending
-    if pending is not None:
+    if pending is not None and card not in side.passing:
+        if not side.answers[pending.by, pending.value]:
+            return Refused("too_low", f"{name} does not answer the cards you owe: nothing does.")
         return Refused("too_low", f"{name} is too low: play a draw card of {pending.value} or more on this stack.")
-    top = card_name(position.top)
-    if position.color and not side.faces[position.top].color:
-        top += f" ({color_name(position.color)})"
-    return Refused("not_matching", f"{name} does not match {top}.")
+    top = side.show_card(position.top)
+    text = card_name(top)
+    if position.color and not side.faces[top].color:
+        text += f" ({color_name(position.color)})"
+    return Refused("not_matching", f"{name} does not match {text}.")
 
 
-def _choice_refusal(position: Position, seat: int, move: Move, asked: str) -> Refused | None:
+def choice_refusal(position: Position, seat: int, move: Move, side: SideRules) -> Refused | None:
+    """Return why the colour or the target of a play is refused, or None (TURN-7, SEVEN-1)."""
+    asked = side.plays_from(position.hands[seat]).asks[move.card or ""]
     if asked == "color" and move.color is None:
         return Refused("color_missing", f"Choose a colour for {card_name(move.card or '')}.")
     if asked != "color" and move.color is not None:
@@ -127,37 +153,46 @@ def _choice_refusal(position: Position, seat: int, move: Move, asked: str) -> Re
 
 
 def _drawn_phase_moves(position: Position, seat: int, options: Options) -> list[Move]:
-    plays = options.rules.side.plays_from(position.hands[seat])
-    plays_of_card = plays.moves[position.drawn or ""]
-    result = [move for move in plays_of_card if move.target is None or _may_swap(position, seat, move.target)]
+    side = options.rules.sides[position.extra.side]
+    plays = side.plays_from(position.hands[seat])
+    result = plays_of(position, seat, plays, [side.show_card(position.drawn or "")])
     return result if options.drawn_must_play else [*result, moves.PASS]
 
 
 def _drawn_phase_refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
+    side = options.rules.sides[position.extra.side]
+    drawn = side.show_card(position.drawn or "")
     if move.kind == "pass":
         return None
-    if move.card != position.drawn:
-        drawn = card_name(position.drawn or "")
-        return Refused("must_play_drawn", f"You drew {drawn} and can’t play any other card.")
-    return _play_refusal(position, seat, move, options)
+    if move.card != drawn:
+        return Refused("must_play_drawn", f"You drew {card_name(drawn)} and can’t play any other card.")
+    return _play_refusal(position, seat, move, side)
 
 
 # Phase "choose_color": name the colour of a roulette.
 
 
 def _colors_to_name(position: Position, seat: int, options: Options) -> list[Move]:
-    return list(options.rules.side.name_color)
+    return list(options.rules.sides[position.extra.side].name_color)
 
 
 def _any_color(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     return None
 
 
-_PLAY_KINDS: Final = frozenset({"play", "draw", "take", "pass"})
+# Phase "buzz": nobody has a turn move. Everybody may press (``out_of_turn.py``).
+
+
+def _no_moves(position: Position, seat: int, options: Options) -> list[Move]:
+    return []
+
+
+_PLAY_KINDS: Final = frozenset({"play", "draw", "take", "pass", "challenge"})
 
 PHASES: Final[dict[str, Phase]] = {
     PLAY: Phase(_PLAY_KINDS, "no_roulette", _play_phase_moves, _play_phase_refusal, take_or_draw),
     DRAWN: Phase(_PLAY_KINDS, "no_roulette", _drawn_phase_moves, _drawn_phase_refusal, play_or_keep),
     CHOOSE_COLOR: Phase(frozenset({"color"}), "choose_color_first", _colors_to_name, _any_color, name_color),
+    BUZZ: Phase(frozenset(), "buzz_first", _no_moves, _any_color, end_race),
 }
 """The row of every phase except ``over``."""

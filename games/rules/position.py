@@ -2,24 +2,98 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from games.rules.cards import Card
+from games.rules.cards import Card, face_of
 
 PLAY: Final = "play"
 DRAWN: Final = "drawn"
 CHOOSE_COLOR: Final = "choose_color"
+BUZZ: Final = "buzz"
 OVER: Final = "over"
 
 Points = int | tuple[int, ...] | None
 
 
 class Pending(NamedTuple):
-    """A stack: ``total`` cards are owed by the seat on turn. ``value`` is the least draw value that may be stacked."""
+    """A debt: ``total`` cards are owed by the seat on turn.
+
+    ``value`` and ``by`` are the draw value and the symbol of the last draw card played on it (RESP-2). A Wild Draw
+    Colour has no number: then both numbers are 0 (BLUFF-5).
+    """
 
     total: int
     value: int
+    by: str
+
+
+class Run(NamedTuple):
+    """An open straight: the seat that may go on with it, and the last card of it (RUN-1)."""
+
+    seat: int
+    card: Card
+
+
+class Challenge(NamedTuple):
+    """The right to challenge a wild draw card: who played it, and if it was a bluff (BLUFF-1, BLUFF-2).
+
+    ``bluff`` is secret until the right is used.
+    """
+
+    seat: int
+    bluff: bool
+
+
+class Buzz(NamedTuple):
+    """An open buzzer race: who played the buzzer, and who has pressed, in order (BUZZ-2)."""
+
+    by: int
+    pressed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """The fields of a position that only some variants have.
+
+    ``side`` is the name of the side in force if the deck has two (FLIP-1). ``buzzes`` is how many buzzers were played
+    with the lottery (BUZZ-3). ``passes`` is how many turns in a row have ended without any card (STUCK-1). ``fines``
+    has one number a seat, or is empty if all are 0 (INT-4, ELIM-2).
+    """
+
+    side: str | None = None
+    run: Run | None = None
+    challenge: Challenge | None = None
+    buzz: Buzz | None = None
+    buzzes: int = 0
+    passes: int = 0
+    fines: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that say something as JSON values, by name."""
+        values = {name: getattr(self, name) for name in EXTRA_FIELDS}
+        return {name: _json_value(value) for name, value in values.items() if value not in _SAYS_NOTHING}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Extra:
+        """Return the extra fields among the fields of a position that ``to_json`` wrote."""
+        values = {name: fields[name] for name in EXTRA_FIELDS if name in fields}
+        if not values:
+            return NO_EXTRA
+        for name, kind in (("run", Run), ("challenge", Challenge)):
+            if values.get(name) is not None:
+                values[name] = kind(**values[name])
+        if values.get("buzz") is not None:
+            values["buzz"] = Buzz(values["buzz"]["by"], tuple(values["buzz"]["pressed"]))
+        return cls(**{**values, "fines": tuple(values.get("fines", ()))})
+
+
+_SAYS_NOTHING: Final = (None, 0, ())
+EXTRA_FIELDS: Final = tuple(field.name for field in dataclasses.fields(Extra))
+
+NO_EXTRA: Final = Extra()
 
 
 def nearest_seat(seat: int, direction: int, players: int, out: tuple[int, ...]) -> int:
@@ -39,8 +113,8 @@ class Position:
 
     Treat it as immutable. ``apply`` returns a new position, and ``replace`` a changed copy.
 
-    The fields are those of NOTATION, "Position". The cards of ``hands`` are in the order drawn. ``absent`` is not in
-    NOTATION: the seats that left in an earlier round of the match. They are in ``out`` too, and SCORE-2 does not count
+    The fields are those of NOTATION, "Position", those of variants in ``extra``. The cards of ``hands`` are in the
+    order drawn. ``absent`` is not in NOTATION: the seats that left in an earlier round of the match. They are in ``out`` too, and SCORE-2 does not count
     them.
     """
 
@@ -53,6 +127,7 @@ class Position:
         "draw_pile",
         "drawn",
         "exposed",
+        "extra",
         "going_out",
         "hands",
         "out",
@@ -86,6 +161,7 @@ class Position:
         winner: int | None = None,
         points: int | Sequence[int] | None = None,
         absent: Sequence[int] = (),
+        extra: Extra = NO_EXTRA,
     ) -> None:
         self.hands = tuple(tuple(hand) for hand in hands)
         self.turn = turn
@@ -105,6 +181,7 @@ class Position:
         self.winner = winner
         self.points: Points = points if points is None or isinstance(points, int) else tuple(points)
         self.absent = tuple(absent)
+        self.extra = extra
 
     def copy(self) -> Position:
         """Return an equal position. Every field is immutable, so the copy shares them."""
@@ -127,6 +204,7 @@ class Position:
         new.winner = self.winner
         new.points = self.points
         new.absent = self.absent
+        new.extra = self.extra
         return new
 
     def replace(self, **changes: object) -> Position:
@@ -137,16 +215,26 @@ class Position:
         return new
 
     def to_json(self) -> dict[str, Any]:
-        """Return every field as a JSON value, by name. ``from_json`` turns them into an equal position."""
-        fields = {name: _json_value(getattr(self, name)) for name in FIELDS}
+        """Return every field as a JSON value, by name. ``from_json`` turns them into an equal position.
+
+        The fields of ``extra`` stand beside the others, and are left out while they say nothing.
+        """
+        fields = {name: _json_value(getattr(self, name)) for name in FIELDS if name != "extra"}
         fields["hands"] = [list(hand) for hand in self.hands]
-        return fields
+        return {**fields, **self.extra.to_json()}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Position:
-        """Return the position with these fields. They are not checked. A missing field has its default."""
+        """Return the position with these fields. They are not checked. A missing field has its default.
+
+        ``pending`` without ``by`` has the symbol of the top card.
+        """
         pending = fields.get("pending")
-        return cls(**{**fields, "pending": None if pending is None else Pending(**pending)})
+        if pending is not None:
+            by = pending.get("by") or face_of(fields["discard_pile"][-1]).symbol
+            pending = Pending(pending["total"], pending["value"], by)
+        plain = {name: value for name, value in fields.items() if name not in EXTRA_FIELDS}
+        return cls(**{**plain, "pending": pending, "extra": Extra.from_json(fields)})
 
     @property
     def top(self) -> Card:
@@ -192,6 +280,6 @@ FIELDS: Final = Position.__slots__
 
 
 def _json_value(value: object) -> object:
-    if isinstance(value, Pending):
-        return value._asdict()
+    if isinstance(value, Pending | Run | Challenge | Buzz):
+        return {name: _json_value(part) for name, part in value._asdict().items()}
     return list(value) if isinstance(value, tuple) else value

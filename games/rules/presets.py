@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from games.rules.errors import BadInput
+from games.rules.moves import MAX_PLAYERS
 from games.rules.options import Options, difference, with_overrides
 
 
@@ -14,12 +16,14 @@ class Preset(NamedTuple):
 
     ``offered`` are the options of a new table. They may be edited. ``stored`` are the options that stored games and
     records keep their difference from. Never edit them: that would change the rules of running and finished games.
+    ``max_players`` is the most players of a table.
     """
 
     name: str
     title: str
     stored: Options
     offered: Options
+    max_players: int = MAX_PLAYERS
 
 
 # Each preset names every option, so that a new option has to state the value that earlier games were played with.
@@ -28,7 +32,7 @@ _NO_MERCY: Final = Options(
     voluntary_draw=True,
     draw_until_playable=True,
     drawn_must_play=True,
-    stacking=True,
+    stacking="any",
     zero_seven=True,
     roulette_color="victim",
     last_draw_card="contest",
@@ -39,13 +43,27 @@ _NO_MERCY: Final = Options(
     hand_size=7,
     scoring="winner",
     target=1000,
+    buzzers="off",
+    first_discard="number",
+    advanced_stacking=False,
+    skip_after_draw=True,
+    straights=False,
+    interceptions="off",
+    interception_penalty=3,
+    bluff="off",
+    uno_window="turn",
+    mercy_points=250,
+    mercy_card_points=False,
+    mercy_cards="set_aside",
+    rounds=0,
+    flip_backs="hidden",
 )
 _CLASSIC: Final = Options(
     deck="classic108",
     voluntary_draw=True,
     draw_until_playable=False,
     drawn_must_play=False,
-    stacking=False,
+    stacking="off",
     zero_seven=False,
     roulette_color="victim",
     last_draw_card="draw_then_win",
@@ -56,13 +74,162 @@ _CLASSIC: Final = Options(
     hand_size=7,
     scoring="winner",
     target=500,
+    buzzers="off",
+    first_discard="official",
+    advanced_stacking=False,
+    skip_after_draw=True,
+    straights=False,
+    interceptions="off",
+    interception_penalty=3,
+    bluff="official",
+    uno_window="turn",
+    mercy_points=250,
+    mercy_card_points=False,
+    mercy_cards="set_aside",
+    rounds=0,
+    flip_backs="hidden",
+)
+# The first release had neither the official first discard nor challenges.
+_CLASSIC_OF_RELEASE_1: Final = replace(_CLASSIC, first_discard="number", bluff="off")
+_PLAYROOM: Final = Options(
+    deck="classic108",
+    voluntary_draw=True,
+    draw_until_playable=False,
+    drawn_must_play=False,
+    stacking="off",
+    zero_seven=False,
+    roulette_color="victim",
+    last_draw_card="draw_then_win",
+    uno_on_received_hand=True,
+    callout_penalty=4,
+    false_catch_penalty=0,
+    mercy_limit=0,
+    hand_size=7,
+    scoring="penalty",
+    target=500,
+    buzzers="off",
+    first_discard="number",
+    advanced_stacking=False,
+    skip_after_draw=False,
+    straights=False,
+    interceptions="off",
+    interception_penalty=3,
+    bluff="off",
+    uno_window="open",
+    mercy_points=250,
+    mercy_card_points=False,
+    mercy_cards="draw_pile",
+    rounds=0,
+    flip_backs="hidden",
+)
+_PLAYROOM_NO_MERCY: Final = Options(
+    deck="nomercy168",
+    voluntary_draw=True,
+    draw_until_playable=False,
+    drawn_must_play=False,
+    stacking="family",
+    zero_seven=True,
+    roulette_color="player",
+    last_draw_card="draw_then_win",
+    uno_on_received_hand=True,
+    callout_penalty=4,
+    false_catch_penalty=0,
+    mercy_limit=25,
+    hand_size=7,
+    scoring="penalty",
+    target=500,
+    buzzers="off",
+    first_discard="number",
+    advanced_stacking=False,
+    skip_after_draw=False,
+    straights=False,
+    interceptions="off",
+    interception_penalty=3,
+    bluff="off",
+    uno_window="open",
+    mercy_points=250,
+    mercy_card_points=False,
+    mercy_cards="draw_pile",
+    rounds=0,
+    flip_backs="hidden",
+)
+_FLIP: Final = Options(
+    deck="flip112",
+    voluntary_draw=True,
+    draw_until_playable=False,
+    drawn_must_play=False,
+    stacking="off",
+    zero_seven=False,
+    roulette_color="player",
+    last_draw_card="draw_then_win",
+    uno_on_received_hand=True,
+    callout_penalty=2,
+    false_catch_penalty=0,
+    mercy_limit=0,
+    hand_size=7,
+    scoring="winner",
+    target=500,
+    buzzers="off",
+    first_discard="official",
+    advanced_stacking=False,
+    skip_after_draw=True,
+    straights=False,
+    interceptions="off",
+    interception_penalty=3,
+    bluff="official",
+    uno_window="turn",
+    mercy_points=250,
+    mercy_card_points=False,
+    mercy_cards="set_aside",
+    rounds=0,
+    flip_backs="seen",
+)
+_HOUSE_PARTY: Final = Options(
+    deck="classic108",
+    voluntary_draw=True,
+    draw_until_playable=False,
+    drawn_must_play=False,
+    stacking="same",
+    zero_seven=True,
+    roulette_color="victim",
+    last_draw_card="contest",
+    uno_on_received_hand=True,
+    callout_penalty=4,
+    false_catch_penalty=0,
+    mercy_limit=0,
+    hand_size=7,
+    scoring="penalty",
+    target=500,
+    buzzers="lottery",
+    first_discard="number",
+    advanced_stacking=True,
+    skip_after_draw=False,
+    straights=True,
+    interceptions="super",
+    interception_penalty=3,
+    bluff="playroom",
+    uno_window="open",
+    mercy_points=250,
+    mercy_card_points=False,
+    mercy_cards="draw_pile",
+    rounds=0,
+    flip_backs="hidden",
 )
 
 _ROWS: Final = {
     row.name: row
     for row in (
-        Preset("no-mercy", "No Mercy", stored=_NO_MERCY, offered=_NO_MERCY),
-        Preset("classic", "Classic", stored=_CLASSIC, offered=_CLASSIC),
+        Preset("no-mercy", "No Mercy", stored=_NO_MERCY, offered=_NO_MERCY, max_players=6),
+        Preset("classic", "Classic", stored=_CLASSIC_OF_RELEASE_1, offered=_CLASSIC),
+        Preset("playroom", "Playroom", stored=_PLAYROOM, offered=_PLAYROOM),
+        Preset(
+            "playroom-no-mercy",
+            "Playroom No Mercy",
+            stored=_PLAYROOM_NO_MERCY,
+            offered=_PLAYROOM_NO_MERCY,
+        ),
+        Preset("flip", "Flip", stored=_FLIP, offered=_FLIP),
+        Preset("house-party", "House Party", stored=_HOUSE_PARTY, offered=_HOUSE_PARTY),
     )
 }
 
@@ -71,6 +238,9 @@ PRESETS: Final[dict[str, Options]] = {row.name: row.offered for row in _ROWS.val
 
 PRESET_TITLES: Final[dict[str, str]] = {row.name: row.title for row in _ROWS.values()}
 """The titles of presets, by name."""
+
+MAX_PLAYERS_OF: Final[dict[str, int]] = {row.name: row.max_players for row in _ROWS.values()}
+"""The most players of a table, by the name of its preset."""
 
 
 def _check_known(preset: str) -> None:

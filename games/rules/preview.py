@@ -5,7 +5,7 @@ from __future__ import annotations
 from games.rules.apply import push
 from games.rules.effects import split_hand
 from games.rules.moves import Move
-from games.rules.position import Position
+from games.rules.position import NO_EXTRA, Extra, Position
 from games.rules.views import View
 
 
@@ -15,8 +15,8 @@ def cards_after(view: View, move: Move) -> int:
     ``move`` is a play of a card that the viewer holds. A hand received by a swap or a pass of hands counts. Cards drawn
     in the same move do not, as after a last Wild Reverse Draw Four with two players left (WR4-2).
     """
-    card, side = move.card or "", view.options.rules.side
-    left = len(split_hand(view.hand or (), card, side)[0])
+    card, side = move.card or "", view.options.rules.sides[view.side]
+    left = len(split_hand(view.hand or (), card, side.sheds.get(card))[0])
     if not left or view.you is None:
         return left
     effects = side.effects[card]
@@ -37,7 +37,12 @@ def winner_by_leaving(view: View) -> int | None:
     # Leaving draws no card, so nobody's cards change the result: the position needs no hands and no draw pile.
     hands = [()] * len(view.counts)
     position = Position(
-        hands=hands, turn=view.turn, discard_pile=view.discard_pile, out=view.out, going_out=view.going_out
+        hands=hands,
+        turn=view.turn,
+        discard_pile=view.discard_pile,
+        out=view.out,
+        going_out=view.going_out,
+        extra=NO_EXTRA if view.side is None else Extra(side=view.side),
     )
     after, _ = push(position, view.you, Move("leave"), view.options, lambda cards, _: list(cards))
     return after.winner

@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from games.rules.apply import apply
 from games.rules.cards import Card
-from games.rules.deal import deal_cards
+from games.rules.deal import deal_cards, is_deck, shuffled_cards
 from games.rules.errors import BadInput, Refused
 from games.rules.events import Event
 from games.rules.match import Match
@@ -21,11 +22,12 @@ from games.rules.options import Options
 from games.rules.position import Position
 from games.rules.presets import options_from_stored, options_to_store
 from games.rules.scoring import Outcome, outcome
-from games.rules.shuffle import DEAL, Shuffler, commitment
+from games.rules.shuffle import Shuffler, commitment
 
 VOID: Final = "-"
 _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z", re.ASCII)
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
+_SEATS: Final = re.compile(r"\d(?: \d)*", re.ASCII)
 _POINTS: Final = re.compile(r"\d+(?:,\d+)*", re.ASCII)
 
 
@@ -162,7 +164,7 @@ def _parse_options(preset: str, text: str) -> Options:
     if not isinstance(overrides, dict):
         raise BadInput("The record's options must be an object.")
     options = options_from_stored(preset, overrides)
-    if options_to_store(preset, options) != overrides:
+    if set(options_to_store(preset, options)) != set(overrides):
         raise BadInput("The record's options must be exactly those that differ from the preset.")
     return options
 
@@ -172,7 +174,7 @@ def _parse_players(text: str) -> tuple[str, ...]:
     if not isinstance(players, list) or not all(isinstance(name, str) for name in players):
         raise BadInput("The record's players must be a list of names.")
     if not MIN_PLAYERS <= len(players) <= MAX_PLAYERS:
-        raise BadInput("A record has 2 to 6 players.")
+        raise BadInput(f"A record has {MIN_PLAYERS} to {MAX_PLAYERS} players.")
     try:
         "".join(players).encode("utf-8")
     except UnicodeEncodeError:
@@ -224,15 +226,17 @@ def _parse_round(lines: Sequence[str], options: Options, players: int) -> RoundR
 
 def _parse_cards(text: str, options: Options) -> tuple[Card, ...]:
     cards = tuple(text.split(" "))
-    if not all(card in options.rules.deck.faces for card in cards):
+    side = options.rules.first
+    if not all(card in (side.shown or side.faces) for card in cards):
         raise BadInput("The record names a card that is not in its deck.")
     return cards
 
 
 def _parse_record_line(line: str, options: Options) -> Line:
     if line.startswith("shuffle: "):
-        cards = line.removeprefix("shuffle: ")
-        return Line("", " ".join(_parse_cards(cards, options)))
+        text = line.removeprefix("shuffle: ")
+        # The order of the seats in a lottery, or cards (BUZZ-3).
+        return Line("", text if _SEATS.fullmatch(text) else " ".join(_parse_cards(text, options)))
     at, _, text = line.partition(" ")
     return Line(_parse_time(at), text)
 
@@ -302,6 +306,7 @@ class _RecordReplay:
             record.options,
             len(record.players),
             cards.deal(record.options),
+            cards.shuffle,
             dealer=round_.dealer,
             absent=self._match.absent,
         )
@@ -312,7 +317,7 @@ class _RecordReplay:
     def _replay_lines(
         self, round_: RoundRecord, position: Position, cards: _RecordedCards
     ) -> Iterator[tuple[Line, Position, tuple[Event, ...]]]:
-        for line in round_.lines:
+        for line in round_.lines[len(cards.before_moves) :]:
             if not line.at:
                 cards.add(line.text)
                 continue
@@ -360,13 +365,21 @@ class _RecordedCards:
         self._round = round_
         self._shuffler = shuffler
         self._unused: list[tuple[Card, ...]] = []
+        # The first discard may knock somebody out whose cards are shuffled into the draw pile (FIRST-1, ELIM-1).
+        self.before_moves = list(takewhile(lambda line: not line.at, round_.lines))
+        for line in self.before_moves:
+            self.add(line.text)
 
     def deal(self, options: Options) -> list[Card]:
         """Return the cards of the deal.
 
         :raises BadInput: if they are not those of the deck or not in the order of the seed.
         """
-        return self._checked(self._round.deal, options.rules.deck.cards, DEAL)
+        if not is_deck(self._round.deal, options):
+            raise BadInput(f"The deal of round {self._round.number} does not have the right cards.")
+        if self._shuffler is not None and shuffled_cards(options, self._shuffler.shuffle) != list(self._round.deal):
+            raise BadInput(f"The deal of round {self._round.number} is not in the order of the seed.")
+        return list(self._round.deal)
 
     def add(self, text: str) -> None:
         """Keep the cards of a shuffle line for the next move."""

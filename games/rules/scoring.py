@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from games.rules.cards import Card, Deck
+from games.rules.cards import Card
 from games.rules.options import Options
 from games.rules.position import OVER, Position
-
-OUT_POINTS: Final = 250
-"""The points for each player who is out (SCORE-2)."""
+from games.rules.ruleset import SideRules
 
 
 class Outcome(NamedTuple):
@@ -33,27 +30,32 @@ class Outcome(NamedTuple):
         return self.points if seat == self.winner else 0
 
 
-def hand_points(cards: Iterable[Card], deck: Deck) -> int:
-    """Return the points of cards of a deck (SCORE-1).
+def hand_points(cards: tuple[Card, ...], side: SideRules) -> int:
+    """Return the points of cards on a side of their deck (SCORE-1).
 
-    >>> from games.rules.cards import DECKS
-    >>> hand_points(["r9", "g+4", "W10"], DECKS["nomercy168"])
+    >>> from games.rules.presets import PRESETS
+    >>> hand_points(("r9", "g+4", "W10"), PRESETS["no-mercy"].rules.first)
     79
     """
-    return sum(deck.faces[card].points for card in cards)
+    return sum(side.faces[face].points for face in side.show(cards))
 
 
 def round_points(position: Position, winner: int, options: Options) -> int | tuple[int, ...]:
-    """Return the ``points`` of the ``Outcome`` of a round that ``winner`` has just won (SCORE-1, SCORE-2)."""
-    deck = options.rules.deck
-    penalties = tuple(_penalty(position, seat, winner, deck) for seat in range(len(position.hands)))
-    return sum(penalties) if options.scoring == "winner" else penalties
+    """Return the ``points`` of the ``Outcome`` of a round that ``winner`` has just won (SCORE-1, SCORE-2, SCORE-4)."""
+    side = options.rules.sides[position.extra.side]
+    seats = range(len(position.hands))
+    points = [_penalty(position, seat, winner, side, options) for seat in seats]
+    fines = position.extra.fines
+    if options.scoring == "winner":
+        return sum(points) + sum(fines) - (fines[winner] if fines else 0)
+    return tuple(points[seat] + (fines[seat] if fines else 0) for seat in seats)
 
 
-def _penalty(position: Position, seat: int, winner: int, deck: Deck) -> int:
+def _penalty(position: Position, seat: int, winner: int, side: SideRules, options: Options) -> int:
+    """Return the points that a seat gives up, without its fines."""
     if seat == winner or seat in position.absent:
         return 0
-    return OUT_POINTS if seat in position.out else hand_points(position.hands[seat], deck)
+    return options.mercy_points if seat in position.out else hand_points(position.hands[seat], side)
 
 
 def outcome(position: Position) -> Outcome | None:

@@ -28,6 +28,16 @@ def reshuffle(number: int) -> str:
     return str(number)
 
 
+def pairing(number: int) -> str:
+    """Return the name of the stream that pairs the sides of a deck. ``number`` is 0 for the first try (PAIR-1)."""
+    return f"p{number}"
+
+
+def lottery(number: int) -> str:
+    """Return the name of the stream of a buzzer. ``number`` is 1 for the first buzzer of a round (BUZZ-3)."""
+    return f"b{number}"
+
+
 def key_from_seed(seed: str) -> bytes:
     """Return the key for a seed text. The key of a played round is its 32 secret bytes instead.
 

@@ -1,23 +1,36 @@
-"""Which cards may be played on a stack: a row for each value of the option ``stacking`` (STACK-1)."""
+"""Which draw cards answer a draw card: a row for each value of the option ``stacking`` (RESP-1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
-from games.rules.cards import Card, Face
+from games.rules.cards import Face
 
 
-def _nothing(value: int, faces: Iterable[Face]) -> frozenset[Card]:
-    return frozenset()
+def _none(card: Face, by: Face, value: int) -> bool:
+    return False
 
 
-def _as_high_or_higher(value: int, faces: Iterable[Face]) -> frozenset[Card]:
-    return frozenset(face.text for face in faces if face.value >= value)
+def _same(card: Face, by: Face, value: int) -> bool:
+    return card.symbol == by.symbol
 
 
-STACKING: Final[dict[bool, Callable[[int, Iterable[Face]], frozenset[Card]]]] = {
-    False: _nothing,
-    True: _as_high_or_higher,
+def _family(card: Face, by: Face, value: int) -> bool:
+    return card.value >= value and bool(card.color) == bool(by.color)
+
+
+def _any(card: Face, by: Face, value: int) -> bool:
+    return card.value >= value
+
+
+STACKING: Final[dict[str, Callable[[Face, Face, int], bool]]] = {
+    "off": _none,
+    "same": _same,
+    "family": _family,
+    "any": _any,
 }
-"""For each value of the option: a function from a draw value and the faces of a deck to the cards that answer it."""
+"""For each value of the option: a function that says if a draw card answers another.
+
+Its arguments are the draw card, the last draw card on the debt and the draw value of the debt.
+"""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from games.rules.cards import Card
 from games.rules.options import Options
-from games.rules.position import OVER, Pending, Points, Position, nearest_seat
+from games.rules.position import OVER, Buzz, Challenge, Extra, Pending, Points, Position, Run, nearest_seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,14 @@ class View:
     reshuffles: int
     winner: int | None
     points: Points
+    side: str | None
+    run: Run | None
+    challenge: int | None
+    buzz: Buzz | None
+    buzzes: int
+    passes: int
+    fines: tuple[int, ...]
+    backs: tuple[tuple[str, ...], ...] | None
     hands: tuple[tuple[Card, ...], ...] | None
     options: Options
 
@@ -52,20 +60,41 @@ class View:
         return nearest_seat(seat, -self.direction, len(self.counts), self.out)
 
     def with_hidden(
-        self, hands: Sequence[Sequence[Card]], *, draw_pile: Sequence[Card], set_aside: Sequence[Card]
+        self,
+        hands: Sequence[Sequence[Card]],
+        *,
+        draw_pile: Sequence[Card],
+        set_aside: Sequence[Card],
+        bluff: bool = False,
+        discard_pile: Sequence[Card] | None = None,
+        drawn: Card | None = None,
     ) -> Position:
-        """Return the position that has this view and these hidden cards. Bots use it to guess what others hold."""
+        """Return the position that has this view and these hidden cards. Bots use it to guess what others hold.
+
+        ``bluff`` is whether the card that may be challenged was a bluff. With a deck of two sides ``discard_pile`` and
+        ``drawn`` must be given, because the view has only one face of their cards.
+        """
+        discard_pile = self.discard_pile if discard_pile is None else discard_pile
+        extra = Extra(
+            self.side,
+            run=None if self.run is None else Run(self.run.seat, discard_pile[-1]),
+            challenge=None if self.challenge is None else Challenge(self.challenge, bluff),
+            buzz=self.buzz,
+            buzzes=self.buzzes,
+            passes=self.passes,
+            fines=self.fines,
+        )
         return Position(
             hands=hands,
             turn=self.turn,
-            discard_pile=self.discard_pile,
+            discard_pile=discard_pile,
             draw_pile=draw_pile,
             color=self.color,
             out=self.out,
             direction=self.direction,
             pending=self.pending,
             phase=self.phase,
-            drawn=self.drawn,
+            drawn=drawn or self.drawn,
             set_aside=set_aside,
             declared=self.declared,
             exposed=self.exposed,
@@ -74,23 +103,36 @@ class View:
             winner=self.winner,
             points=self.points,
             absent=self.absent,
+            extra=extra,
         )
+
+
+def _backs(position: Position, viewer: int | None, options: Options) -> tuple[tuple[str, ...], ...] | None:
+    """Return the hidden faces of every other seat's hand, sorted, if players see them (FLIP-6)."""
+    if viewer is None or options.flip_backs == "hidden" or position.phase == OVER:
+        return None
+    rules = options.rules
+    hidden = rules.sides[rules.other_side(position.extra.side)]
+    return tuple(() if seat == viewer else tuple(sorted(hidden.show(hand))) for seat, hand in enumerate(position.hands))
 
 
 def view_for(position: Position, seat: int | None, options: Options) -> View:
     """Return what a seat may know of a position, or a spectator if ``seat`` is None."""
+    extra, over = position.extra, position.phase == OVER
+    side = options.rules.sides[extra.side]
+    run, claim = extra.run, extra.challenge
     return View(
         you=seat,
-        hand=None if seat is None else position.hands[seat],
+        hand=None if seat is None else side.show(position.hands[seat]),
         turn=position.turn,
         phase=position.phase,
         direction=position.direction,
-        top=position.discard_pile[-1],
+        top=side.show_card(position.top),
         color=position.color,
         pending=position.pending,
-        drawn=position.drawn if seat == position.turn else None,
+        drawn=side.show_card(position.drawn) if position.drawn and seat == position.turn else None,
         draw_pile=len(position.draw_pile),
-        discard_pile=position.discard_pile,
+        discard_pile=side.show(position.discard_pile),
         counts=tuple(len(hand) for hand in position.hands),
         out=position.out,
         absent=position.absent,
@@ -101,6 +143,14 @@ def view_for(position: Position, seat: int | None, options: Options) -> View:
         reshuffles=position.reshuffles,
         winner=position.winner,
         points=position.points,
-        hands=position.hands if position.phase == OVER else None,
+        side=extra.side,
+        run=None if run is None else Run(run.seat, side.show_card(run.card)),
+        challenge=None if claim is None else claim.seat,
+        buzz=extra.buzz,
+        buzzes=extra.buzzes,
+        passes=extra.passes,
+        fines=extra.fines,
+        backs=_backs(position, seat, options),
+        hands=position.hands if over else None,
         options=options,
     )

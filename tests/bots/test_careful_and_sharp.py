@@ -78,14 +78,14 @@ def test_careful_does_not_attack_itself_with_two_players() -> None:
 
 def test_careful_answers_a_stack_with_the_lowest_possible_card() -> None:
     view, legal = seen(
-        "r+2 W6 W10 g2 g4", "b1 b2 b3 b4 b5 b6 b8 b9 g9", "y1 y2 y3 y4", pending=Pending(2, 2), top="b+2"
+        "r+2 W6 W10 g2 g4", "b1 b2 b3 b4 b5 b6 b8 b9 g9", "y1 y2 y3 y4", pending=Pending(2, 2, "+2"), top="b+2"
     )
     assert set(choices(BOTS["careful"], view, legal, 10)) == {"play r+2"}
 
 
 @pytest.mark.parametrize("name", ["careful", "sharp"])
 def test_bots_do_not_take_a_stack_that_lets_another_player_win(name: str) -> None:
-    view, legal = seen("r+2 b1 g2", "", "y1 y2 y3 y4", pending=Pending(2, 2), top="b+2", going_out=(1,))
+    view, legal = seen("r+2 b1 g2", "", "y1 y2 y3 y4", pending=Pending(2, 2, "+2"), top="b+2", going_out=(1,))
     assert set(choices(BOTS[name], view, legal, 4)) == {"play r+2"}
 
 

@@ -185,7 +185,7 @@ def test_a_player_who_left_in_an_earlier_round_scores_nothing_for_the_winner() -
 def test_the_winners_own_cards_score_nothing() -> None:
     position = Position(hands=[["W6"], ["r5"]], turn=0, discard_pile=["r3"])
     assert round_points(position, 0, NO_MERCY) == 5
-    assert hand_points(["W6", "r5"], DECKS["nomercy168"]) == 55
+    assert hand_points(("W6", "r5"), NO_MERCY.rules.first) == 55
 
 
 @pytest.mark.rule("SCORE-1")

@@ -185,7 +185,7 @@ def as_written(position: Position) -> Position:
 @given(tables(), players, seeds)
 def test_positions_events_and_moves_survive_writing_and_reading(options: Options, count: int, seed: int) -> None:
     for played in play(options, count, seed, most=150):
-        written = json.dumps(position_to_json(played.after))
+        written = json.dumps(position_to_json(played.after, options))
         assert position_from_json(json.loads(written), options) == as_written(played.after)
         assert parse_line(f"{played.seat} {played.move}") == (played.seat, played.move)
         assert [Event.from_json(event.to_json()) for event in played.events] == list(played.events)
@@ -219,7 +219,7 @@ def test_random_rounds_include_players_who_left_earlier() -> None:
 
 def test_the_json_of_a_position_has_all_fields_except_absent() -> None:
     position = deal(PRESETS["no-mercy"], 3, Shuffler(key_from_seed("")).shuffle, absent=[1])
-    assert {*position_to_json(position), "absent"} == set(FIELDS)
+    assert {*position_to_json(position, PRESETS["no-mercy"]), "absent", "extra"} == set(FIELDS)
 
 
 def other_world(position: Position, seat: int | None) -> Position:

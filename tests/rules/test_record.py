@@ -167,7 +167,7 @@ def test_a_void_round_without_a_move_ends_where_it_started() -> None:
     first = MATCH.rounds[0]._replace(lines=(), end=None)
     record = MATCH._replace(rounds=(first,), commitments=MATCH.commitments[:1], seeds=(), result=None)
     (replayed,) = replay_record(record)
-    assert replayed.position == deal_cards(MATCH.options, 3, list(first.deal), dealer=first.dealer)
+    assert replayed.position == deal_cards(MATCH.options, 3, list(first.deal), lambda cards, _: list(cards), dealer=first.dealer)
 
 
 @pytest.mark.rule("LEAVE-1")

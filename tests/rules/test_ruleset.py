@@ -10,11 +10,13 @@ from games.rules.out_of_turn import OUT_OF_TURN_MOVES
 from games.rules.phases import PHASES
 from games.rules.ruleset import SideRules
 
-NO_MERCY = PRESETS["no-mercy"].rules.side
-CLASSIC = PRESETS["classic"].rules.side
-PLAIN = options_from("no-mercy", {"zero_seven": False}).rules.side
-NAMED = options_from("no-mercy", {"roulette_color": "player"}).rules.side
-UNSTACKED = options_from("no-mercy", {"stacking": False}).rules.side
+NO_MERCY = PRESETS["no-mercy"].rules.first
+CLASSIC = PRESETS["classic"].rules.first
+PLAIN = options_from("no-mercy", {"zero_seven": False}).rules.first
+NAMED = options_from("no-mercy", {"roulette_color": "player"}).rules.first
+UNSTACKED = options_from("no-mercy", {"stacking": "off"}).rules.first
+SAME = options_from("no-mercy", {"stacking": "same"}).rules.first
+FAMILY = options_from("no-mercy", {"stacking": "family"}).rules.first
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_a_play_asks_for_a_choice_according_to_card_and_options(
     [
         (NO_MERCY, "r5", ["play r5"]),
         (NO_MERCY, "W6", ["play W6 color r", "play W6 color y", "play W6 color g", "play W6 color b"]),
-        (NO_MERCY, "r7", [f"play r7 swap {seat}" for seat in range(6)]),
+        (NO_MERCY, "r7", [f"play r7 swap {seat}" for seat in range(10)]),
         (PLAIN, "r7", ["play r7"]),
         (NO_MERCY, "WC", ["play WC"]),
     ],
@@ -73,18 +75,22 @@ def test_options_switch_off_effects_of_cards(side: SideRules, card: str, effects
 
 
 @pytest.mark.parametrize(
-    ("side", "value", "answers"),
+    ("side", "by_and_value", "answers"),
     [
-        (NO_MERCY, 10, "W10"),
-        (NO_MERCY, 6, "W10 W6"),
-        (NO_MERCY, 4, "W10 W6 WR4 b+4 g+4 r+4 y+4"),
-        (NO_MERCY, 2, "W10 W6 WR4 b+2 b+4 g+2 g+4 r+2 r+4 y+2 y+4"),
-        (UNSTACKED, 4, ""),
-        (CLASSIC, 2, ""),
+        (NO_MERCY, ("W10", 10), "W10"),
+        (NO_MERCY, ("W6", 6), "W10 W6"),
+        (NO_MERCY, ("+4", 4), "W10 W6 WR4 b+4 g+4 r+4 y+4"),
+        (NO_MERCY, ("+2", 2), "W10 W6 WR4 b+2 b+4 g+2 g+4 r+2 r+4 y+2 y+4"),
+        (SAME, ("+2", 2), "b+2 g+2 r+2 y+2"),
+        (SAME, ("WR4", 4), "WR4"),
+        (FAMILY, ("+2", 2), "b+2 b+4 g+2 g+4 r+2 r+4 y+2 y+4"),
+        (FAMILY, ("WR4", 4), "W10 W6 WR4"),
+        (UNSTACKED, ("+4", 4), ""),
+        (CLASSIC, ("+2", 2), ""),
     ],
 )
-def test_stacking_follows_the_options(side: SideRules, value: int, answers: str) -> None:
-    assert sorted(side.answers[value]) == answers.split()
+def test_stacking_follows_the_options(side: SideRules, by_and_value: tuple[str, int], answers: str) -> None:
+    assert sorted(side.answers[by_and_value]) == answers.split()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +99,7 @@ def test_stacking_follows_the_options(side: SideRules, value: int, answers: str)
         ("r3", "r", "r9 g3 rS r+4 W6 WC", "g4 gS"),
         ("r+4", "r", "g+4 r1", "g+2 b3"),
         ("WR4", "g", "g1 WR4 g+4", "r+4 r1"),
-        ("WC", None, "WC W6", "r1 g+4"),
+        ("WC", None, "WC W6 r1 g+4", ""),
     ],
 )
 def test_cards_match_by_color_by_symbol_or_as_wilds(top: str, color: str | None, fits: str, does_not: str) -> None:
@@ -109,7 +115,7 @@ def test_only_discard_all_sheds_cards() -> None:
 def test_equal_options_share_a_ruleset() -> None:
     assert options_from("no-mercy", {"target": 500}).rules is PRESETS["no-mercy"].rules
     assert PRESETS["classic"].rules.deck.name == "classic108"
-    assert PRESETS["classic"].rules.side is PRESETS["classic"].rules.sides[0]
+    assert PRESETS["classic"].rules.first is PRESETS["classic"].rules.sides[None]
 
 
 def test_every_kind_of_move_is_a_turn_move_or_an_out_of_turn_move() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from collections import Counter
 
 import pytest
@@ -107,16 +108,21 @@ def test_the_shuffle_starts_from_the_order_of_the_notation() -> None:
 
 
 @pytest.mark.rule("SETUP-1")
-@pytest.mark.parametrize("players", [0, 1, 7])
-def test_a_table_must_have_2_to_6_players(players: int) -> None:
-    with pytest.raises(BadInput, match=r"^A table has 2 to 6 players\.$"):
+@pytest.mark.parametrize("players", [0, 1, 11])
+def test_a_table_must_have_2_to_10_players(players: int) -> None:
+    with pytest.raises(BadInput, match=r"^A table has 2 to 10 players\.$"):
         deal(NO_MERCY, players, Shuffler(key_from_seed("")).shuffle)
+
+
+def list_as_it_is(cards: Sequence[str], stream: str) -> list[str]:
+    """Return the cards in their order, in place of a shuffle."""
+    return list(cards)
 
 
 @pytest.mark.rule("SETUP-2")
 def test_cards_are_dealt_one_at_a_time_from_the_left_of_the_dealer() -> None:
     order = list(DECKS["nomercy168"].cards)
-    position = deal_cards(options_from("no-mercy", {"hand_size": 6}), 3, order, dealer=1)
+    position = deal_cards(options_from("no-mercy", {"hand_size": 6}), 3, order, list_as_it_is, dealer=1)
     assert position.hands[2] == tuple(order[0:18:3])
     assert position.hands[0] == tuple(order[1:18:3])
     assert position.hands[1] == tuple(order[2:18:3])
@@ -127,7 +133,7 @@ def test_cards_are_dealt_one_at_a_time_from_the_left_of_the_dealer() -> None:
 @pytest.mark.rule("SETUP-3")
 def test_cards_are_turned_over_until_a_number_without_effect() -> None:
     hands = ["r1"] * 14
-    position = deal_cards(NO_MERCY, 2, [*hands, "W10", "rS", "WC", "b7", "g1"])
+    position = deal_cards(NO_MERCY, 2, [*hands, "W10", "rS", "WC", "b7", "g1"], list_as_it_is)
     assert position.discard_pile == ("W10", "rS", "WC", "b7")
     assert (position.color, position.turn, position.pending, position.phase) == ("b", 0, None, "play")
     assert position.draw_pile == ("g1",)
@@ -136,9 +142,9 @@ def test_cards_are_turned_over_until_a_number_without_effect() -> None:
 
 @pytest.mark.rule("SETUP-3")
 def test_a_deal_without_a_number_to_start_with_is_refused() -> None:
-    sentence = "The cards left after the deal hold no number card to start with."
+    sentence = "The cards left after the deal hold no card to start with."
     with pytest.raises(BadInput, match=f"^{re.escape(sentence)}$"):
-        deal_cards(NO_MERCY, 2, ["r1"] * 14 + ["W10", "rS"])
+        deal_cards(NO_MERCY, 2, ["r1"] * 14 + ["W10", "rS"], list_as_it_is)
 
 
 @pytest.mark.rule("SETUP-1")

@@ -107,12 +107,12 @@ def test_stacking_follows_the_rulebook(row: Case) -> None:
 def test_equal_or_higher_draw_cards_answer_a_stack() -> None:
     options = PRESETS["no-mercy"]
     deck = DECKS[options.deck].faces.values()
-    for value in (2, 4, 6, 10):
+    for by, value in (("+2", 2), ("WR4", 4), ("W6", 6), ("W10", 10)):
         wanted = {face.text for face in deck if face.value >= value}
         for total in (value, value + 2, value + 40):
-            assert answers(Pending(total, value), options) & set(DECKS[options.deck].faces) == wanted
+            assert answers(Pending(total, value, by), options) & set(DECKS[options.deck].faces) == wanted
 
 
 @pytest.mark.rule("STACK-1")
 def test_nothing_answers_a_stack_without_stacking() -> None:
-    assert answers(Pending(4, 4), options_from("no-mercy", {"stacking": False})) == frozenset()
+    assert answers(Pending(4, 4, "+4"), options_from("no-mercy", {"stacking": "off"})) == frozenset()
