@@ -119,4 +119,4 @@ def deal_cards(
         absent=sorted(absent),
         extra=NO_EXTRA if side.name is None else Extra(side=side.name),
     )
-    return start_round(position, last, face, options, shuffle)
+    return start_round(position, face, options, shuffle)

@@ -13,24 +13,24 @@ from games.rules.shuffle import Shuffle
 from games.rules.turn import Turn
 
 
-def _first_player_is_skipped(position: Position, dealer: int, face: Face) -> None:
+def _first_player_is_skipped(position: Position, face: Face) -> None:
     position.turn = position.next_seat(position.turn)
 
 
-def _dealer_begins_the_other_way_round(position: Position, dealer: int, face: Face) -> None:
+def _dealer_begins_the_other_way_round(position: Position, face: Face) -> None:
     position.direction = -1
-    position.turn = dealer
+    position.turn = position.next_seat(position.turn)  # the dealer, or the seat before a dealer who has left the match
 
 
-def _first_player_owes(position: Position, dealer: int, face: Face) -> None:
+def _first_player_owes(position: Position, face: Face) -> None:
     position.pending = Pending(face.value, face.value, face.symbol)
 
 
-def _nothing(position: Position, dealer: int, face: Face) -> None:
+def _nothing(position: Position, face: Face) -> None:
     pass
 
 
-_ACTS: Final[dict[str, Callable[[Position, int, Face], None]]] = {
+_ACTS: Final[dict[str, Callable[[Position, Face], None]]] = {
     "number": _nothing,
     "wild": _nothing,
     "skip": _first_player_is_skipped,
@@ -46,14 +46,14 @@ def may_start(face: Face, options: Options) -> bool:
     return face.kind in _ACTS and not (face.kind == "draw" and not face.color)
 
 
-def start_round(position: Position, dealer: int, face: Face, options: Options, shuffle: Shuffle) -> Position:
+def start_round(position: Position, face: Face, options: Options, shuffle: Shuffle) -> Position:
     """Return the position after the first discard has acted. ``position`` may be changed.
 
     A debt that nobody can answer is paid at once (PAY-1).
     """
     if options.first_discard == "number":
         return position
-    _ACTS[face.kind](position, dealer, face)
+    _ACTS[face.kind](position, face)
     if position.pending is None or options.stacking != "off":
         return position
     turn = Turn(position, position.turn, TAKE, options, shuffle)
