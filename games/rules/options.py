@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from games.rules.cards import DECKS
@@ -85,7 +84,7 @@ class OptionSpec(NamedTuple):
 
     ``group`` is its heading on forms. ``help`` is its help text. ``source`` is the rule that it changes. ``values`` are
     the allowed texts, ``ranges`` the allowed ranges of a number, both ends included. ``conflicts`` is a sentence about
-    other options, or empty. ``earlier`` has values of earlier releases and what they are read as.
+    other options, or empty. ``earlier`` are pairs of a value of an earlier release and what it is read as.
     """
 
     name: str
@@ -97,7 +96,7 @@ class OptionSpec(NamedTuple):
     values: tuple[str, ...] = ()
     ranges: tuple[tuple[int, int], ...] = ()
     conflicts: str = ""
-    earlier: Mapping[object, str] = MappingProxyType({})
+    earlier: tuple[tuple[bool, str], ...] = ()
 
 
 _DRAWING: Final = "Cards and drawing"
@@ -182,7 +181,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         " or higher value.",
         "RESP-1",
         values=tuple(STACKING),
-        earlier=MappingProxyType({True: "any", False: "off"}),
+        earlier=((True, "any"), (False, "off")),
     ),
     OptionSpec(
         "advanced_stacking",
@@ -390,7 +389,7 @@ def _checked(name: str, value: object) -> object:
     if spec is None:
         raise BadInput(f"There is no option {name!r}.")
     if isinstance(value, bool):
-        value = spec.earlier.get(value, value)
+        value = dict(spec.earlier).get(value, value)
     if type(value) is not spec.type:
         wanted = {bool: "true or false", int: "a whole number", str: "a text"}[spec.type]
         raise BadInput(f"The option {name} must be {wanted}.")
