@@ -44,7 +44,7 @@ def commit(
     """
     before, (position, log, happened) = table.started.position, _applied(table, seat, moves)
     exposed = {event.seat for event in happened if event.kind == "uno_due"}
-    new_turn = rules.ends_turn(before, moves[-1], position)
+    new_turn = rules.ends_turn(before, seat, moves[-1], position, table.options)
     counted = _count_misses(table.seats[seat], moves[-1])
     due = schedule(table, position, new_turn=new_turn, exposed=exposed, now=now)
     changed = _changed_windows(table, position, exposed, moment_of(table.game, now))

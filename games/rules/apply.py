@@ -50,14 +50,18 @@ def push(
     return turn.position, tuple(turn.events)
 
 
-def ends_turn(before: Position, move: Move, after: Position) -> bool:
-    """Return True if ``move``, which led from ``before`` to ``after``, ended a turn or the round.
+def ends_turn(before: Position, seat: int, move: Move, after: Position, options: Options) -> bool:
+    """Return True if a move of ``seat``, which led from ``before`` to ``after``, ended a turn or the round.
 
-    The next turn may be the same player's (ALL-1, SKIP-1). Drawing a card that can be played does not end the turn. A
-    catch or a player's leaving ends it if it puts the player on turn out.
+    The next turn may be the same player's (ALL-1, SKIP-1, INT-1). Drawing a card that can be played does not end the
+    turn. A catch or a player's leaving ends it if it puts the player on turn out. A step of a straight and a miss never
+    end the turn of the player on turn (RUN-2, INT-4), and a press only if it ends the race (BUZZ-2). A buzzer that opens
+    a race ends the turn: the race has a time of its own.
     """
     if after.phase == OVER or after.turn != before.turn:
         return True
+    if seat != before.turn:
+        return move.kind == "play" and intercepts(before, move.card or "", options)
     return move.kind in TURN_MOVES and after.phase != DRAWN
 
 

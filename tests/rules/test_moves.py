@@ -25,6 +25,7 @@ from games.rules import (
     parse_move,
 )
 from games.rules.apply import MOVES
+from games.rules.position import Buzz, Challenge, Extra, Run
 from tests.rules.strategies import play
 
 NO_MERCY = PRESETS["no-mercy"]
@@ -42,6 +43,8 @@ EXAMPLES = {
     "take": ["take"],
     "color": ["color b"],
     "pass": ["pass"],
+    "challenge": ["challenge"],
+    "buzz": ["buzz"],
     "uno": ["uno"],
     "catch": ["catch 0", "catch 12"],
     "leave": ["leave"],
@@ -72,7 +75,7 @@ def test_a_move_is_written_as_it_is_read(kind: str, text: str) -> None:
     [
         "play", "play r5 ", "play  r5", "play W6 color g swap 1", "play r7 swap 1 color g", "play W6 g", "play r7 2",
         "play r5 uno uno", "draw uno", "take 2", "color", "color w", "catch", "catch 01", "catch -1", "uno 1",
-        "leave now", "clock", "clock clock draw", "Draw", "draw\n", "", "jump r5",
+        "leave now", "clock", "challenge 1", "buzz 1", "play BZ BZ", "play WD color w", "play r5/o2", "clock clock draw", "Draw", "draw\n", "", "jump r5",
     ],
 )  # fmt: skip
 def test_any_other_text_is_malformed(text: str) -> None:
@@ -106,7 +109,7 @@ THREE = (("r5", "b1", "b2"), ("g5", "g6"), ("y5", "y6"))
         ("0 draw", False, {"draw_pile": ["b1", "r9"]}),  # a playable card is drawn
         ("0 draw", True, {"draw_pile": ["b1"], "discard_pile": ["r3"]}),  # no playable card is drawn
         ("0 play r9", True, {"phase": "drawn", "drawn": "r9", "hands": (("r9", "b1"), *THREE[1:])}),
-        ("0 take", True, {"phase": "play", "pending": (2, 2), "discard_pile": ["r+2"]}),
+        ("0 take", True, {"phase": "play", "pending": (2, 2, "+2"), "discard_pile": ["r+2"]}),
         ("1 uno", False, {"hands": (THREE[0], ("g5",), THREE[2]), "exposed": (1,)}),
         ("0 catch 1", False, {"hands": (THREE[0], ("g5",), THREE[2]), "exposed": (1,)}),
         ("2 catch 0", False, {"hands": (("r5",), *THREE[1:]), "exposed": (0,)}),
@@ -123,7 +126,7 @@ def test_ends_turn_tells_if_a_move_ended_the_turn(line: str, ends: bool, positio
     before = Position(turn=0, **fields)
     seat, move = parse_line(line)
     after, _ = apply(before, seat, move, NO_MERCY, Shuffler(key_from_seed("")).shuffle)
-    assert ends_turn(before, move, after) is ends
+    assert ends_turn(before, seat, move, after, NO_MERCY) is ends
 
 
 @pytest.mark.rule("MERCY-1")
@@ -133,4 +136,36 @@ def test_a_catch_that_knocks_out_the_player_on_turn_ends_the_turn() -> None:
     move = Move("catch", target=0)
     after, _ = apply(before, 1, move, options, Shuffler(key_from_seed("")).shuffle)
     assert after.out == (0,)
-    assert ends_turn(before, move, after)
+    assert ends_turn(before, 1, move, after, options)
+
+
+PARTY = options_from("house-party", {"buzzers": "race", "skip_after_draw": True})
+
+
+@pytest.mark.parametrize(
+    ("line", "ends", "hands", "fields"),
+    [
+        ("2 play r4", False, "g5 g6 / y5 y6 / r4 b1 b2", {"extra": Extra(run=Run(2, "r3"))}),  # a step of a straight
+        ("2 play r2", True, "g5 g6 / y5 y6 / r2", {"extra": Extra(run=Run(2, "r3"))}),  # and the last card
+        ("2 play b1", False, "g5 g6 / y5 y6 / r4 b1 b2", {}),  # a miss
+        ("2 play g3", True, "g5 g6 / y5 y6 / g3 b1 b2", {}),  # an interception, and a whole turn more
+        ("2 play gS", True, "g5 g6 / - / gS b1 b2", {"discard_pile": ["rS"], "out": (1,)}),
+        ("2 play g+2", True, "g5 g6 / y5 y6 / g+2 b1 b2", {"discard_pile": ["r+2"]}),  # seat 0 is on turn again
+        ("0 play BZ", True, "BZ g6 / y5 y6 / b1 b2", {}),
+        ("2 buzz", False, "g5 g6 / y5 y6 / b1 b2", {"phase": "buzz", "discard_pile": ["BZ"], "extra": Extra(buzz=Buzz(0))}),
+        ("0 buzz", False, "g5 g6 / y5 y6 / b1 b2", {"phase": "buzz", "discard_pile": ["BZ"], "extra": Extra(buzz=Buzz(0))}),
+        ("2 buzz", True, "g5 g6 / y5 y6 / b1 b2",
+         {"phase": "buzz", "discard_pile": ["BZ"], "extra": Extra(buzz=Buzz(0, (1,)))}),
+        ("0 challenge", True, "g5 g6 / y5 y6 / b1 b2",
+         {"discard_pile": ["r1", "W4"], "pending": Pending(4, 4, "W4"), "extra": Extra(challenge=Challenge(2, False))}),
+    ],
+)  # fmt: skip
+def test_ends_turn_knows_plays_out_of_turn_races_and_challenges(
+    line: str, ends: bool, hands: str, fields: dict[str, Any]
+) -> None:
+    color = None if "phase" in fields else "r"
+    held = [[] if hand == "-" else hand.split() for hand in hands.split(" / ")]
+    before = Position(turn=0, **{**TABLE, "color": color, "hands": held, **fields})
+    seat, move = parse_line(line)
+    after, _ = apply(before, seat, move, PARTY, Shuffler(key_from_seed("")).shuffle)
+    assert ends_turn(before, seat, move, after, PARTY) is ends
