@@ -16,11 +16,11 @@ from games.rules.deal import deal_cards, is_deck, shuffled_cards
 from games.rules.errors import BadInput, Refused
 from games.rules.events import Event
 from games.rules.match import Match
-from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
+from games.rules.moves import MIN_PLAYERS
 from games.rules.notation import parse_line
 from games.rules.options import Options
 from games.rules.position import Position
-from games.rules.presets import options_from_stored, options_to_store
+from games.rules.presets import MAX_PLAYERS_OF, options_from_stored, options_to_store
 from games.rules.scoring import Outcome, outcome
 from games.rules.shuffle import Shuffler, commitment
 
@@ -120,7 +120,7 @@ def parse_record(text: str) -> Record:
     head, *blocks = text[:-1].split("\n\n")
     fields = _parse_header(head.split("\n"))
     options = _parse_options(fields["preset"], fields["options"])
-    players = _parse_players(fields["players"])
+    players = _parse_players(fields["players"], MAX_PLAYERS_OF[fields["preset"]])
     return Record(
         preset=fields["preset"],
         options=options,
@@ -169,12 +169,12 @@ def _parse_options(preset: str, text: str) -> Options:
     return options
 
 
-def _parse_players(text: str) -> tuple[str, ...]:
+def _parse_players(text: str, most: int) -> tuple[str, ...]:
     players = _parse_json(text, "players")
     if not isinstance(players, list) or not all(isinstance(name, str) for name in players):
         raise BadInput("The record's players must be a list of names.")
-    if not MIN_PLAYERS <= len(players) <= MAX_PLAYERS:
-        raise BadInput(f"A record has {MIN_PLAYERS} to {MAX_PLAYERS} players.")
+    if not MIN_PLAYERS <= len(players) <= most:
+        raise BadInput(f"A record has {MIN_PLAYERS} to {most} players.")
     try:
         "".join(players).encode("utf-8")
     except UnicodeEncodeError:
