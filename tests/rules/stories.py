@@ -30,6 +30,8 @@ class Story(NamedTuple):
     seed: int
 
 
+CLASSIC_OF_RELEASE_1 = {"bluff": "off", "first_discard": "number"}
+
 # Together they have every kind of event in each of its forms.
 STORIES = (
     Story("no-mercy", {"stacking": False, "hand_size": 3}, 2, 5),
@@ -47,8 +49,13 @@ STORIES = (
     Story("no-mercy", {"zero_seven": False, "last_draw_card": "win_now"}, 3, 35),
     Story("no-mercy", {"last_draw_card": "draw_then_win", "scoring": "penalty"}, 2, 14),
     Story("no-mercy", {"last_draw_card": "draw_then_win", "scoring": "penalty"}, 4, 32),
-    Story("classic", {}, 2, 9),
-    Story("classic", {"false_catch_penalty": 2, "stacking": True, "last_draw_card": "contest"}, 2, 29),
+    Story("classic", {**CLASSIC_OF_RELEASE_1}, 2, 9),
+    Story(
+        "classic",
+        {**CLASSIC_OF_RELEASE_1, "false_catch_penalty": 2, "stacking": True, "last_draw_card": "contest"},
+        2,
+        29,
+    ),
 )
 
 

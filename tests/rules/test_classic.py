@@ -11,7 +11,8 @@ CLASSIC = {"preset": "classic"}
 
 
 def case(name: str, hands: str, lines: str, expect: dict[str, Any] | None = None, **more: Any) -> Case:
-    return any_case("TURN-2", name, hands, lines, expect, options=CLASSIC, **{"draw_pile": "b4 b5", **more})
+    options = {**CLASSIC, **more.pop("options", {})}
+    return any_case("TURN-2", name, hands, lines, expect, options=options, **{"draw_pile": "b4 b5", **more})
 
 
 @cases(
@@ -61,11 +62,19 @@ def case(name: str, hands: str, lines: str, expect: dict[str, Any] | None = None
         draw_pile="b1 b2 b3",
     ),
     case(
-        "a Wild Draw Four is drawn at once",
+        "a Wild Draw Four can be challenged before it is taken",
+        "W4 b1 b2 / g2 g3 / y1 y2",
+        "0 play W4 color b; 1 take",
+        {"hands": "b1 b2 / b1 b2 b3 b4 g2 g3 / y1 y2", "turn": 2, "color": "b"},
+        draw_pile="b1 b2 b3 b4 b5",
+    ),
+    case(
+        "a Wild Draw Four is drawn at once if nobody may challenge it",
         "W4 b1 b2 / g2 g3 / y1 y2",
         "0 play W4 color b",
         {"hands": "b1 b2 / b1 b2 b3 b4 g2 g3 / y1 y2", "turn": 2, "color": "b"},
         draw_pile="b1 b2 b3 b4 b5",
+        options={"bluff": "off"},
     ),
     case(
         "a window stays open while others draw what they owe",

@@ -17,7 +17,11 @@ from games.rules.console import replay_line
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
-EXAMPLES = [json.loads(line) for line in (GOLDEN / "examples.jsonl").read_text(encoding="utf-8").splitlines()]
+EXAMPLES = [
+    json.loads(line)
+    for name in ("examples.jsonl", "examples-variants.jsonl")
+    for line in (GOLDEN / name).read_text(encoding="utf-8").splitlines()
+]
 SENTENCES = json.loads((GOLDEN / "bad_input.json").read_text(encoding="utf-8"))
 PERFT = json.loads((GOLDEN / "perft.json").read_text(encoding="utf-8"))
 GOOD: dict[str, Any] = {
@@ -123,7 +127,8 @@ BAD_LINES = {
     ),
     "cards owed of the wrong type": position(pending=4),
     "cards owed without a value": position(pending={"total": 4}),
-    "cards owed with more than that": position(pending={"total": 4, "value": 4, "by": 1}),
+    "cards owed with more than that": position(pending={"total": 4, "value": 4, "to": 1}),
+    "cards owed by a card of the wrong type": position(pending={"total": 4, "value": 4, "by": 1}),
     "cards owed of no card's value": position(pending={"total": 4, "value": 3}),
     "cards owed below their value": position(pending={"total": 2, "value": 4}),
     "gone out without a stack": position(hands=[["r5"], [], ["g2"]], going_out=[1]),
@@ -243,7 +248,8 @@ def test_random_plays_1000_games_of_four_by_default() -> None:
               "replay JSON requests from standard input, or a record", "play random games and print the speed",
               "print the rulebook as Markdown"]),
         (["replay"], ["--record FILE", "replay a record, one line of JSON a round"]),
-        (["random"], ["--players {2,3,4,5,6}", "--preset {classic,no-mercy}"]),
+        (["random"], ["--players {2,3,4,5,6,7,8,9,10}",
+                      "--preset {classic,flip,house-party,no-mercy,playroom,playroom-no-mercy}"]),
     ],
 )  # fmt: skip
 def test_the_console_prints_help(

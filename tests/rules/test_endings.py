@@ -243,8 +243,8 @@ def test_an_outcome_gives_each_seat_its_points() -> None:
 
 def test_a_match_adds_up_the_points_of_its_rounds() -> None:
     match = Match(NO_MERCY, (10, 20, 30), 2, (0,))
-    assert match.with_result(Outcome(1, 57)) == Match(NO_MERCY, (10, 77, 30), 2, (0,))
-    assert match.with_result(Outcome(1, (5, 0, 7))) == Match(NO_MERCY, (15, 20, 37), 2, (0,))
+    assert match.with_result(Outcome(1, 57)) == Match(NO_MERCY, (10, 77, 30), 2, (0,), rounds=1)
+    assert match.with_result(Outcome(1, (5, 0, 7))) == Match(NO_MERCY, (15, 20, 37), 2, (0,), rounds=1)
 
 
 @pytest.mark.rule("SETUP-5")

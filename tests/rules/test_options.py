@@ -8,6 +8,7 @@ from itertools import groupby
 import pytest
 
 from games.rules import (
+    MAX_PLAYERS_OF,
     OPTIONS,
     PRESET_TITLES,
     PRESETS,
@@ -20,6 +21,7 @@ from games.rules import (
     options_from_stored,
     options_to_store,
 )
+from games.rules.options import check_players
 from tests.rules.tables import Case, Json, case, cases, check
 
 OTHERS = "g2 g3 / y1 W6"
@@ -226,7 +228,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
         "r+2 b1 b2 / g+2 g3 / y1 y2",
         "0 play r+2",
         {"hands": "b1 b2 / b1 b2 g+2 g3 / y1 y2", "turn": 2, "pending": None},
-        options={"stacking": False},
+        options={"stacking": "off"},
     ),
     case(
         "STACK-1 END-2",
@@ -234,7 +236,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
         f"r+2 / {OTHERS}",
         "0 play r+2",
         {"hands": "- / b1 b2 g2 g3 / y1 W6", "winner": 0, "points": 59},
-        options={"stacking": False},
+        options={"stacking": "off"},
     ),
     case(
         "STACK-1 WR4-2",
@@ -242,7 +244,7 @@ STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
         "WR4 b1 b9 / g2 g3",
         "0 play WR4 color g",
         {"hands": "b1 b9 b1 b2 y3 g4 / g2 g3", "turn": 1},
-        options={"stacking": False},
+        options={"stacking": "off"},
     ),
     case(
         "SEVEN-1 ZERO-1",
@@ -296,20 +298,34 @@ def test_every_option_has_one_row() -> None:
 def test_every_option_has_a_group_and_a_title() -> None:
     assert {spec.name: (spec.group, spec.title) for spec in OPTIONS} == {
         "deck": ("Cards and drawing", "Deck"),
+        "buzzers": ("Cards and drawing", "Buzzers"),
+        "first_discard": ("Cards and drawing", "The first discard"),
         "hand_size": ("Cards and drawing", "Cards dealt to each"),
         "voluntary_draw": ("Cards and drawing", "Draw at will"),
         "draw_until_playable": ("Cards and drawing", "Draw until playable"),
         "drawn_must_play": ("Cards and drawing", "A drawn card must be played"),
         "stacking": ("Stacking, swapping, roulette", "Stacking"),
+        "advanced_stacking": ("Stacking, swapping, roulette", "Pass a debt on"),
+        "skip_after_draw": ("Stacking, swapping, roulette", "Drawing a debt costs the turn"),
         "zero_seven": ("Stacking, swapping, roulette", "Sevens swap, zeros pass"),
         "roulette_color": ("Stacking, swapping, roulette", "Who names the roulette's colour"),
+        "straights": ("Straights, interceptions, bluffs", "Straights"),
+        "interceptions": ("Straights, interceptions, bluffs", "Interceptions"),
+        "interception_penalty": ("Straights, interceptions, bluffs", "Points for a miss"),
+        "bluff": ("Straights, interceptions, bluffs", "Challenging a bluff"),
         "callout_penalty": ("UNO and mercy", "Cards for being caught"),
+        "uno_window": ("UNO and mercy", "How long a missing call can be caught"),
         "false_catch_penalty": ("UNO and mercy", "Cards for a false catch"),
         "uno_on_received_hand": ("UNO and mercy", "UNO for a received card"),
         "mercy_limit": ("UNO and mercy", "Mercy limit"),
+        "mercy_points": ("UNO and mercy", "Points for a player who is out"),
+        "mercy_card_points": ("UNO and mercy", "Points for the cards of a player who is out"),
+        "mercy_cards": ("UNO and mercy", "The cards of a player who is out"),
         "last_draw_card": ("The end of a round, and its points", "A draw card as the last card"),
         "scoring": ("The end of a round, and its points", "Scoring"),
         "target": ("The end of a round, and its points", "Points to play to"),
+        "rounds": ("The end of a round, and its points", "Rounds to play"),
+        "flip_backs": ("The end of a round, and its points", "Hidden sides of the others' cards"),
     }
 
 
@@ -331,12 +347,47 @@ def test_the_preset_classic_has_its_own_values() -> None:
         "deck": "classic108",
         "draw_until_playable": False,
         "drawn_must_play": False,
-        "stacking": False,
+        "stacking": "off",
         "zero_seven": False,
         "last_draw_card": "draw_then_win",
         "mercy_limit": 0,
         "target": 500,
+        "first_discard": "official",
+        "bluff": "official",
     }
+
+
+# The table of VARIANTS, part 1. A preset has the value of no-mercy if it is not named here.
+OFFERED: dict[str, Json] = {
+    "no-mercy": {},
+    "playroom": {
+        "deck": "classic108", "draw_until_playable": False, "drawn_must_play": False, "stacking": "off",
+        "skip_after_draw": False, "zero_seven": False, "callout_penalty": 4, "uno_window": "open", "mercy_limit": 0,
+        "mercy_cards": "draw_pile", "last_draw_card": "draw_then_win", "scoring": "penalty", "target": 500,
+    },
+    "playroom-no-mercy": {
+        "draw_until_playable": False, "drawn_must_play": False, "stacking": "family", "skip_after_draw": False,
+        "roulette_color": "player", "callout_penalty": 4, "uno_window": "open", "mercy_cards": "draw_pile",
+        "last_draw_card": "draw_then_win", "scoring": "penalty", "target": 500,
+    },
+    "flip": {
+        "deck": "flip112", "first_discard": "official", "draw_until_playable": False, "drawn_must_play": False,
+        "stacking": "off", "zero_seven": False, "roulette_color": "player", "bluff": "official", "mercy_limit": 0,
+        "last_draw_card": "draw_then_win", "target": 500, "flip_backs": "seen",
+    },
+    "house-party": {
+        "deck": "classic108", "buzzers": "lottery", "draw_until_playable": False, "drawn_must_play": False,
+        "stacking": "same", "advanced_stacking": True, "skip_after_draw": False, "straights": True,
+        "interceptions": "super", "bluff": "playroom", "callout_penalty": 4, "uno_window": "open", "mercy_limit": 0,
+        "mercy_cards": "draw_pile", "scoring": "penalty", "target": 500,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", OFFERED)
+def test_a_preset_offers_the_values_of_the_variants(preset: str) -> None:
+    assert options_diff("no-mercy", PRESETS[preset]) == OFFERED[preset]
+    assert MAX_PLAYERS_OF[preset] == (6 if preset == "no-mercy" else 10)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -349,7 +400,11 @@ def test_options_can_be_restored_from_their_difference(preset: str) -> None:
 @pytest.mark.parametrize(
     ("preset", "overrides", "sentence"),
     [
-        ("mercy", {}, "There is no preset 'mercy'; there are no-mercy, classic."),
+        (
+            "mercy",
+            {},
+            "There is no preset 'mercy'; there are no-mercy, classic, playroom, playroom-no-mercy, flip, house-party.",
+        ),
         ("no-mercy", {"jokers": 2}, "There is no option 'jokers'."),
         ("no-mercy", {"mercy_limit": "25"}, "The option mercy_limit must be a whole number."),
         ("no-mercy", {"mercy_limit": True}, "The option mercy_limit must be a whole number."),
@@ -365,7 +420,19 @@ def test_options_can_be_restored_from_their_difference(preset: str) -> None:
         ("no-mercy", {"voluntary_draw": 1}, "The option voluntary_draw must be true or false."),
         ("no-mercy", {"voluntary_draw": None}, "The option voluntary_draw must be true or false."),
         ("no-mercy", {"roulette_color": "dealer"}, "The option roulette_color must be one of victim, player."),
-        ("no-mercy", {"deck": "flip112"}, "The option deck must be one of nomercy168, classic108."),
+        (
+            "no-mercy",
+            {"deck": "uno108"},
+            "The option deck must be one of nomercy168, nomercy172, classic108, flip112.",
+        ),
+        ("no-mercy", {"stacking": 1}, "The option stacking must be a text."),
+        ("no-mercy", {"stacking": "all"}, "The option stacking must be one of off, same, family, any."),
+        ("no-mercy", {"buzzers": True}, "The option buzzers must be a text."),
+        ("no-mercy", {"interceptions": "on"}, "The option interceptions must be one of off, exact, super."),
+        ("no-mercy", {"interception_penalty": 51}, "The option interception_penalty must be 0 to 50."),
+        ("no-mercy", {"mercy_points": 1001}, "The option mercy_points must be 0 to 1000."),
+        ("no-mercy", {"rounds": 51}, "The option rounds must be 0 to 50."),
+        ("no-mercy", {"straights": "yes"}, "The option straights must be true or false."),
     ],
 )
 def test_bad_options_are_refused_with_one_sentence(preset: str, overrides: dict[str, object], sentence: str) -> None:
@@ -379,7 +446,14 @@ def test_a_mercy_limit_of_0_conflicts_with_no_hand_size() -> None:
 
 
 def test_every_preset_has_a_title() -> None:
-    assert {name: PRESET_TITLES[name] for name in PRESETS} == {"no-mercy": "No Mercy", "classic": "Classic"}
+    assert {name: PRESET_TITLES[name] for name in PRESETS} == {
+        "no-mercy": "No Mercy",
+        "classic": "Classic",
+        "playroom": "Playroom",
+        "playroom-no-mercy": "Playroom No Mercy",
+        "flip": "Flip",
+        "house-party": "House Party",
+    }
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -392,29 +466,105 @@ def test_options_can_be_restored_from_what_is_stored(preset: str) -> None:
 def test_stored_options_do_not_change_when_a_preset_offers_others(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = options_from(preset, {"hand_size": 6})
     kept = options_to_store(preset, before)
-    monkeypatch.setitem(PRESETS, preset, replace(PRESETS[preset], hand_size=5, callout_penalty=4, zero_seven=False))
+    monkeypatch.setitem(PRESETS, preset, replace(PRESETS[preset], hand_size=5, callout_penalty=3, zero_seven=False))
     assert options_from_stored(preset, kept) == before
     offered = options_from(preset, {})
-    assert options_to_store(preset, offered)["callout_penalty"] == 4
+    assert options_to_store(preset, offered)["callout_penalty"] == 3
     assert options_from_stored(preset, options_to_store(preset, offered)) == offered
 
 
 def test_the_stored_options_of_presets_are_never_edited() -> None:
     """If this fails, restore `stored` of the preset and edit `offered` instead."""
+    at_first = {
+        "buzzers": "off", "first_discard": "number", "advanced_stacking": False, "skip_after_draw": True,
+        "straights": False, "interceptions": "off", "interception_penalty": 3, "bluff": "off", "uno_window": "turn",
+        "mercy_points": 250, "mercy_card_points": False, "mercy_cards": "set_aside", "rounds": 0,
+        "flip_backs": "hidden",
+    }  # fmt: skip
     assert {preset: options_dict(options_from_stored(preset, {})) for preset in ("no-mercy", "classic")} == {
         "no-mercy": {
             "deck": "nomercy168", "voluntary_draw": True, "draw_until_playable": True, "drawn_must_play": True,
-            "stacking": True, "zero_seven": True, "roulette_color": "victim", "last_draw_card": "contest",
+            "stacking": "any", "zero_seven": True, "roulette_color": "victim", "last_draw_card": "contest",
             "uno_on_received_hand": True, "callout_penalty": 2, "false_catch_penalty": 0, "mercy_limit": 25,
-            "hand_size": 7, "scoring": "winner", "target": 1000,
+            "hand_size": 7, "scoring": "winner", "target": 1000, **at_first,
         },
         "classic": {
             "deck": "classic108", "voluntary_draw": True, "draw_until_playable": False, "drawn_must_play": False,
-            "stacking": False, "zero_seven": False, "roulette_color": "victim", "last_draw_card": "draw_then_win",
+            "stacking": "off", "zero_seven": False, "roulette_color": "victim", "last_draw_card": "draw_then_win",
             "uno_on_received_hand": True, "callout_penalty": 2, "false_catch_penalty": 0, "mercy_limit": 0,
-            "hand_size": 7, "scoring": "winner", "target": 500,
+            "hand_size": 7, "scoring": "winner", "target": 500, **at_first,
         },
     }  # fmt: skip
+    for preset in ("playroom", "playroom-no-mercy", "flip", "house-party"):
+        stored = options_dict(options_from_stored(preset, {}))
+        assert stored == {**options_dict(options_from_stored("no-mercy", {})), **OFFERED[preset]}
+
+
+def test_stored_options_of_the_first_release_are_read() -> None:
+    assert options_from_stored("classic", {"stacking": True}).stacking == "any"
+    assert options_from_stored("no-mercy", {"stacking": False}).stacking == "off"
+
+
+@pytest.mark.rule("OPT-1")
+@pytest.mark.parametrize(
+    ("preset", "overrides", "sentence"),
+    [
+        (
+            "no-mercy",
+            {"advanced_stacking": True, "stacking": "off"},
+            "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
+        ),
+        (
+            "no-mercy",
+            {"advanced_stacking": True, "last_draw_card": "win_now"},
+            "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
+        ),
+        ("no-mercy", {"bluff": "playroom"}, "The option bluff must be off with a No Mercy deck."),
+        ("classic", {"deck": "nomercy172", "first_discard": "number"}, "The option bluff must be off with a No Mercy deck."),
+        ("no-mercy", {"first_discard": "official"}, "The option first_discard must be number with a No Mercy deck."),
+        ("flip", {"buzzers": "lottery"}, "The option buzzers must be off with the deck flip112."),
+        ("flip", {"roulette_color": "victim"}, "The option roulette_color must be player with the deck flip112."),
+        ("classic", {"flip_backs": "seen"}, "The option flip_backs must be hidden without the deck flip112."),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(preset: str, overrides: Json, sentence: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        options_from(preset, overrides)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.rule("OPT-1")
+@pytest.mark.parametrize(
+    ("preset", "overrides", "most"),
+    [
+        ("no-mercy", {"hand_size": 14}, 10),
+        ("no-mercy", {"hand_size": 15}, 9),
+        ("classic", {"hand_size": 9}, 9),
+        ("classic", {"hand_size": 9, "buzzers": "lottery"}, 10),
+        ("flip", {"hand_size": 10}, 9),
+        ("no-mercy", {"hand_size": 15, "deck": "nomercy172"}, 10),
+    ],
+)
+def test_twenty_cards_must_be_left_after_the_deal(preset: str, overrides: Json, most: int) -> None:
+    options = options_from(preset, overrides)
+    allowed = []
+    for players in range(2, 11):
+        try:
+            check_players(options, players)
+        except BadInput as refused:
+            assert str(refused) == (
+                f"The deck has too few cards for {players} players with {options.hand_size} cards each: at least 20 must"
+                " be left."
+            )
+        else:
+            allowed.append(players)
+    assert allowed == list(range(2, most + 1))
+
+
+@pytest.mark.rule("OPT-2")
+def test_a_no_mercy_deck_without_a_mercy_limit_is_not_refused() -> None:
+    for deck in ("nomercy168", "nomercy172"):
+        assert options_from("no-mercy", {"deck": deck, "mercy_limit": 0}).mercy_limit == 0
 
 
 def test_an_unknown_preset_is_refused() -> None:

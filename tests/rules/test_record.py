@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from games.rules import (
     PRESETS,
@@ -30,7 +33,7 @@ from games.rules import (
 )
 from games.rules.__main__ import main
 from games.rules.deal import deal_cards
-from tests.rules.strategies import random_move
+from tests.rules.strategies import random_move, tables
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SENTENCES = json.loads((GOLDEN / "bad_input.json").read_text(encoding="utf-8"))
@@ -41,20 +44,23 @@ def played_round(
     options: Options, players: int, secret: bytes, number: int, dealer: int, absent: set[int]
 ) -> RoundRecord:
     """Play a random round and return its record. Players who leave are added to `absent`."""
-    rng, lines = random.Random(secret), []
+    rng = random.Random(secret)
     shuffler = Shuffler(secret)
-    orders: list[list[str]] = []
+    orders: dict[str, list[str]] = {}
 
     def shuffle(cards: object, stream: str) -> list[str]:
-        orders.append(shuffler.shuffle(cards, stream))  # type: ignore[arg-type]  # what the rules give
-        return orders[-1]
+        orders[stream] = shuffler.shuffle(cards, stream)  # type: ignore[arg-type]  # what the rules give
+        return orders[stream]
 
     position = deal(options, players, shuffle, dealer=dealer, absent=tuple(sorted(absent)))
-    cards = tuple(orders.pop())
+    cards = tuple(orders.pop("0"))
+    # A first Draw Two may need a shuffle before the first move (FIRST-1). A record has no lines for pairs (PAIR-1).
+    lines = [Line("", " ".join(order)) for stream, order in orders.items() if not stream.startswith("p")]
+    orders.clear()
     while position.phase != "over":
         seat, move = random_move(position, options, rng, leaving=0.002)
         position, _ = apply(position, seat, move, options, shuffle)
-        lines += [Line("", " ".join(order)) for order in orders]
+        lines += [Line("", " ".join(order)) for order in orders.values()]
         orders.clear()
         lines.append(Line(f"2026-11-21T00:{14 + number:02}:{min(len(lines), 59):02}Z", f"{seat} {move}"))
         absent.update({seat} if move.kind == "leave" else ())
@@ -79,7 +85,7 @@ def played_match(preset: str, options: Options, players: int, seed: int) -> Reco
     return Record(
         preset=preset,
         options=options,
-        players=("Ann", "Bo\u2602", 'C "y"', "D", "E", "F")[:players],
+        players=("Ann", "Bo\u2602", 'C "y"', *"DEFGHIJ")[:players],
         date=DATE,
         commitments=tuple(map(commitment, secrets)),
         seeds=tuple(secret.hex() for secret in secrets),
@@ -95,6 +101,11 @@ MATCHES = {
     "a single round": played_match("no-mercy", options_from("no-mercy", {"target": 0}), 2, 4),
     "a long round": played_match("no-mercy", options_from("no-mercy", {"target": 0, "mercy_limit": 0}), 3, 6),
     "classic": played_match("classic", options_from("classic", {"target": 0}), 2, 5),
+    "classic with a race": played_match("classic", options_from("classic", {"target": 0, "buzzers": "race"}), 4, 5),
+    "playroom": played_match("playroom", options_from("playroom", {"rounds": 2}), 4, 8),
+    "playroom-no-mercy": played_match("playroom-no-mercy", options_from("playroom-no-mercy", {"target": 0}), 5, 9),
+    "flip": played_match("flip", options_from("flip", {"target": 0}), 3, 10),
+    "house-party": played_match("house-party", options_from("house-party", {"target": 0, "rounds": 3}), 10, 11),
 }
 MATCH = MATCHES["a match for three"]
 
@@ -121,7 +132,7 @@ def test_a_record_does_not_change_when_its_preset_offers_other_options(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = print_record(record)
-    offered = replace(PRESETS[record.preset], hand_size=9, mercy_limit=40, target=10)
+    offered = replace(PRESETS[record.preset], hand_size=8, mercy_limit=40, target=10)
     monkeypatch.setitem(PRESETS, record.preset, offered)
     assert parse_record(text) == record
     assert print_record(record) == text
@@ -190,6 +201,62 @@ def test_the_dealer_of_a_void_round_deals_again_unless_they_left(lines: tuple[st
     for other in {0, 1, 2} - {dealer}:
         with pytest.raises(BadInput, match="has the wrong dealer"):
             list(replay_record(record._replace(rounds=(first, second._replace(dealer=other)))))
+
+
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(tables(), st.integers(2, 10), st.integers(0, 255))
+def test_records_of_mixed_options_round_trip_and_verify_with_and_without_seeds(
+    options: Options, players: int, seed: int
+) -> None:
+    record = played_match("house-party", replace(options, target=0, rounds=0), players, seed)
+    assert parse_record(print_record(record)) == record
+    (whole,) = replay_record(record)
+    assert outcome(whole.position) == record.rounds[0].end
+    lines = record.rounds[0].lines
+    cut = next(at for at in range(len(lines) // 2, len(lines)) if lines[at].at)
+    void = record._replace(rounds=(record.rounds[0]._replace(lines=lines[: cut + 1], end=None),), result=None)
+    for seeds in (record.seeds, ()):
+        kept = parse_record(print_record(void._replace(seeds=seeds)))
+        (part,) = replay_record(kept)
+        assert part.steps == whole.steps[: len(part.steps)]
+
+
+@pytest.mark.rule("BUZZ-3")
+def test_a_lottery_of_other_seats_than_the_seed_gives_is_refused() -> None:
+    text = print_record(MATCHES["house-party"])
+    line = next(line for line in text.splitlines() if re.fullmatch(r"shuffle: \d( \d)+", line))
+    other = "shuffle: " + " ".join(line.split()[:0:-1])
+    for changed, reason in ((other, "the order of the seed"), (line[:-2], "the right cards")):
+        with pytest.raises(BadInput, match=reason):
+            list(replay_record(parse_record(change(text, line, changed))))
+
+
+@pytest.mark.rule("PAIR-1")
+def test_a_flip_deal_of_other_pairs_is_refused() -> None:
+    record = MATCHES["flip"]
+    light, dark = zip(*(card.split("/") for card in record.rounds[0].deal), strict=True)
+    known = PRESETS["flip"].rules.first.shown or {}
+    for turn in range(1, 112):
+        deal_of_other_pairs = [f"{above}/{below}" for above, below in zip(light, dark[turn:] + dark[:turn], strict=True)]
+        if all(card in known for card in deal_of_other_pairs):
+            break
+    else:
+        pytest.fail("no other pairs")
+    text = change(print_record(record), " ".join(record.rounds[0].deal), " ".join(deal_of_other_pairs))
+    with pytest.raises(BadInput, match="is not in the order of the seed"):
+        list(replay_record(parse_record(text)))
+
+
+def test_a_record_of_classic_names_what_the_first_release_did_not_have() -> None:
+    assert print_record(MATCHES["classic"]).splitlines()[2] == (
+        'options: {"target": 0, "first_discard": "official", "bluff": "official"}'
+    )
+
+
+def test_the_record_of_no_mercy_has_at_most_six_players() -> None:
+    names = json.dumps([*"ABCDEFG"])
+    with pytest.raises(BadInput, match=r"^A record has 2 to 6 players\.$"):
+        parse_record(re.sub("players: .*", f"players: {names}", TEXT))
 
 
 def change(text: str, old: str, new: str) -> str:

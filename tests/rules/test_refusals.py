@@ -13,6 +13,9 @@ OVER: Json = {"phase": "over", "winner": 1, "points": 5, "turn": 1, "out": [2]}
 STACK: Json = {"discard_pile": "r+4", "pending": (4, 4)}
 ROULETTE: Json = {"discard_pile": "WC", "phase": "choose_color"}
 DRAWN: Json = {"phase": "drawn", "drawn": "r5"}
+PARTY = {"preset": "house-party"}
+RACE = {"preset": "classic", "buzzers": "race"}
+OPEN_RACE: Json = {"discard_pile": "BZ", "phase": "buzz", "buzz": {"by": 0, "pressed": [1]}}
 
 ROWS = (
     case("TURN-1", "malformed", "r5 b1 / g2 g3", "0 play zz", refused="malformed"),
@@ -21,16 +24,36 @@ ROWS = (
     case("MERCY-3", "out", "r5 b1 / - / g2 g3", "1 draw", refused="out", out=[1]),
     case("UNO-6", "nothing_owed", "r5 b1 / g2", "1 uno", refused="nothing_owed"),
     case("UNO-6", "nobody_to_catch", "r5 b1 / g2", "0 catch 1", refused="nobody_to_catch"),
+    case("BUZZ-2", "no_buzz", "r5 b1 / g2 g3", "0 buzz", refused="no_buzz", options=RACE),
+    case(
+        "BUZZ-2",
+        "already_pressed",
+        "r5 b1 / g2 g3 / y1",
+        "1 buzz",
+        refused="already_pressed",
+        options=RACE,
+        **OPEN_RACE,
+    ),
     case("TURN-1", "not_your_turn", "r5 b1 / g2 g3", "1 draw", refused="not_your_turn"),
+    case("BUZZ-2", "buzz_first", "r5 b1 / g2 g3 / y1", "0 draw", refused="buzz_first", options=RACE, **OPEN_RACE),
     case("ROUL-1", "choose_color_first", "r5 b1 / g2 g3", "0 draw", refused="choose_color_first", **ROULETTE),
     case("ROUL-1", "no_roulette", "r5 b1 / g2 g3", "0 color g", refused="no_roulette"),
     case("CLOCK-1", "not_the_clocks_move", "r5 b1 / g2 g3", "0 clock play r5", refused="not_the_clocks_move"),
     case("TURN-4", "must_play_drawn", "r5 b1 / g2 g3", "0 play b1", refused="must_play_drawn", **DRAWN),
     case("STACK-3", "nothing_to_take", "r5 b1 / g2 g3", "0 take", refused="nothing_to_take"),
+    case(
+        "BLUFF-1",
+        "nothing_to_challenge",
+        "r5 b1 / g2 g3",
+        "0 challenge",
+        refused="nothing_to_challenge",
+        options={"preset": "classic"},
+    ),
     case("STACK-3", "cards_owed", "r5 b1 / g2 g3", "0 draw", refused="cards_owed", **STACK),
     case("TURN-1", "not_in_hand", "r5 b1 / g2 g3", "0 play r6", refused="not_in_hand"),
     case("STACK-1", "too_low", "b+2 b1 / g2 g3", "0 play b+2", refused="too_low", **STACK),
     case("TURN-2", "not_matching", "g5 b1 / g2 g3", "0 play g5", refused="not_matching"),
+    case("INT-4", "wrong_card", "r5 b1 / g3 b9", "1 play b9", refused="wrong_card", options=PARTY),
     case("TURN-7", "color_missing", "W6 b1 / g2 g3", "0 play W6", refused="color_missing"),
     case("TURN-7", "color_not_asked", "r5 b1 / g2 g3", "0 play r5 color r", refused="color_not_asked"),
     case("SEVEN-1", "swap_missing", "r7 b1 / g2 g3", "0 play r7", refused="swap_missing"),

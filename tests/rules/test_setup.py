@@ -17,13 +17,16 @@ from games.rules import (
     color_name,
     deal,
     face_of,
+    is_deck,
     key_from_seed,
     options_from,
+    shuffled_cards,
 )
 from games.rules.deal import deal_cards, next_dealer
 
 NO_MERCY = PRESETS["no-mercy"]
 COLORED_168 = {**{str(n): 2 for n in range(10)}, "S": 3, "R": 3, "E": 2, "D": 3, "+2": 3, "+4": 2}
+NUMBERS_2 = {str(n): 2 for n in range(1, 10)}
 COLORED_108 = {"0": 1, **{str(n): 2 for n in range(1, 10)}, "S": 2, "R": 2, "+2": 2}
 
 
@@ -32,6 +35,7 @@ COLORED_108 = {"0": 1, **{str(n): 2 for n in range(1, 10)}, "S": 2, "R": 2, "+2"
     ("deck", "colored", "wild", "total"),
     [
         ("nomercy168", COLORED_168, {"WC": 8, "W6": 4, "W10": 4, "WR4": 8}, 168),
+        ("nomercy172", COLORED_168, {"WC": 8, "W6": 4, "W10": 4, "WR4": 8, "W": 4}, 172),
         ("classic108", COLORED_108, {"W": 4, "W4": 4}, 108),
     ],
 )
@@ -43,11 +47,47 @@ def test_a_deck_has_the_right_count_of_every_kind(
     assert len(DECKS[deck].cards) == total
 
 
-@pytest.mark.rule("DECK-1")
+@pytest.mark.rule("DECK-2")
+@pytest.mark.parametrize(
+    ("side", "colors", "colored", "wild"),
+    [
+        (0, "rygb", {**NUMBERS_2, "S": 2, "R": 2, "F": 2, "+1": 2}, {"W": 4, "W2": 4}),
+        (1, "oput", {**NUMBERS_2, "R": 2, "E": 2, "F": 2, "+5": 2}, {"W": 4, "WD": 4}),
+    ],
+)
+def test_a_side_of_the_flip_deck_has_the_right_count_of_every_kind(
+    side: int, colors: str, colored: dict[str, int], wild: dict[str, int]
+) -> None:
+    wanted = {color + face: count for color in colors for face, count in colored.items()} | wild
+    assert Counter(DECKS["flip112"].sides[side].printed) == wanted
+    assert sum(wanted.values()) == DECKS["flip112"].size == 112
+
+
+@pytest.mark.rule("BUZZ-1")
+@pytest.mark.parametrize("deck", ["nomercy168", "nomercy172", "classic108"])
+def test_buzzers_are_eight_cards_more(deck: str) -> None:
+    options = options_from("no-mercy", {"deck": deck, "buzzers": "race"})
+    with_buzzers = Counter(options.rules.deck.cards)
+    assert with_buzzers - Counter(DECKS[deck].cards) == Counter({"BZ": 8})
+    assert options.rules.deck.cards[-8:] == ("BZ",) * 8
+    assert options.rules.deck.size == DECKS[deck].size + 8
+
+
+@pytest.mark.rule("DECK-1 DECK-2")
 def test_the_points_of_a_whole_deck_are_known() -> None:
-    assert {name: sum(deck.faces[card].points for card in deck.cards) for name, deck in DECKS.items()} == {
+    points = {
+        f"{name} {side.name or ''}".strip(): sum(side.faces[face].points for face in side.printed)
+        for name, deck in DECKS.items()
+        for side in deck.sides
+    }
+    assert points == {
         "nomercy168": 2840,
+        "nomercy172": 3040,
         "classic108": 1240,
+        # 360 for the numbers and 480 for skips, reverses and flips; 80 for Draw Ones; 160 and 200 for wilds
+        "flip112 light": 360 + 480 + 80 + 160 + 200,
+        # 360 for the numbers and 480 for reverses, flips and Draw Fives; 240 for Skip Everyone; 160 and 240 for wilds
+        "flip112 dark": 360 + 480 + 240 + 160 + 240,
     }
 
 
@@ -74,8 +114,16 @@ def test_the_points_of_a_whole_deck_are_known() -> None:
         ("W6", "Wild Draw Six", "draw", 50, 6),
         ("W10", "Wild Draw Ten", "draw", 50, 10),
         ("WR4", "Wild Reverse Draw Four", "draw", 50, 4),
-        ("W", "Wild", "wild", 50, 0),
         ("W4", "Wild Draw Four", "draw", 50, 4),
+        ("g+1", "Green Draw One", "draw", 10, 1),
+        ("gF", "Green Flip", "flip", 20, 0),
+        ("W2", "Wild Draw Two", "draw", 50, 2),
+        ("o+5", "Orange Draw Five", "draw", 20, 5),
+        ("p9", "Pink 9", "number", 9, 0),
+        ("uR", "Purple Reverse", "reverse", 20, 0),
+        ("tF", "Teal Flip", "flip", 20, 0),
+        ("WD", "Wild Draw Colour", "draw", 60, 0),
+        ("BZ", "Buzzer", "buzzer", 50, 0),
     ],
 )
 def test_a_card_has_its_name_kind_points_and_value(card: str, name: str, kind: str, points: int, value: int) -> None:
@@ -83,16 +131,40 @@ def test_a_card_has_its_name_kind_points_and_value(card: str, name: str, kind: s
     assert (card_name(card), face.kind, face.points, face.value) == (name, kind, points, value)
 
 
+@pytest.mark.rule("DECK-2")
+@pytest.mark.parametrize(
+    ("card", "points"),
+    [("W", {"nomercy172": 50, "classic108": 50, "light": 40, "dark": 40}), ("E", {"nomercy168": 20, "dark": 30})],
+)
+def test_a_wild_and_a_skip_everyone_score_otherwise_in_flip(card: str, points: dict[str, int]) -> None:
+    found = {
+        side.name or deck.name: face.points
+        for deck in DECKS.values()
+        for side in deck.sides
+        for face in side.faces.values()
+        if face.symbol == card
+    }
+    assert {name: found[name] for name in points} == points
+
+
 def test_colors_and_decks_have_names() -> None:
     assert [color_name(color) for color in "rygb"] == ["Red", "Yellow", "Green", "Blue"]
-    assert [deck.title for deck in DECKS.values()] == ["No Mercy, 168 cards", "Classic, 108 cards"]
+    assert [color_name(color) for color in "oput"] == ["Orange", "Pink", "Purple", "Teal"]
+    assert [deck.title for deck in DECKS.values()] == [
+        "No Mercy, 168 cards",
+        "No Mercy with plain Wilds, 172 cards",
+        "Classic, 108 cards",
+        "Flip, 112 cards with two sides",
+    ]
     assert {name: deck.name for name, deck in DECKS.items()} == {name: name for name in DECKS}
 
 
-def test_a_card_differs_between_decks_only_in_its_points() -> None:
+def test_a_card_differs_between_decks_only_in_its_points_and_what_it_does_to_a_debt() -> None:
     for deck in DECKS.values():
-        for card, face in deck.faces.items():
-            assert face._replace(points=0) == face_of(card)._replace(points=0)
+        for side in deck.sides:
+            for card, face in side.faces.items():
+                assert face._replace(points=0, answer=()) == face_of(card)._replace(points=0, answer=())
+                assert face.answer == face_of(card).answer or (deck.name, face.symbol) == ("flip112", "E")
 
 
 def test_the_shuffle_starts_from_the_order_of_the_notation() -> None:
@@ -105,6 +177,47 @@ def test_the_shuffle_starts_from_the_order_of_the_notation() -> None:
     classic = "r0 r1 r1 r2 r2 r3 r3 r4 r4 r5 r5 r6 r6 r7 r7 r8 r8 r9 r9 rS rS rR rR r+2 r+2"
     assert DECKS["classic108"].cards[:25] == tuple(classic.split())
     assert DECKS["classic108"].cards[-8:] == ("W",) * 4 + ("W4",) * 4
+
+
+@pytest.mark.rule("DECK-2")
+def test_the_new_decks_have_the_order_of_the_notation() -> None:
+    assert DECKS["nomercy172"].cards == (*DECKS["nomercy168"].cards, *("W",) * 4)
+    light, dark = DECKS["flip112"].sides
+    red = "r1 r1 r2 r2 r3 r3 r4 r4 r5 r5 r6 r6 r7 r7 r8 r8 r9 r9 rS rS rR rR rF rF r+1 r+1"
+    orange = "o1 o1 o2 o2 o3 o3 o4 o4 o5 o5 o6 o6 o7 o7 o8 o8 o9 o9 oR oR oE oE oF oF o+5 o+5"
+    assert (light.printed[:26], dark.printed[:26]) == (tuple(red.split()), tuple(orange.split()))
+    assert "".join(card[0] for card in light.printed[:104:26]) == "rygb"
+    assert "".join(card[0] for card in dark.printed[:104:26]) == "oput"
+    assert light.printed[-8:] == ("W",) * 4 + ("W2",) * 4
+    assert dark.printed[-8:] == ("W",) * 4 + ("WD",) * 4
+
+
+@pytest.mark.rule("PAIR-1")
+def test_flip_cards_are_paired_until_no_card_is_wild_or_flip_on_both_sides() -> None:
+    light, dark = DECKS["flip112"].sides
+    streams = []
+    bad = list(dark.printed)  # has Wild under Wild
+    orders = {"p0": bad, "p1": bad, "p2": bad[30:] + bad[:30]}
+
+    def shuffle(cards: Sequence[str], stream: str) -> list[str]:
+        streams.append(stream)
+        return orders.get(stream, list(cards))
+
+    cards = shuffled_cards(PRESETS["flip"], shuffle)
+    assert streams == ["p0", "p1", "p2", "0"]
+    assert cards[0] == f"{light.printed[0]}/{dark.printed[30]}"
+    assert is_deck(cards, PRESETS["flip"])
+
+
+@pytest.mark.rule("PAIR-1")
+def test_a_deck_of_other_pairs_is_no_flip_deck() -> None:
+    options = PRESETS["flip"]
+    cards = shuffled_cards(options, Shuffler(key_from_seed("x")).shuffle)
+    other = [card.replace("r1/", "r2/", 1) for card in cards]
+    assert is_deck(cards[::-1], options)
+    assert not is_deck(other, options)
+    assert not is_deck(cards[1:], options)
+    assert not is_deck([*cards[1:], "W/W"], options)
 
 
 @pytest.mark.rule("SETUP-1")
