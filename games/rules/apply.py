@@ -253,7 +253,7 @@ def _challenge(turn: Turn) -> None:
         turn.pay_and_go_on(seat, CHALLENGE_CARDS)
         return
     turn.events.append(Event("challenged", seat, target=claim.seat, reason="right"))
-    turn.pay(claim.seat, CHALLENGE_CARDS if turn.options.bluff == "playroom" else 0)
+    turn.pay(claim.seat, CHALLENGE_CARDS if turn.options.bluff == "playroom" else 0, "debt")
     turn.end_turn(seat, keeps_turn=True)
 
 

@@ -42,14 +42,14 @@ _SENTENCES: Final[dict[str, str]] = {
     "passed_hands": "All hands are passed {way}.",
     "owes": "{seat} [owe|owes] {count}.",
     "owes_color": "{seat} [have|has] to draw until {color_name} shows.",
-    "stack_gone": "The {size}-card stack is cancelled.",
+    "stack_gone": "The {size} is cancelled.",
     "aimed": "{seat} [play|plays] Color Roulette on {target}.",
     "named_color": "{seat} [choose|chooses] {color_name}{clock}.",
     "went_out": "{seat} [have|has] played the last card: waiting on the stack.",
     "came_back": "{seat} [have|has] to draw and [are|is] back in the round.",
     "knocked_out": "{seat} [reach|reaches] the mercy limit and [are|is] out of the round.",
     "left": "{seat} [have|has] left the game.",
-    "won": "{seat} [win|wins] the round{as_last}{points}.",
+    "won": "{seat} [win|wins] the round{why}{points}.",
 }
 
 _DREW_SENTENCES: Final = {
@@ -59,6 +59,13 @@ _DREW_SENTENCES: Final = {
     "buzzer": "{seat} [draw|draws] {count}{cards} for the buzzer.",
 }
 """Templates for ``drew`` by its reason. Other reasons have the template of the kind."""
+
+_WHY_WON: Final = {
+    "last_one_in": " as the last player standing",
+    "debt_ended": " because the stack is cancelled",
+    "nobody_can_move": " because nobody can move",
+}
+"""Why a player has won, by the reason of ``won``. After a last card nothing needs to be said."""
 
 _TOKEN: Final = re.compile(r"\{(\w+)\}|\[([^|]*)\|([^]]*)\]")
 
@@ -100,7 +107,7 @@ def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, 
         "seat": person(event.seat),
         "target": person(event.target),
         "count": _count(event),
-        "size": str(event.amount),
+        "size": f"{event.amount}-card stack" if event.amount else "Wild Draw Colour",
         "card": _card(event),
         "cards": _cards(event),
         "color": f" and {_verb(event, viewer, 'choose', 'chooses')} {color_name(event.color).lower()}"
@@ -112,7 +119,7 @@ def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, 
         "verdict": "it was a bluff" if event.reason == "right" else "it was no bluff",
         "side": event.reason or "",
         "way": "clockwise" if event.amount == 1 else "counter-clockwise",
-        "as_last": " as the last player standing" if event.reason == "last_one_in" else "",
+        "why": _WHY_WON.get(event.reason or "", ""),
         "points": _points(event, viewer),
     }
 

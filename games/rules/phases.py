@@ -80,7 +80,7 @@ def _play_phase_refusal(position: Position, seat: int, move: Move, options: Opti
     if kind == "challenge":
         return Refused("nothing_to_challenge") if position.extra.challenge is None else None
     if pending is not None:
-        return _cards_owed(pending)
+        return _cards_owed(pending, side)
     playable = side.playable(position.top, position.color, None)
     if kind == "draw" and (options.voluntary_draw or playable.isdisjoint(side.show(position.hands[seat]))):
         return None
@@ -93,16 +93,18 @@ _MAY_NOT_SENTENCES: Final = {
 }
 
 
-def _cards_owed(pending: Pending) -> Refused:
+def _cards_owed(pending: Pending, side: SideRules) -> Refused:
     if not pending.value:
         return Refused("cards_owed", "You have to take the cards of the Wild Draw Colour first.")
+    if not side.answers[pending.by, pending.value]:
+        return Refused("cards_owed", f"You owe {pending.total} cards and have to take them first.")
     return Refused("cards_owed", f"You owe {pending.total} cards: stack a draw card or take them.")
 
 
 def _play_refusal(position: Position, seat: int, move: Move, side: SideRules) -> Refused | None:
     card, pending, hand = move.card or "", position.pending, position.hands[seat]
     if pending is not None and not _may_be_an_answer(card, pending, side):
-        return _cards_owed(pending)
+        return _cards_owed(pending, side)
     if card not in side.show(hand):
         return not_in_hand(card)
     if card not in side.playable(position.top, position.color, pending):
@@ -125,6 +127,8 @@ def _not_playable(position: Position, card: str, side: SideRules) -> Refused:
     if pending is not None and card not in side.passing:
         if not side.answers[pending.by, pending.value]:
             return Refused("too_low", f"{name} does not answer the cards you owe: nothing does.")
+        if FACES[card].value >= pending.value:
+            return Refused("too_low", f"{name} does not answer the last draw card on this stack.")
         return Refused("too_low", f"{name} is too low: play a draw card of {pending.value} or more on this stack.")
     top = side.show_card(position.top)
     text = card_name(top)

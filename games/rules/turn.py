@@ -229,8 +229,11 @@ class Turn:
             self.position.going_out = _without(self.position.going_out, seat)
             self.events.append(Event("came_back", seat))
 
-    def pay(self, seat: int, more: int = 0) -> None:
-        """Make a seat draw the whole debt, and ``more`` cards for a challenge (STACK-4, BLUFF-3, BLUFF-4, BLUFF-5)."""
+    def pay(self, seat: int, more: int = 0, reason: str = "stack") -> None:
+        """Make a seat draw the whole debt, and ``more`` cards for a challenge (STACK-4, BLUFF-3, BLUFF-4, BLUFF-5).
+
+        ``reason`` is the reason of the event: ``"debt"`` if the seat does not lose its turn.
+        """
         position, pending = self.position, self.position.pending
         position.pending = None
         if position.extra.challenge is not None:
@@ -239,9 +242,9 @@ class Turn:
         if pending is not None and not pending.value:
             self.turn_over_until(seat, position.color or "")
             if seat not in position.out:
-                self.draw_owed(seat, more, "stack")
+                self.draw_owed(seat, more, reason)
         elif pending is not None:
-            self.draw_owed(seat, pending.total + more, "stack")
+            self.draw_owed(seat, pending.total + more, reason)
 
     def pay_and_go_on(self, seat: int, more: int = 0) -> None:
         """Make a seat draw the whole debt and settle whose turn is next (PAY-2).
@@ -249,9 +252,9 @@ class Turn:
         The first player who went out on the debt and has not had to draw wins now (END-2, END-3). A debt that came back
         to a player who went out costs the turn.
         """
-        came_back = seat in self.position.going_out
-        self.pay(seat, more)
-        self.end_turn(seat, keeps_turn=not (came_back or self.options.skip_after_draw))
+        loses_turn = self.options.skip_after_draw or seat in self.position.going_out
+        self.pay(seat, more, "stack" if loses_turn else "debt")
+        self.end_turn(seat, keeps_turn=not loses_turn)
 
     def end_turn(self, seat: int, *, keeps_turn: bool = False) -> None:
         """End the turn of ``seat``: end the round if it has a winner, or pass the turn to the next player.
