@@ -16,7 +16,7 @@ from games.rules.console import replay_line
 from tests.rules.strategies import play
 from tests.rules.tables import Json, case
 
-NAMES = ("Ann", "Bob", "Cyn", "Dan", "Eve", "Fay")
+NAMES = ("Ann", "Bob", "Cyn", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon")
 GOLDEN = Path(__file__).parents[1] / "golden"
 MOST_MOVES = 60
 
@@ -56,10 +56,15 @@ STORIES = (
         2,
         29,
     ),
+    Story("classic", {"buzzers": "race"}, 3, 46),
+    Story("playroom-no-mercy", {"mercy_limit": 10, "hand_size": 4}, 4, 0),
+    Story("flip", {}, 2, 27),
+    Story("house-party", {}, 3, 9),
 )
 
 
 DRAWN = {"last_draw_card": "draw_then_win"}
+RACE = {"preset": "classic", "buzzers": "race"}
 
 CASES = (
     case("CLOCK-2", "the callout time runs out", "r5 / g2 g3", "0 clock uno", exposed=[0], turn=1),
@@ -81,6 +86,22 @@ CASES = (
     case("SCORE-1", "a round that is worth one point", "r5 / g1", "0 play r5"),
     case("SCORE-1", "a round that is worth nothing", "r5 / g0", "0 play r5"),
     case("SEVEN-1", "no such swap", "r7 r6 / g2 g3", "0 play r7 swap 4", pending=None),
+    case("BUZZ-2", "no race", "r5 r6 / g2 g3", "0 buzz", options=RACE),
+    case("BUZZ-2", "refused in a race", "BZ r6 / g2 g3 / y1 y2", "0 play BZ; 0 play r6; 2 buzz; 2 buzz", options=RACE),
+    case("BLUFF-1", "nothing to challenge", "r5 r6 / g2 g3", "0 challenge", options={"preset": "classic"}),
+    case("INT-4", "a miss that is refused", "r5 r6 / g3 b9", "1 play b9", options={"preset": "house-party"}),
+    case(
+        "BLUFF-5",
+        "leaving under a Wild Draw Colour",
+        "r1/o1 r2/o2 / r3/o3 r4/o4 / r5/o5 r6/o6",
+        "0 leave",
+        options={"preset": "flip"},
+        side="dark",
+        discard_pile="r9/o9 r8/WD",
+        draw_pile="r7/p7",
+        color="u",
+        pending=(0, 0),
+    ),
 )
 
 
@@ -113,8 +134,10 @@ def tell() -> Iterator[dict[str, Any]]:
 
 
 def _requests() -> Iterator[tuple[str, Json]]:
-    for example in map(json.loads, (GOLDEN / "examples.jsonl").read_text(encoding="utf-8").splitlines()):
-        yield example["name"], {key: value for key, value in example.items() if key not in ("name", "rules", "expect")}
+    for name in ("examples.jsonl", "examples-variants.jsonl"):
+        for example in map(json.loads, (GOLDEN / name).read_text(encoding="utf-8").splitlines()):
+            request = {key: value for key, value in example.items() if key not in ("name", "rules", "expect")}
+            yield example["name"], request
     for row in CASES:
         yield row.name, row.request
 

@@ -292,6 +292,7 @@ def test_every_option_has_one_row() -> None:
     for spec in OPTIONS:
         assert type(usual[spec.name]) is spec.type
         assert spec.source in rules
+        assert all(value in (True, False) and to in spec.values for value, to in spec.earlier)
         assert (spec.type is bool) == (not spec.values and not spec.ranges)
 
 
