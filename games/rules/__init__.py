@@ -31,7 +31,8 @@ from games.rules.presets import (
 from games.rules.preview import cards_after, winner_by_leaving
 from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
 from games.rules.replay import replay
-from games.rules.rulebook import RULEBOOK, Rule
+from games.rules.rulebook import RULEBOOK, rules_that_apply
+from games.rules.rulebook_rule import Rule
 from games.rules.scoring import Outcome, hand_points, outcome
 from games.rules.shuffle import DEAL, Shuffle, Shuffler, commitment, key_from_seed
 from games.rules.views import View, view_for
@@ -110,6 +111,7 @@ __all__ = [
     "refusal",
     "replay",
     "replay_record",
+    "rules_that_apply",
     "sentence",
     "shuffled_cards",
     "view_for",

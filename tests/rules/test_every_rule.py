@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from games.rules import REFUSALS, RULEBOOK
+import pytest
+
+from games.rules import PRESETS, REFUSALS, RULEBOOK, options_from, rules_that_apply
 from games.rules.rulebook import rulebook_markdown
+from games.rules.rulebook_no_mercy import NO_MERCY_RULES
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"
@@ -40,9 +43,76 @@ def test_every_rule_is_named_by_a_test() -> None:
 
 def test_every_rule_has_one_row_with_a_text() -> None:
     ids = [rule.id for rule in RULEBOOK]
-    assert len(ids) == len(set(ids)) == 52
+    assert len(ids) == len(set(ids)) == 106
     assert all(rule.text and rule.source and rule.section for rule in RULEBOOK)
     assert {rule for rule in REFUSALS.values() if rule} <= set(ids)
+
+
+def ids(text: str) -> set[str]:
+    """Return the rules of a text like `RUN-1 RUN-2`."""
+    return set(text.split())
+
+
+NOT_WITH_OTHER_DECKS = "DECK-1 DISC-1 MERCY-1 MERCY-2 ROUL-1 ROUL-2 STACK-1 TURN-3 WR4-1 WR4-2"
+ALWAYS = "CALL-2 DECK-2 ELIM-2 MATCH-1 OPT-1 SCORE-4 STUCK-1"
+OFFICIAL_BLUFF = "BLUFF-1 BLUFF-2 BLUFF-3 BLUFF-4 BLUFF-6"
+
+
+@pytest.mark.parametrize(
+    ("preset", "left_out", "added"),
+    [
+        ("no-mercy", "", f"{ALWAYS} CALL-3 ELIM-3 RESP-6"),
+        (
+            "classic",
+            f"{NOT_WITH_OTHER_DECKS} ALL-1 END-3 SETUP-3 SEVEN-1 STACK-2 ZERO-1",
+            f"{ALWAYS} {OFFICIAL_BLUFF} CALL-3 FIRST-1 PAY-1 TURN-8",
+        ),
+        (
+            "playroom",
+            f"{NOT_WITH_OTHER_DECKS} ALL-1 END-3 SEVEN-1 STACK-2 STACK-3 STACK-4 UNO-3 ZERO-1",
+            f"{ALWAYS} CALL-1 ELIM-1 PAY-1 PAY-2",
+        ),
+        (
+            "playroom-no-mercy",
+            "END-3 MERCY-2 STACK-1 STACK-4 UNO-3",
+            f"{ALWAYS} CALL-1 ELIM-1 ELIM-3 PAY-2 PAY-3 PAY-4 RESP-1 RESP-6",
+        ),
+        (
+            "flip",
+            f"{NOT_WITH_OTHER_DECKS} END-3 SETUP-3 SEVEN-1 STACK-2 ZERO-1",
+            f"{ALWAYS} {OFFICIAL_BLUFF} BLUFF-5 CALL-3 FIRST-1 FLIP-1 FLIP-2 FLIP-3 FLIP-4 FLIP-5 FLIP-6 FLIP-7 PAIR-1"
+            " PAY-1 RESP-6 TURN-8",
+        ),
+        (
+            "house-party",
+            f"{NOT_WITH_OTHER_DECKS} ALL-1 STACK-4 UNO-3",
+            f"{ALWAYS} {OFFICIAL_BLUFF} BUZZ-1 BUZZ-3 BUZZ-4 CALL-1 ELIM-1 INT-1 INT-2 INT-3 INT-4 INT-5 PAY-2 RESP-1"
+            " RESP-2 RESP-3 RESP-5 RESP-6 RUN-1 RUN-2 RUN-3 RUN-4 RUN-5 RUN-6 TURN-8",
+        ),
+    ],
+)
+def test_a_table_is_shown_the_rules_that_apply(preset: str, left_out: str, added: str) -> None:
+    applying = {rule.id for rule in rules_that_apply(PRESETS[preset])}
+    assert {rule.id for rule in NO_MERCY_RULES} - applying == ids(left_out)
+    assert applying - {rule.id for rule in NO_MERCY_RULES} == ids(added)
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "added"),
+    [
+        ("classic", {"straights": True}, "RUN-1 RUN-2 RUN-4 RUN-5 RUN-6"),
+        ("classic", {"straights": True, "zero_seven": True}, "RUN-1 RUN-2 RUN-3 RUN-4 RUN-5 RUN-6 SEVEN-1 ZERO-1"),
+        ("classic", {"interceptions": "exact"}, "INT-1 INT-2 INT-3 INT-4 INT-5"),
+        ("classic", {"buzzers": "race"}, "BUZZ-1 BUZZ-2 BUZZ-4 RESP-6"),
+        ("no-mercy", {"advanced_stacking": True}, "RESP-2 RESP-3 RESP-4 RESP-5"),
+        ("no-mercy", {"mercy_limit": 0}, "OPT-2"),
+        ("no-mercy", {"uno_on_received_hand": False}, "CALL-4"),
+        ("no-mercy", {"mercy_cards": "draw_pile"}, "ELIM-1"),
+    ],
+)
+def test_an_option_brings_its_rules(preset: str, options: dict[str, object], added: str) -> None:
+    before = {rule.id for rule in rules_that_apply(PRESETS[preset])}
+    assert {rule.id for rule in rules_that_apply(options_from(preset, options))} - before == ids(added)
 
 
 def test_docs_rules_md_is_generated_from_the_rulebook() -> None:
