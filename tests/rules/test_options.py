@@ -521,7 +521,11 @@ def test_stored_options_of_the_first_release_are_read() -> None:
             "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
         ),
         ("no-mercy", {"bluff": "playroom"}, "The option bluff must be off with a No Mercy deck."),
-        ("classic", {"deck": "nomercy172", "first_discard": "number"}, "The option bluff must be off with a No Mercy deck."),
+        (
+            "classic",
+            {"deck": "nomercy172", "first_discard": "number"},
+            "The option bluff must be off with a No Mercy deck.",
+        ),
         ("no-mercy", {"first_discard": "official"}, "The option first_discard must be number with a No Mercy deck."),
         ("flip", {"buzzers": "lottery"}, "The option buzzers must be off with the deck flip112."),
         ("flip", {"roulette_color": "victim"}, "The option roulette_color must be player with the deck flip112."),

@@ -347,10 +347,15 @@ def test_a_view_has_the_public_fields_unchanged(options: Options, count: int, se
             seen = {name: getattr(view, name) for name in SEEN_BY_ALL}
             assert seen == {name: getattr(played.after, name) for name in SEEN_BY_ALL}
             extra, side = played.after.extra, options.rules.sides[played.after.extra.side]
-            assert (view.top, view.discard_pile) == (side.show_card(played.after.top), side.show(played.after.discard_pile))
+            assert (view.top, view.discard_pile) == (
+                side.show_card(played.after.top),
+                side.show(played.after.discard_pile),
+            )
             assert view.run == (extra.run and Run(extra.run.seat, side.show_card(extra.run.card)))
             assert view.challenge == (None if extra.challenge is None else extra.challenge.seat)
-            assert {name: getattr(view, name) for name in EXTRA_SEEN} == {name: getattr(extra, name) for name in EXTRA_SEEN}
+            assert {name: getattr(view, name) for name in EXTRA_SEEN} == {
+                name: getattr(extra, name) for name in EXTRA_SEEN
+            }
             assert (view.draw_pile, view.set_aside) == (len(played.after.draw_pile), len(played.after.set_aside))
             assert (view.you, view.options) == (seat, options)
 

@@ -178,7 +178,9 @@ def test_a_void_round_without_a_move_ends_where_it_started() -> None:
     first = MATCH.rounds[0]._replace(lines=(), end=None)
     record = MATCH._replace(rounds=(first,), commitments=MATCH.commitments[:1], seeds=(), result=None)
     (replayed,) = replay_record(record)
-    assert replayed.position == deal_cards(MATCH.options, 3, list(first.deal), lambda cards, _: list(cards), dealer=first.dealer)
+    assert replayed.position == deal_cards(
+        MATCH.options, 3, list(first.deal), lambda cards, _: list(cards), dealer=first.dealer
+    )
 
 
 @pytest.mark.rule("LEAVE-1")
@@ -237,7 +239,9 @@ def test_a_flip_deal_of_other_pairs_is_refused() -> None:
     light, dark = zip(*(card.split("/") for card in record.rounds[0].deal), strict=True)
     known = PRESETS["flip"].rules.first.shown or {}
     for turn in range(1, 112):
-        deal_of_other_pairs = [f"{above}/{below}" for above, below in zip(light, dark[turn:] + dark[:turn], strict=True)]
+        deal_of_other_pairs = [
+            f"{above}/{below}" for above, below in zip(light, dark[turn:] + dark[:turn], strict=True)
+        ]
         if all(card in known for card in deal_of_other_pairs):
             break
     else:

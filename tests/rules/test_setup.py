@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 

@@ -232,7 +232,15 @@ SKIP_DEBT: Json = {"discard_pile": "r+2 rS", "pending": (2, 2, "+2")}
         discard_pile="W",
         color="r",
     ),
-    case("INT-4", "nor under a buzzer", "b1 b2 / b9 g5", "1 play b8", refused="not_your_turn", options=PARTY, discard_pile="BZ"),
+    case(
+        "INT-4",
+        "nor under a buzzer",
+        "b1 b2 / b9 g5",
+        "1 play b8",
+        refused="not_your_turn",
+        options=PARTY,
+        discard_pile="BZ",
+    ),
     case("INT-4", "a draw out of turn is none", "b1 b2 / b9 g5", "1 draw", refused="not_your_turn", options=PARTY),
     case(
         "INT-4",
