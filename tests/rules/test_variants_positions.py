@@ -111,6 +111,9 @@ IMPOSSIBLE: dict[str, tuple[Json, Json]] = {
     "buzzes below nought": (PARTY, {"buzzes": -1}),
     "passes where hands cannot hold the deck": ({"preset": "no-mercy"}, {"passes": 1}),
     "fines where nobody is fined": ({"preset": "classic"}, {"fines": [0, 1, 0]}),
+    "passes 0 where hands cannot hold the deck": ({"preset": "no-mercy"}, {"passes": 0}),
+    "buzzes 0 without a lottery": (RACE, {"buzzes": 0}),
+    "fines of 0 where nobody is fined": ({"preset": "classic"}, {"fines": [0, 0, 0]}),
     "fines of the wrong count": (PARTY, {"fines": [0, 1]}),
     "fines below nought": (PARTY, {"fines": [0, -1, 0]}),
     "a debt of another symbol where nothing passes it on": (
