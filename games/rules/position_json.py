@@ -158,20 +158,23 @@ class _Reader:
         if total < least:
             raise BadInput(f"{name} has a total below its value.")
         top = self._face(self.cards("discard_pile", self._obj["discard_pile"])[-1])
-        by = value.get("by", top.symbol)
+        by = top.symbol if value.get("by") is None else value["by"]
         if not isinstance(by, str):
             raise BadInput(f"{name} must name the symbol of a draw card in by.")
         draw_values = {face.symbol: face.value for face in self._side.faces.values() if face.kind == "draw"}
-        if "by" in value and by not in draw_values:
+        has_number = draw_values.get(by) != 0
+        if by == top.symbol and has_number:
+            # As before the variants: the value may be that of any draw card, whatever lies on top.
+            if not least or least not in draw_values.values():
+                raise BadInput(f"{name} has a value that no draw card has.")
+        elif by not in draw_values:
             raise BadInput(f"{name} must name the symbol of a draw card in by.")
-        if by != top.symbol and not self._options.advanced_stacking:
-            raise BadInput(f"{name} has another draw card than the top card, but nothing passes cards owed on.")
-        if "by" in value and draw_values[by] != least:
+        elif draw_values[by] != least:
             raise BadInput(f"{name} has another value than the draw card in by.")
-        if least == 0 and (by not in draw_values or draw_values[by] or total):
-            raise BadInput(f"{name} owes no cards.")
-        if least not in draw_values.values():
-            raise BadInput(f"{name} has a value that no draw card has.")
+        elif by != top.symbol and not (has_number and self._options.advanced_stacking):
+            raise BadInput(f"{name} has another draw card than the top card, but nothing passes cards owed on.")
+        if bool(total) != has_number:
+            raise BadInput(f"{name} owes no cards, or a Wild Draw Colour a number of them.")
         return {"total": total, "value": least, "by": by}
 
     def side(self, name: str, value: object) -> object:
