@@ -57,6 +57,13 @@ def test_fields_that_say_nothing_are_left_out() -> None:
     assert read(PARTY, {**OWED, "pending": {"total": 4, "value": 4, "by": "W4"}})["pending"] == OWED["pending"]
 
 
+def test_a_debt_may_name_the_symbol_on_top_or_null() -> None:
+    for by in ("W4", None):
+        assert read(PARTY, {**OWED, "pending": {**OWED["pending"], "by": by}})["pending"] == OWED["pending"]
+    owed = {"discard_pile": ["WR4"], "color": "b", "pending": {"total": 8, "value": 2, "by": "WR4"}}
+    assert read({"preset": "playroom-no-mercy"}, owed)["pending"] == {"total": 8, "value": 2}
+
+
 def test_null_under_a_coloured_top_is_the_colour_of_the_top() -> None:
     assert read(PARTY, {"color": None})["color"] == "r"
     assert read(PARTY, {"discard_pile": ["W"], "color": None})["color"] is None
@@ -120,8 +127,18 @@ IMPOSSIBLE: dict[str, tuple[Json, Json]] = {
         {"preset": "no-mercy"},
         {"discard_pile": ["rS"], "pending": {"total": 2, "value": 2, "by": "+2"}},
     ),
-    "a debt by no draw card": (PARTY, {"discard_pile": ["rS"], "pending": {"total": 2, "value": 2, "by": "S"}}),
+    "a debt by no draw card": (PARTY, {"discard_pile": ["rS"], "pending": {"total": 2, "value": 2, "by": "R"}}),
     "a debt of another value": (PARTY, {"discard_pile": ["rS"], "pending": {"total": 4, "value": 4, "by": "+2"}}),
+    "a debt by a list": (PARTY, {**OWED, "pending": {"total": 4, "value": 4, "by": ["W4"]}}),
+    "a Wild Draw Colour with a number": (
+        FLIP,
+        {**DARK, "discard_pile": ["r3/WD"], "side": "dark", "color": "o", "pending": {"total": 4, "value": 0}},
+    ),
+    "a Wild Draw Colour that was passed on": (
+        {**FLIP, "stacking": "any", "last_draw_card": "contest", "advanced_stacking": True},
+        {**DARK, "side": "dark", "pending": {"total": 0, "value": 0, "by": "WD"}},
+    ),
+    "a debt of no cards": (PARTY, {**OWED, "pending": {"total": 0, "value": 0}}),
     "cards owed with no colour in force": (PARTY, {**OWED, "color": None}),
     "going out where the last draw card wins": (
         {"preset": "no-mercy", "last_draw_card": "win_now"},
