@@ -11,8 +11,8 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
     Rule(
         "OPT-1",
         "Options and presets",
-        "Some options do not go together. They are refused with one sentence, at the form, in the API and in the "
-        "console: `advanced_stacking` without `stacking` and without `last_draw_card` contest; `bluff` or the "
+        "Some options do not go together. They are refused with one sentence: `advanced_stacking` without "
+        "`stacking` or without `last_draw_card` contest; `bluff` or the "
         "`official` first discard with a No Mercy deck; buzzers, or `roulette_color` victim, with the Flip deck; "
         "`flip_backs` seen with another deck; and a `hand_size` that leaves fewer than 20 cards after the deal.",
         "O",

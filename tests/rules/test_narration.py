@@ -74,6 +74,32 @@ VOICES = [
         "You win the round as the last player standing and score 1,250 points.",
         "Bob wins the round as the last player standing and scores 1,250 points.",
     ),
+    (
+        Event("won", 1, points=8, reason="debt_ended"),
+        "You win the round because the stack is cancelled and score 8 points.",
+        "Bob wins the round because the stack is cancelled and scores 8 points.",
+    ),
+    (
+        Event("won", 1, points=(3, 0), reason="nobody_can_move"),
+        "You win the round because nobody can move.",
+        "Bob wins the round because nobody can move.",
+    ),
+    (Event("drew", 1, amount=4, reason="debt"), "You draw 4 cards.", "Bob draws 4 cards."),
+    (
+        Event("drew", 1, amount=2, reason="buzzer"),
+        "You draw 2 cards for the buzzer.",
+        "Bob draws 2 cards for the buzzer.",
+    ),
+    (Event("owes_color", 1, color="u"), "You have to draw until purple shows.", "Bob has to draw until purple shows."),
+    (
+        Event("missed", 1, "b9", amount=1),
+        "You play Blue 9 out of turn, but it does not fit: 1 point.",
+        "Bob plays Blue 9 out of turn, but it does not fit: 1 point.",
+    ),
+    (Event("pressed", 1), "You press the buzzer.", "Bob presses the buzzer."),
+    (Event("slowest", 1), "You are the slowest to press.", "Bob is the slowest to press."),
+    (Event("stack_gone", 1, amount=6), "The 6-card stack is cancelled.", "The 6-card stack is cancelled."),
+    (Event("stack_gone", 1, amount=0), "The Wild Draw Colour is cancelled.", "The Wild Draw Colour is cancelled."),
     (Event("turned_round", 1, amount=-1), "Play now runs counter-clockwise.", "Play now runs counter-clockwise."),
 ]
 
@@ -89,6 +115,11 @@ def test_a_sentence_addresses_the_target() -> None:
     assert sentence(Event("swapped", 1, target=0), 0, NAMES) == "Bob swaps hands with you."
     assert sentence(Event("caught", 1, target=0, amount=2), 0, NAMES) == "Bob catches you not calling UNO."
     assert sentence(Event("aimed", 1, target=0), 0, NAMES) == "Bob plays Color Roulette on you."
+    assert sentence(Event("intercepted", 1, target=0), 0, NAMES) == "Bob intercepts you."
+    assert sentence(Event("challenged", 1, target=0, reason="right"), 0, NAMES) == "Bob challenges you: it was a bluff."
+    assert (
+        sentence(Event("challenged", 1, target=0, reason="wrong"), 2, NAMES) == "Bob challenges Ann: it was no bluff."
+    )
 
 
 def test_a_name_is_never_read_as_a_template() -> None:
