@@ -112,11 +112,15 @@ class GameView:
 
 
 class LastHand(NamedTuple):
-    """A hand at the end of a round, and whether its player was out of the round or had left the game by then."""
+    """A hand at the end of a round, and whether its player was out of the round or had left the game by then.
+
+    `side` is the side in force by then, None if the deck has one side.
+    """
 
     cards: tuple[rules.Card, ...]
     out: bool
     left: bool
+    side: str | None = None
 
 
 def hands_after(table: Table, number: int) -> list[LastHand]:
@@ -127,7 +131,10 @@ def hands_after(table: Table, number: int) -> list[LastHand]:
     if round_ is None:
         return []
     position = position_of(round_)
-    return [LastHand(hand, seat in position.out, seat in round_.left) for seat, hand in enumerate(position.hands)]
+    return [
+        LastHand(hand, seat in position.out, seat in round_.left, position.extra.side)
+        for seat, hand in enumerate(position.hands)
+    ]
 
 
 def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:

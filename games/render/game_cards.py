@@ -18,6 +18,7 @@ YOUR_TURN: Final = "Your turn: "
 class GameCard(NamedTuple):
     """A game in a list. `top` is the card on top of the discard pile, None before the first deal.
 
+    `side` is the side in force, None if the deck has one side.
     `due` is the time left for the reader's move and `due_note` its deadline, both empty if it is not their turn.
     `join_url` is empty if the table is not open.
     """
@@ -27,6 +28,7 @@ class GameCard(NamedTuple):
     what: str
     people: str
     top: str | None = None
+    side: str | None = None
     due: str = ""
     due_note: str = ""
     join_url: str = ""
@@ -42,6 +44,7 @@ def game_card(view: GameView, now: datetime) -> GameCard:
         what=_what(view, now),
         people=_length(view),
         top=view.view.top if view.view else None,
+        side=_side(view),
         due=words.time_left(deadline, now) if deadline else "",
         due_note=words.due(deadline, now) if deadline else "",
     )
@@ -55,8 +58,14 @@ def open_card(view: GameView) -> GameCard:
         name=words.table_name(view),
         what=f"{len(view.seats)} of {view.players} seats taken",
         people=f"{seated} · {_length(view)}",
+        side=_side(view),
         join_url=words.table_url("join", view.id),
     )
+
+
+def _side(view: GameView) -> str | None:
+    """Return the side in force, or the first side before the first deal. None if the deck has one side."""
+    return view.view.side if view.view else view.options.rules.first.name
 
 
 def begun_at(game: Game) -> datetime:

@@ -39,9 +39,10 @@ class Button(NamedTuple):
 
 
 class UnoToggle(NamedTuple):
-    """The switch that calls UNO together with the next play."""
+    """The switch that calls UNO together with the next play. `key` is its keyboard shortcut."""
 
     on: bool
+    key: str
 
 
 class YourMove(NamedTuple):
@@ -56,6 +57,8 @@ class YourMove(NamedTuple):
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "c"
 BUZZ_KEY: Final = "b"
+UNO_KEY_BESIDE_PURPLE: Final = "shift+u"
+"""The key for UNO while U chooses purple."""
 
 
 def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | None:
@@ -68,10 +71,12 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | 
     if seen is None or not view.legal:
         return None
     chooser = _chooser(view, seen, choose, here)
+    colors = [choice.color for choice in chooser.choices] if chooser else ()
+    uno_key = UNO_KEY_BESIDE_PURPLE if UNO_KEY in colors else UNO_KEY
     return YourMove(
         chooser=chooser,
-        buttons=[*_turn_buttons(view, seen, chooser), *_calls(view)],
-        uno=UnoToggle(uno) if _may_leave_one(view, seen) else None,
+        buttons=[*_turn_buttons(view, seen, chooser), *_calls(view, uno_key)],
+        uno=UnoToggle(uno, uno_key) if _may_leave_one(view, seen) else None,
         hint=_hint(view),
     )
 
@@ -137,17 +142,17 @@ def _draw_button(move: str, label: str, *, primary: bool = True) -> Button:
     return Button("draw", move, label, "primary" if primary else "", key="space")
 
 
-def _calls(view: GameView) -> list[Button]:
+def _calls(view: GameView, key: str) -> list[Button]:
     buttons: list[Button] = []
     for move in view.legal:
         if move.kind == "buzz":
             buttons.append(Button("buzz", "buzz", "Press the buzzer", "primary", BUZZ_KEY))
         elif move.kind == "uno":
-            buttons.append(Button("uno-call", "uno", "Call UNO", "primary", UNO_KEY))
+            buttons.append(Button("uno-call", "uno", "Call UNO", "primary", key))
         elif move.kind == "catch" and move.target is not None:
             seat = view.seats[move.target]
             style = "danger" if seat.exposed else "quiet"
-            buttons.append(Button(f"catch-{seat.seat}", str(move), f"Catch {seat.name}", style, UNO_KEY))
+            buttons.append(Button(f"catch-{seat.seat}", str(move), f"Catch {seat.name}", style, key))
     return buttons
 
 

@@ -280,7 +280,7 @@ def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRo
     over = next((result for result in view.results if result.number == view.round), None)
     if seen.hands is not None and over is not None:
         hands = [
-            LastHand(cards, seat.seat in seen.out, seat.left)
+            LastHand(cards, seat.seat in seen.out, seat.left, seen.side)
             for seat, cards in zip(view.seats, seen.hands, strict=True)
         ]
         ended = LastRound(over.number, over.outcome, hands)
@@ -300,7 +300,7 @@ def _spoken_keys(
     held = ", ".join(card.name for card in hand.cards) if hand else "You hold no cards."
     return [
         SpokenKey("c", "Top card", f"{stage.top_name}."),
-        SpokenKey("v", "Current colour", f"{stage.color_name or 'Not chosen yet'}."),
+        SpokenKey("v", "Current colour", f"{stage.color_name}."),
         SpokenKey("g", "Stack", stack),
         SpokenKey("e", "Card counts", f"{counts}."),
         SpokenKey("d", "Your hand", f"{hand.note}: {held}." if hand else held),

@@ -15,7 +15,7 @@ from games.queries import GameView, LogLine
 from games.queries.replays import ReplayFrame
 from games.render import words
 from games.render.log_rows import LogRow, log_of, sentences
-from games.render.table import Card, Player, Stage, players_of, sorted_hand, stage_of
+from games.render.table import Card, Player, Stage, players_of, shown_cards, stage_of
 
 
 class Link(NamedTuple):
@@ -114,10 +114,7 @@ def _hands(step: ReplayFrame, view: GameView, from_seat: int | None, options: ru
             size=words.cards(len(hand)),
             now=seat == view.turn,
             out=seat in position.out,
-            cards=[
-                Card(card, rules.card_name(card), seat == view.turn and card in fitting)
-                for card in sorted_hand(hand, "color")
-            ],
+            cards=shown_cards(hand, options, position.extra.side, fitting if seat == view.turn else ()),
         )
         for seat, hand in enumerate(position.hands)
         if from_seat in (None, seat)

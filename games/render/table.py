@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -12,13 +12,17 @@ from games.render.words import cards, color, owed_and_answers, profile_url, shor
 
 
 class HandCard(NamedTuple):
-    """A card in the reader's hand. `on`: the reader is playing it. `focus`: it gets the keyboard focus."""
+    """A card in the reader's hand. `on`: the reader is playing it. `focus`: it gets the keyboard focus.
+
+    `side` is the side in force, None if the deck has one side.
+    """
 
     text: str
     name: str
     playable: bool
     on: bool
     focus: bool
+    side: str | None
 
 
 class Sort(NamedTuple):
@@ -42,12 +46,16 @@ class Hand(NamedTuple):
 class Stage(NamedTuple):
     """What lies on the table.
 
-    `color` is the letter of the current colour, None until it is chosen. `owed` is what the stack owes, empty
-    without one, and `owed_note` says how to respond to it. `swaps` is True if 7 swaps hands and 0 passes them here.
+    `color` is the letter of the current colour, None if there is none, and `color_name` says so. `colors` are the
+    letters of the colours in play. `side` is the side in force, None if the deck has one side. `owed` is what the
+    stack owes, empty without one, and `owed_note` says how to respond to it. `swaps` is True if 7 swaps hands and 0
+    passes them here.
     """
 
     color: str | None
     color_name: str
+    colors: tuple[str, ...]
+    side: str | None
     top: str
     top_name: str
     draw_pile: int
@@ -96,11 +104,17 @@ class Player(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A card shown face up. `fits`: its holder can play it now."""
+    """A card shown face up. `fits`: its holder can play it now.
+
+    With a deck of two sides `text` is the face on `side`, and `back` the face on `back_side`. `name` names both.
+    """
 
     text: str
     name: str
     fits: bool = False
+    side: str | None = None
+    back: str = ""
+    back_side: str | None = None
 
 
 class ShownHand(NamedTuple):
@@ -114,14 +128,22 @@ class ShownHand(NamedTuple):
 
 SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}
 SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
+NO_COLOR: Final = "None, so any card fits"
+"""The current colour if none is in force (TURN-8)."""
+
 NEARLY_OUT: Final = 5
 """A hand this close to the mercy limit, in cards, is marked."""
 
-_COLOR_ORDER: Final = {color: n for n, color in enumerate((*rules.COLORS, ""))}
+_COLOR_ORDER: Final = {
+    color: n
+    for n, color in enumerate(
+        (*(color for deck in rules.DECKS.values() for side in deck.sides for color in side.colors), "")
+    )
+}
 
 
 def sorted_hand(hand: Sequence[str], sort: str) -> list[str]:
-    """Return the cards in one of the orders of `SORTS`."""
+    """Return faces in one of the orders of `SORTS`."""
     if sort == "drawn":
         return list(hand)
     return sorted(hand, key=_by_number if sort == "number" else _by_color)
@@ -150,7 +172,7 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
     shown = []
     for card in sorted_hand(seen.hand, sort):
         on = card in (chosen, seen.drawn)
-        shown.append(HandCard(card, rules.card_name(card), card in playable, on, card == focus))
+        shown.append(HandCard(card, rules.card_name(card), card in playable, on, card == focus, seen.side))
         if card == focus:
             focus = None
     fits = sum(card in playable for card in seen.hand)
@@ -168,7 +190,9 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
     then = "you" if following == view.you else view.names[following]
     stage = Stage(
         color=seen.color,
-        color_name=color(seen.color),
+        color_name=color(seen.color) or ("Not chosen yet" if seen.phase == "choose_color" else NO_COLOR),
+        colors=view.options.rules.sides[seen.side].colors,
+        side=seen.side,
         top=seen.top,
         top_name=rules.card_name(seen.top),
         draw_pile=seen.draw_pile,
@@ -254,13 +278,39 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
     return (*rows, ScoreRow("Total", tuple(view.seats[seat].score for seat in order)))
 
 
+def shown_cards(
+    hand: Sequence[str], options: rules.Options, side: str | None, fitting: Collection[str] = ()
+) -> list[Card]:
+    """Return the cards of a hand that the reader sees from both sides, sorted by the face in force.
+
+    `side` is the side in force, None if the deck has one side. `fitting` are the faces that their holder can play now.
+    """
+    if side is None:
+        return [Card(card, rules.card_name(card), card in fitting) for card in sorted_hand(hand, "color")]
+    sides = options.rules.sides
+    front, back_side = sides[side], options.rules.other_side(side)
+    back = sides[back_side]
+    shown = [
+        Card(
+            face,
+            f"{rules.card_name(face)}, {rules.card_name(hidden)} on the back",
+            face in fitting,
+            side,
+            hidden,
+            back_side,
+        )
+        for face, hidden in sorted((front.show_card(card), back.show_card(card)) for card in hand)
+    ]
+    return sorted(shown, key=lambda card: _by_color(card.text))
+
+
 def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[ShownHand]:
     """Return the hands at the end of a round, one for each seat of `view`."""
     return [
         ShownHand(
             name=seat.name,
             url=profile_url(seat.username),
-            cards=[Card(card, rules.card_name(card)) for card in sorted_hand(hand.cards, "color")],
+            cards=shown_cards(hand.cards, view.options, hand.side),
             none="left the game" if hand.left else "out by the mercy rule" if hand.out else "no cards left",
         )
         for seat, hand in zip(view.seats, hands, strict=True)

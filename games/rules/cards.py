@@ -297,12 +297,12 @@ def face_of(card: Card) -> Face:
 
 
 def card_name(card: Card) -> str:
-    """Return the name of a card in words.
+    """Return the name of a card in words. With two sides it has a name on each.
 
-    >>> card_name("r+4"), card_name("WR4")
-    ('Red Draw Four', 'Wild Reverse Draw Four')
+    >>> card_name("r+4"), card_name("WR4"), card_name("r5/o2")
+    ('Red Draw Four', 'Wild Reverse Draw Four', 'Red 5 / Orange 2')
     """
-    return FACES[card].name
+    return " / ".join(FACES[face].name for face in card.split("/"))
 
 
 def color_name(color: str) -> str:

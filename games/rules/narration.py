@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from games.rules.cards import card_name, color_name
+from games.rules.cards import card_name, color_name, face_of
 from games.rules.events import Event
 
 _SENTENCES: Final[dict[str, str]] = {
@@ -30,7 +30,7 @@ _SENTENCES: Final[dict[str, str]] = {
     "intercepted": "{seat} [intercept|intercepts] {target}.",
     "missed": "{seat} [play|plays] {card} out of turn, but it does not fit: {points_of_miss}.",
     "challenged": "{seat} [challenge|challenges] {target}: {verdict}.",
-    "flipped": "The cards are turned over to the {side} side. {card} is on top.",
+    "flipped": "The cards are turned over to the {side} side. {card} is on top{any_card}.",
     "pressed": "{seat} [press|presses] the buzzer.",
     "slowest": "{seat} [are|is] the slowest to press.",
     "shuffled_in": "The hand of {count} is shuffled into the draw pile.",
@@ -118,6 +118,8 @@ def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, 
         "points_of_miss": f"{event.amount} point{'' if event.amount == 1 else 's'}",
         "verdict": "it was a bluff" if event.reason == "right" else "it was no bluff",
         "side": event.reason or "",
+        # A wild that a Flip brings up has no colour (FLIP-2, TURN-8).
+        "any_card": ", and any card fits" if event.card and not face_of(event.card).color else "",
         "way": "clockwise" if event.amount == 1 else "counter-clockwise",
         "why": _WHY_WON.get(event.reason or "", ""),
         "points": _points(event, viewer),

@@ -19,9 +19,12 @@ def thousands(number: int) -> str:
 
 
 @register.simple_tag
-def face(card: str) -> SafeString:
-    """``{% face "r7" %}``: a card as inline SVG, hidden from screen readers: put its name beside it."""
-    return mark_safe(faces.face(card))  # noqa: S308 (constant markup, chosen by a dict key)
+def face(card: str, side: str | None = None) -> SafeString:
+    """``{% face "r7" %}``: a face as inline SVG, hidden from screen readers: put its name beside it.
+
+    With a deck of two sides give the side that has the face: ``{% face "W" "dark" %}``.
+    """
+    return mark_safe(faces.face(card, side))  # noqa: S308 (constant markup, chosen by a dict key)
 
 
 @register.simple_tag
@@ -31,9 +34,9 @@ def shape(color: str) -> SafeString:
 
 
 @register.simple_tag
-def card_back() -> SafeString:
-    """``{% card_back %}``: the back of a card as inline SVG."""
-    return mark_safe(faces.BACK)  # noqa: S308 (constant markup)
+def card_back(side: str | None = None) -> SafeString:
+    """``{% card_back %}``: the back of a card as inline SVG. With a deck of two sides give either of them."""
+    return mark_safe(faces.FLIP_BACK if side else faces.BACK)  # noqa: S308 (constant markup)
 
 
 @register.simple_tag

@@ -1,5 +1,5 @@
 // One-letter shortcuts. A control names its key in data-key, and the key clicks the first such control on the page. So G
-// is green while a colour is chosen, and announces the stack otherwise.
+// is green while a colour is chosen, and announces the stack otherwise. While U is purple, Shift+U calls UNO.
 import { announce } from "./announce.js";
 import { recall, remember } from "./store.js";
 
