@@ -34,10 +34,13 @@ SQUARE = '<rect x="-.93" y="-.93" width="1.86" height="1.86" rx=".12"/>'
 DIAMOND = '<path d="M0-1.28 1.12 0 0 1.28-1.12 0Z"/>'
 STAR = '<path d="M0-1.2.33-.42 1.16-.37.52.18.74 1 0 .54-.74 1-.52.18-1.16-.37-.33-.42Z"/>'
 
-HEXAGON = '<path d="M-.62-1.07H.62L1.24 0 .62 1.07H-.62L-1.24 0Z"/>'
-HEART = '<path d="M0 1.2C-.6.7-1.25.2-1.25-.4-1.25-1.2-.3-1.3 0-.6.3-1.3 1.25-1.2 1.25-.4 1.25.2.6.7 0 1.2Z"/>'
+HEXAGON = '<path d="M-.57-.98H.57L1.14 0 .57.98H-.57L-1.14 0Z"/>'
+HEART = (
+    '<path d="M0 1.12C-.56.64-1.14.18-1.14-.38-1.14-1.12-.28-1.2 0-.54'
+    '.28-1.2 1.14-1.12 1.14-.38 1.14.18.56.64 0 1.12Z"/>'
+)
 CLOVER = '<path d="M0-.8A.57.57 0 1 1 .8 0 .57.57 0 1 1 0 .8 .57.57 0 1 1-.8 0 .57.57 0 1 1 0-.8Z"/>'
-DROP = '<path d="M0-1.36C.44-.76.98-.26.98.34A.98.98 0 1 1-.98.34C-.98-.26-.44-.76 0-1.36Z"/>'
+DROP = '<path d="M0-1.26C.4-.7.9-.24.9.3A.9.9 0 1 1-.9.3C-.9-.24-.4-.7 0-1.26Z"/>'
 
 GROUNDS = {
     "r": Ground("R", CIRCLE, 5.6),
@@ -45,9 +48,9 @@ GROUNDS = {
     "g": Ground("G", SQUARE, 5.6),
     "b": Ground("B", DIAMOND, 5.6),
     "o": Ground("O", HEXAGON, 5.6),
-    "p": Ground("P", HEART, 3.8),
+    "p": Ground("P", HEART, 3.6),
     "u": Ground("U", CLOVER, 5.6),
-    "t": Ground("T", DROP, 8.6),
+    "t": Ground("T", DROP, 8.4),
     "w": Ground("W", STAR, 6.2),
 }
 
@@ -135,7 +138,7 @@ def _wilds(colors: Sequence[str]) -> dict[str, Glyph]:
         "W6": Glyph(_text("+6", y=92) + row, "WILD", "+6"),
         "W10": Glyph(_text("+10", y=92) + row, "WILD", "+10"),
         # How many cards it costs is not known before the colour shows.
-        "WD": Glyph(_text("+?", y=92) + row, "DRAW COLOUR", "+?"),
+        "WD": Glyph(_text("+?", y=92) + row, "COLOUR", "+?"),
         "WC": Glyph(_wheel(colors), "ROULETTE"),
     }
 

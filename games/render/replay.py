@@ -114,7 +114,13 @@ def _hands(step: ReplayFrame, view: GameView, from_seat: int | None, options: ru
             size=words.cards(len(hand)),
             now=seat == view.turn,
             out=seat in position.out,
-            cards=shown_cards(hand, options, position.extra.side, fitting if seat == view.turn else ()),
+            cards=shown_cards(
+                hand,
+                options,
+                position.extra.side,
+                fitting=fitting if seat == view.turn else (),
+                backs=from_seat is None,  # nobody sees the hidden faces of their own hand (FLIP-6)
+            ),
         )
         for seat, hand in enumerate(position.hands)
         if from_seat in (None, seat)

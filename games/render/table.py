@@ -279,18 +279,26 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
 
 
 def shown_cards(
-    hand: Sequence[str], options: rules.Options, side: str | None, fitting: Collection[str] = ()
+    hand: Sequence[rules.Card],
+    options: rules.Options,
+    side: str | None,
+    *,
+    fitting: Collection[str] = (),
+    backs: bool = True,
 ) -> list[Card]:
-    """Return the cards of a hand that the reader sees from both sides, sorted by the face in force.
+    """Return the cards of a hand, sorted by the face in force.
 
     `side` is the side in force, None if the deck has one side. `fitting` are the faces that their holder can play now.
+    With `backs` the hidden faces of a deck of two sides are shown too.
     """
-    if side is None:
-        return [Card(card, rules.card_name(card), card in fitting) for card in sorted_hand(hand, "color")]
-    sides = options.rules.sides
-    front, back_side = sides[side], options.rules.other_side(side)
-    back = sides[back_side]
-    shown = [
+    front = options.rules.sides[side]
+    if side is None or not backs:
+        faces = sorted_hand(front.show(tuple(hand)), "color")
+        return [Card(face, rules.card_name(face), face in fitting, side) for face in faces]
+    back_side = options.rules.other_side(side)
+    back = options.rules.sides[back_side]
+    both = sorted((front.show_card(card), back.show_card(card)) for card in hand)
+    return [
         Card(
             face,
             f"{rules.card_name(face)}, {rules.card_name(hidden)} on the back",
@@ -299,9 +307,8 @@ def shown_cards(
             hidden,
             back_side,
         )
-        for face, hidden in sorted((front.show_card(card), back.show_card(card)) for card in hand)
+        for face, hidden in sorted(both, key=lambda pair: _by_color(pair[0]))
     ]
-    return sorted(shown, key=lambda card: _by_color(card.text))
 
 
 def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[ShownHand]:

@@ -209,10 +209,11 @@ def _what_is_playable(view: GameView, seen: rules.View) -> str:
         return ""
     face = rules.face_of(seen.top)
     hue = color(seen.color)
+    wild = "any wild" if view.options.buzzers == "off" else "any wild or buzzer"
     if not face.color:
-        return f"You can play {hue.lower()} or any wild." if hue else "You can play any card."
+        return f"You can play {hue.lower()} or {wild}." if hue else "You can play any card."
     symbol = face.name.removeprefix(f"{hue} ") if face.number is None else face.number
-    return f"You can play {hue.lower()}, any {symbol} or any wild."
+    return f"You can play {hue.lower()}, any {symbol} or {wild}."
 
 
 def _owed(pending: rules.Pending) -> str:

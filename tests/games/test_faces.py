@@ -1,56 +1,99 @@
-"""The card faces: one for every card of every deck, with its colour as letter and shape too."""
+"""The card faces: one for every face of every deck, with its colour as letter and shape too."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
 
-from games.render.faces import BACK, GLYPHS, GROUNDS, LOGO, face, shape
-from games.rules import DECKS, face_of
+from games.render.faces import BACK, FLIP_BACK, GLYPHS, GROUNDS, LOGO, face, shape
+from games.rules import DECKS, card_name, face_of
+from games.rules.cards import DARK, LIGHT, with_buzzers
 
-CARDS = sorted({card for deck in DECKS.values() for card in deck.cards})
-SHAPES = {"r": "circle", "y": "path", "g": "rect", "b": "path", "w": "path"}
+SIDES = [side for deck in DECKS.values() for side in with_buzzers(deck).sides]
+FACES = sorted({(text, side.name) for side in SIDES for text in side.faces}, key=str)
+SHAPES = {"r": "circle", "g": "rect"}
+ART = {GROUNDS[color].shape for color in GROUNDS}
 
 
 def test_the_no_mercy_deck_has_68_faces() -> None:
     assert len({face(card) for card in DECKS["nomercy168"].cards}) == 68
 
 
-@pytest.mark.parametrize("card", CARDS)
-def test_a_face_shows_its_colour_as_class_letter_and_shape(card: str) -> None:
-    color = "w" if card.startswith("W") else card[0]
-    svg = ET.fromstring(face(card))  # noqa: S314  # our own markup
-    badge = next(group for group in svg if group.get("class") == "badge")
-    letter = badge.find("text")
+def test_every_face_has_a_letter_and_a_shape_that_no_other_colour_has() -> None:
+    assert len({ground.letter for ground in GROUNDS.values()}) == len(GROUNDS)
+    assert len(ART) == len(GROUNDS)
+
+
+@pytest.mark.parametrize(("card", "side"), FACES)
+def test_a_face_shows_its_colour_as_class_letter_and_shape(card: str, side: str | None) -> None:
+    color = face_of(card).color or "w"
+    svg = ET.fromstring(face(card, side))  # noqa: S314  # our own markup
     assert svg.get("class") == f"face {color}"
     assert svg.get("aria-hidden") == "true"
+    badges = [group for group in svg if group.get("class") == "badge"]
+    if card == "BZ":  # it has no colour and asks for none
+        assert badges == []
+        return
+    letter = badges[0].find("text")
     assert letter is not None
     assert letter.text == GROUNDS[color].letter
-    assert badge[0][0].tag == SHAPES[color]
+    assert badges[0][0][0].tag == SHAPES.get(color, "path")
+    assert GROUNDS[color].shape in face(card, side)
+
+
+@pytest.mark.parametrize(("side", "colors"), [(None, "rygb"), (LIGHT, "rygb"), (DARK, "oput")])
+def test_a_wild_shows_the_four_colours_of_its_side(side: str | None, colors: str) -> None:
+    svg = ET.fromstring(face("W", side))  # noqa: S314  # our own markup
+    mark = next(group for group in svg if group.get("class") == "mark")
+    assert [group.get("class") for group in mark[0]] == list(colors)
+    assert all(GROUNDS[color].shape in face("W", side) for color in colors)
 
 
 def test_every_symbol_has_a_glyph_and_there_are_no_others() -> None:
-    assert set(GLYPHS) == {face_of(card).symbol for card in CARDS}
+    for glyphs in GLYPHS.values():
+        assert set(glyphs) == {face_of(card).symbol for card, _ in FACES}
 
 
-def test_two_cards_never_share_a_face() -> None:
-    assert len({face(card) for card in CARDS}) == len(CARDS)
+def test_two_faces_never_look_the_same_without_their_colours() -> None:
+    def uncolored(card: str, side: str | None) -> str:
+        return re.sub(r' class="[^"]*"', "", face(card, side))
+
+    # The light side of Flip has the colours of a deck with one side.
+    looks = {(card, side == DARK and not face_of(card).color): uncolored(card, side) for card, side in FACES}
+    assert len(set(looks.values())) == len(looks)
 
 
-def test_text_that_is_not_a_card_raises_key_error() -> None:
+def test_every_face_has_a_name_of_its_own_and_its_symbol_a_rank() -> None:
+    cards = {card for card, _ in FACES}
+    assert len({card_name(card) for card in cards}) == len(cards)
+    assert len({face_of(card).rank for card in cards}) == len({face_of(card).symbol for card in cards})
+
+
+def test_text_that_is_not_a_face_raises_key_error() -> None:
     with pytest.raises(KeyError):
         face("r99")
+    with pytest.raises(KeyError):
+        face("r5", "back")
+
+
+def test_the_back_of_a_flip_card_shows_the_colours_of_both_sides() -> None:
+    found = re.findall(r'class="([a-z])"', FLIP_BACK)
+    assert sorted(found) == sorted("rygboput")
+    assert sorted(re.findall(r'class="([a-z])"', BACK)) == sorted("rygb")
 
 
 @pytest.mark.parametrize(
-    "markup", [face("rD"), face("WC"), shape("y"), BACK, LOGO], ids=["D", "WC", "y", "back", "logo"]
+    "markup",
+    [face("rD"), face("WC"), face("BZ"), face("WD", DARK), face("oF", DARK), shape("y"), BACK, FLIP_BACK, LOGO],
+    ids=["D", "WC", "BZ", "WD", "oF", "y", "back", "flip back", "logo"],
 )
 def test_faces_obey_the_content_security_policy(markup: str) -> None:
     for forbidden in ("style=", "<script", "href=", " on"):
         assert forbidden not in markup
 
 
-@pytest.mark.parametrize("card", CARDS)
-def test_only_0_and_7_have_captions_about_hands(card: str) -> None:
+@pytest.mark.parametrize(("card", "side"), FACES)
+def test_only_0_and_7_have_captions_about_hands(card: str, side: str | None) -> None:
     words = {"0": ["PASS HANDS"], "7": ["SWAP HANDS"]}.get(face_of(card).symbol, [])
-    svg = ET.fromstring(face(card))  # noqa: S314  # our own markup
+    svg = ET.fromstring(face(card, side))  # noqa: S314  # our own markup
     assert [text.text for text in svg.iter("text") if "swap" in (text.get("class") or "").split()] == words
