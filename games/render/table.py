@@ -80,12 +80,27 @@ class Tag(NamedTuple):
     hot: bool = False
 
 
+class Card(NamedTuple):
+    """A card shown face up. `fits`: its holder can play it now.
+
+    With a deck of two sides `text` is the face on `side`, and `back` the face on `back_side`. `name` names both.
+    """
+
+    text: str
+    name: str
+    fits: bool = False
+    side: str | None = None
+    back: str = ""
+    back_side: str | None = None
+
+
 class Player(NamedTuple):
     """A row of the list of players.
 
     `now`: it is their turn. `cards` is the size of their hand, `limit` the mercy limit (0 for none), `low` and `high`
     the thresholds of the meter. `hot`: they are close to the limit. `tags` are labels. `state` is the score and how
-    close they are to the limit, as text.
+    close they are to the limit, as text. `backs` are the hidden faces
+    of their cards, if the reader sees them (FLIP-6).
     """
 
     seat: int
@@ -101,20 +116,7 @@ class Player(NamedTuple):
     out: bool
     tags: tuple[Tag, ...]
     state: str
-
-
-class Card(NamedTuple):
-    """A card shown face up. `fits`: its holder can play it now.
-
-    With a deck of two sides `text` is the face on `side`, and `back` the face on `back_side`. `name` names both.
-    """
-
-    text: str
-    name: str
-    fits: bool = False
-    side: str | None = None
-    back: str = ""
-    back_side: str | None = None
+    backs: tuple[Card, ...] = ()
 
 
 class ShownHand(NamedTuple):
@@ -236,7 +238,16 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
         out=seat.out,
         tags=(*_tags(view, seat), *_rest_tags(view, seat, now)),
         state=" · ".join(state),
+        backs=_backs(view, seat),
     )
+
+
+def _backs(view: GameView, seat: SeatView) -> tuple[Card, ...]:
+    seen = view.view
+    if seen is None or seen.backs is None:
+        return ()
+    side = view.options.rules.other_side(seen.side)
+    return tuple(Card(face, rules.card_name(face), side=side) for face in sorted_hand(seen.backs[seat.seat], "color"))
 
 
 def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
@@ -283,7 +294,7 @@ def shown_cards(
     options: rules.Options,
     side: str | None,
     *,
-    fitting: Collection[str] = (),
+    fitting: Collection[str | None] = (),
     backs: bool = True,
 ) -> list[Card]:
     """Return the cards of a hand, sorted by the face in force.

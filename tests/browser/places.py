@@ -50,6 +50,21 @@ STACK: Final[Mapping[str, Any]] = {
 """Seat 0 owes six cards and can stack, and seat 3 can be caught."""
 
 
+DARK_SIDE: Final[Mapping[str, Any]] = {
+    "draw_pile": ["b1/o1", "b2/p2", "y3/u3", "g4/t4"],
+    "discard_pile": ["y4/t9", "b4/u5", "r4/oF"],
+    "hands": [
+        ["r3/o1", "r7/o+5", "rR/pE", "y5/p9", "yS/uR", "g+1/u6", "W/t2", "b2/tF", "bF/W", "W2/t7"],
+        ["r1/o4", "r2/W"],
+        ["g1/u5", "g2/p3", "y6/WD", "b8/t1", "b9/uF"],
+        ["y9/pR", "g3/o2"],
+    ],
+    "turn": 0,
+    "side": "dark",
+}
+"""Seat 0 to move on the dark side of Flip, with every colour in hand; the backs of the others are light."""
+
+
 @dataclass(slots=True)
 class Cast:
     """The users and the games that the pages show."""
@@ -268,6 +283,9 @@ PLACES: Final = (
     Place("my-turn", game(MANY)),
     Place("color-chooser", game(MANY, "?choose=W6")),
     Place("swap-chooser", game(MANY, "?choose=r7")),
+    Place("dark-side", game(DARK_SIDE, preset="flip")),
+    Place("dark-chooser", game(DARK_SIDE, "?choose=W", preset="flip")),
+    Place("no-color", game({**DARK_SIDE, "discard_pile": ["y4/W"]}, preset="flip")),
     Place("stack", game(STACK, target=1000)),
     Place("waiting", game({**MANY, "turn": 1})),
     Place("paused", _paused),

@@ -167,6 +167,20 @@ OVER: Mapping[str, Any] = {
 }
 
 
+def test_players_see_the_backs_of_the_other_hands() -> None:
+    def backs(view: GameView) -> list[list[str]]:
+        return [[card.text for card in player.backs] for player in page(view).players]
+
+    assert backs(flip(DARK)) == [[], ["r4", "W"], ["y1", "b9"]]
+    assert backs(flip(LIGHT)) == [[], ["t1", "W"], ["u9", "WD"]]
+    assert backs(flip(DARK, None)) == [[], [], []]
+    assert backs(flip(DARK, options={"flip_backs": "hidden"})) == [[], [], []]
+    bob = page(flip(LIGHT)).players[1]
+    html = loader.render_to_string("games/_player.html", {"player": bob})
+    assert faces.face("W", "dark") in html
+    assert "Teal 1" in words_of(html)
+
+
 def test_the_hands_at_the_end_of_a_round_show_both_faces_of_each_card() -> None:
     ended = there(page(flip(OVER, 1, status="over", winner=0)).ended)
     bob, chen = ended.hands[1].cards, ended.hands[2].cards
