@@ -130,8 +130,14 @@ class ShownHand(NamedTuple):
 
 SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}
 SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
-NO_COLOR: Final = "None, so any card fits"
-"""The current colour if none is in force (TURN-8)."""
+NO_COLOR: Final = {
+    "choose_color": "Not chosen yet",
+    "play": "No colour, so any card fits",
+    "drawn": "No colour, so any card fits",
+    "buzz": "No colour",
+    "over": "No colour",
+}
+"""What is said of the current colour by the phase, if none is in force (TURN-8)."""
 
 NEARLY_OUT: Final = 5
 """A hand this close to the mercy limit, in cards, is marked."""
@@ -192,7 +198,7 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
     then = "you" if following == view.you else view.names[following]
     stage = Stage(
         color=seen.color,
-        color_name=color(seen.color) or ("Not chosen yet" if seen.phase == "choose_color" else NO_COLOR),
+        color_name=color(seen.color) or NO_COLOR[seen.phase],
         colors=view.options.rules.sides[seen.side].colors,
         side=seen.side,
         top=seen.top,

@@ -294,6 +294,26 @@ def test_every_shortcut_does_what_the_help_says(new_page: NewPage, alice: User, 
     expect(page.locator("#log")).to_be_focused()
 
 
+def test_u_chooses_purple_and_shift_u_calls_uno(new_page: NewPage, alice: User, bob: User) -> None:
+    dark = {
+        "hands": [["g3/W", "r5/o2"], ["r4/t1", "W/u3"]],
+        "turn": 0,
+        "discard_pile": ["r3/t4"],
+        "draw_pile": ["b2/o5", "g7/p8"],
+        "side": "dark",
+    }
+    page = new_page(alice)
+    page.goto(table_at(dark, [alice, bob], preset="flip").game.get_absolute_url())
+    page.get_by_role("button", name="Wild").click()
+    expect(page.locator("#chooser")).to_be_visible()
+    page.keyboard.press("Shift+U")
+    expect(page.locator("#uno")).to_be_checked()
+    page.keyboard.press("u")
+    expect(page.locator(".stage")).to_have_class("stage on-u")
+    expect(page.locator("#table")).to_contain_text("Purple")
+    expect(page.locator("#seat-0")).to_contain_text("UNO")
+
+
 def test_shortcuts_can_be_turned_off(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
     page = new_page(alice)

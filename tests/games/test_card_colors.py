@@ -44,6 +44,12 @@ def contrast(one: list[float], other: list[float]) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
+def faded(rgb: list[float], amount: float) -> list[float]:
+    """Return a colour as the filter `saturate(amount)` shows it."""
+    grey = sum(weight * part for weight, part in zip((0.213, 0.715, 0.072), rgb, strict=True))
+    return [grey + amount * (part - grey) for part in rgb]
+
+
 def letters(pattern: str) -> set[str]:
     """Return the colours that a selector of cards.css lists, such as `.r, .b`."""
     found = re.search(pattern, CARDS)
@@ -89,6 +95,15 @@ def test_the_letter_in_the_badge_has_enough_contrast(color: str, theme: Mapping[
     assert found is not None
     letter = theme[found[2]] if found[2] else found[1]
     assert contrast(channels(letter), channels(theme[BLOCKS[color][1]])) >= LEAST
+
+
+@THEMES
+@COLORS
+def test_text_on_a_card_that_cannot_be_played_has_enough_contrast(color: str, theme: Mapping[str, str]) -> None:
+    found = re.search(r"\.face \{ scale: \.9; filter: saturate\((\.\d+)\); \}", CARDS)
+    assert found is not None
+    ground, ink = (faded(channels(theme[token]), float(found[1])) for token in BLOCKS[color])
+    assert contrast(ground, ink) >= LEAST
 
 
 @pytest.mark.parametrize("side", ["rygb", "oput"])

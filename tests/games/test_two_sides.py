@@ -108,9 +108,9 @@ def test_the_help_lists_the_keys_of_the_colours_in_play(position: Mapping[str, A
 @pytest.mark.parametrize(
     ("view", "color"),
     [
-        (flip(WILD_ON_TOP), "None, so any card fits"),
-        (seen(BUZZER_ON_TOP, preset="house-party"), "None, so any card fits"),
-        (seen({**BUZZER_ON_TOP, "discard_pile": ["W"]}, preset="classic"), "None, so any card fits"),
+        (flip(WILD_ON_TOP), "No colour, so any card fits"),
+        (seen(BUZZER_ON_TOP, preset="house-party"), "No colour, so any card fits"),
+        (seen({**BUZZER_ON_TOP, "discard_pile": ["W"]}, preset="classic"), "No colour, so any card fits"),
         (seen({**BUZZER_ON_TOP, "discard_pile": ["WC"], "phase": "choose_color"}), "Not chosen yet"),
     ],
     ids=["a wild that a Flip brought up", "a buzzer", "a first wild", "a roulette"],
