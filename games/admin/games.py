@@ -21,7 +21,7 @@ from games.admin.acts import act_page, buttons, may, refusal_of
 from games.models import AuditEntry, Game
 from games.queries import GameView, Table, conduct
 from games.render import words
-from games.rules.cards import card_name, color_name
+from games.rules.cards import card_name, color_name, names_of_both_faces
 from games.staff import tables
 from games.staff.acts import LOOK, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
@@ -123,7 +123,7 @@ class GameAdmin(ReadOnlyAdmin):
         def hands(result: tuple[AuditEntry, list[tuple[str, ...]]]) -> HttpResponse:
             entry, cards = result
             held = [
-                (name, [(card, card_name(card)) for card in hand])
+                (name, [(card, names_of_both_faces(card)) for card in hand])
                 for name, hand in zip(table.names, cards, strict=True)
             ]
             context = {**self.admin_site.each_context(request), "game": game, "entry": entry, "hands": held}

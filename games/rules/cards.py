@@ -297,12 +297,23 @@ def face_of(card: Card) -> Face:
 
 
 def card_name(card: Card) -> str:
-    """Return the name of a card in words. With two sides it has a name on each.
+    """Return the name of a face in words.
 
-    >>> card_name("r+4"), card_name("WR4"), card_name("r5/o2")
-    ('Red Draw Four', 'Wild Reverse Draw Four', 'Red 5 / Orange 2')
+    :raises KeyError: if no deck has the face. A card with two faces is none, so its hidden face is never told.
+
+    >>> card_name("r+4"), card_name("WR4")
+    ('Red Draw Four', 'Wild Reverse Draw Four')
     """
-    return " / ".join(FACES[face].name for face in card.split("/"))
+    return FACES[card].name
+
+
+def names_of_both_faces(card: Card) -> str:
+    """Return the name of a card, or the names of both faces of a card that has two.
+
+    >>> names_of_both_faces("r5"), names_of_both_faces("r5/o2")
+    ('Red 5', 'Red 5 / Orange 2')
+    """
+    return " / ".join(card_name(face) for face in card.split("/"))
 
 
 def color_name(color: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -9,11 +10,17 @@ from typing import Any
 import pytest
 from django.template import loader
 
+from accounts.models import User
 from games import rules
-from games.queries import GameView
+from games.actions import lobby, play
+from games.models import Game
+from games.queries import GameView, Viewer
 from games.render import faces, game_cards, table, words
 from games.rules import Event
+from tests.conftest import logged_in
 from tests.games.test_render import NAMES, NOW, chooser, page, seen, there
+from tests.support.pages import text_of
+from tests.support.tables import NOON, now_of, table_at
 
 LIGHT: Mapping[str, Any] = {
     "hands": [["r5/o2", "b1/pF", "W/u3", "W2/oE"], ["r4/t1", "g3/W"], ["y1/u9", "y2/WD"]],
@@ -212,3 +219,46 @@ def test_a_hand_as_its_player_saw_it_has_no_hidden_faces() -> None:
 def test_the_headline_of_a_drawn_card_names_the_face_in_force() -> None:
     drawn = {**DARK, "phase": "drawn", "drawn": "r5/o2", "discard_pile": ["r3/t2"]}
     assert words.headline(flip(drawn), NOW) == "Your turn: play the Orange 2 you drew, or keep it."
+
+
+@pytest.mark.django_db
+def test_a_flip_turns_the_pages_of_both_players(alice: User, bob: User) -> None:
+    table_ = table_at({**LIGHT, "hands": [["r5/o2", "rF/u1", "b2/p2"], ["r4/t1", "g3/W"]]}, [alice, bob], preset="flip")
+    play.play_move(code=table_.game.code, viewer=Viewer(alice), text="play rF", version=0, now=NOON)
+    url = table_.game.get_absolute_url()
+    mine, theirs = (text_of(logged_in(user).get(url)) for user in (alice, bob))
+    for shown in (mine, theirs):
+        assert "Current colour Teal" in shown  # the bottom of the pile, r3/t4, is on top
+        assert "alice plays Red Flip." in shown or "You play Red Flip." in shown
+        assert "The cards are turned over to the dark side. Teal 4 is on top." in shown
+    assert "Orange 2" in mine
+    assert "Red 5" not in mine
+    assert "Red 5" in theirs  # the back of a card of alice's
+    assert "Orange 2" not in theirs
+
+
+@pytest.mark.django_db
+def test_the_pages_of_a_whole_flip_game_can_be_seen(alice: User, bob: User) -> None:
+    options = lobby.TableOptions(players=2, preset="flip", public=False)
+    made = lobby.create_table(user=alice, options=options, now=NOON)
+    lobby.join(code=made.game.code, viewer=Viewer(bob, [made.game.invite_key]), now=NOON)
+    rng, browser, sides = random.Random(4), logged_in(alice), set()
+    url = made.game.get_absolute_url()
+    while (here := now_of(made)).game.status == Game.Status.PLAYING:
+        position = here.started.position
+        if (position.extra.side, position.turn) not in sides:
+            sides.add((position.extra.side, position.turn))
+            assert browser.get(url).status_code == 200
+            assert browser.get("/").status_code == 200
+            assert browser.get(f"{url}log/").status_code == 200
+        moves = rules.legal_moves(position, position.turn, here.options)
+        moves = [move for move in moves if move.kind == "play"] or moves
+        user = (alice, bob)[position.turn]
+        text = str(rng.choice(moves))
+        play.play_move(code=here.game.code, viewer=Viewer(user), text=text, version=here.game.version, now=NOON)
+    assert {side for side, _ in sides} == {"light", "dark"}
+    assert " on the back" in browser.get(url).content.decode()
+    for n in range(0, here.game.version, 5):
+        replay = browser.get(f"{url}replay/?n={n}").content.decode()
+        assert " on the back" in replay
+        assert " on the back" not in browser.get(f"{url}replay/?n={n}&seat=0").content.decode()
