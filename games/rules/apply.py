@@ -55,8 +55,8 @@ def ends_turn(before: Position, seat: int, move: Move, after: Position, options:
 
     The next turn may be the same player's (ALL-1, SKIP-1, INT-1). Drawing a card that can be played does not end the
     turn. A catch or a player's leaving ends it if it puts the player on turn out. A step of a straight and a miss never
-    end the turn of the player on turn (RUN-2, INT-4), and a press only if it ends the race (BUZZ-2). A buzzer that opens
-    a race ends the turn: the race has a time of its own.
+    end the turn of the player on turn (RUN-2, INT-4), and a press only if it ends the race (BUZZ-2). A buzzer that
+    opens a race ends the turn: the race has a time of its own.
     """
     if after.phase == OVER or after.turn != before.turn:
         return True
@@ -246,7 +246,7 @@ def _take(turn: Turn) -> None:
 
 def _challenge(turn: Turn) -> None:
     """Settle a challenge (BLUFF-3, BLUFF-4)."""
-    position, seat, claim = turn.position, turn.seat, turn.position.extra.challenge
+    seat, claim = turn.seat, turn.position.extra.challenge
     turn.accept_turn_move()
     if claim is None or not claim.bluff:
         turn.events.append(Event("challenged", seat, target=None if claim is None else claim.seat, reason="wrong"))

@@ -225,7 +225,8 @@ def split_hand(
 ) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
     """Return the cards that stay in ``hand`` when ``card`` is played, and the cards shed with it (DISC-1).
 
-    ``shed_with_it`` is the row of ``SideRules.sheds``, None if there is none. The cards shed are sorted as strings. They do not include
+    ``shed_with_it`` is the row of ``SideRules.sheds``, None if there is none. The cards shed are sorted as strings.
+    They do not include
     ``card``.
     """
     at = hand.index(card)

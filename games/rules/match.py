@@ -33,8 +33,8 @@ class Match:
         """Return the seat that has won the match, or None if another round is due (SCORE-3, LEAVE-1, MATCH-1).
 
         ``ended`` is the end of the latest round. The scores must include its points (``with_result``). With ``target``
-        0 and ``rounds`` 0 or 1 the winner of the round has won the match. A tie for the best score is decided by another
-        round.
+        0 and ``rounds`` 0 or 1 the winner of the round has won the match. A tie for the best score is decided by
+        another round.
         """
         options = self.options
         left = [seat for seat in range(len(self.scores)) if seat not in self.absent]

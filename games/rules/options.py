@@ -16,8 +16,8 @@ from games.rules.stacking import STACKING
 class Options:
     """The options of one table. ``OPTIONS`` says what each field means, and ``PRESETS`` has the usual values.
 
-    ``rules`` and ``plays_out_of_turn`` are worked out from the options. The latter is True if a seat that is not on turn
-    may ever play a card (RUN-2, INT-1).
+    ``rules`` and ``plays_out_of_turn`` are worked out from the options. The latter is True if a seat that is not on
+    turn may ever play a card (RUN-2, INT-1).
     """
 
     # Records write their options in the order of the fields, so a new field comes last.

@@ -114,8 +114,8 @@ class Position:
     Treat it as immutable. ``apply`` returns a new position, and ``replace`` a changed copy.
 
     The fields are those of NOTATION, "Position", those of variants in ``extra``. The cards of ``hands`` are in the
-    order drawn. ``absent`` is not in NOTATION: the seats that left in an earlier round of the match. They are in ``out`` too, and SCORE-2 does not count
-    them.
+    order drawn. ``absent`` is not in NOTATION: the seats that left in an earlier round of the match. They are in
+    ``out`` too, and SCORE-2 does not count them.
     """
 
     __slots__ = (

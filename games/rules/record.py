@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from games.rules.apply import apply

@@ -47,8 +47,8 @@ class SideRules:
 
     ``matching`` maps the top card and the active colour (or None) to what may be played (TURN-2, TURN-3, TURN-8).
     ``answers`` maps the symbol and the value of a debt to the draw cards that answer it (RESP-1).
-    ``passing`` are the other cards that may be played while cards are owed, if they match (RESP-3). ``ending`` are those
-    of them that end the debt (RESP-4).
+    ``passing`` are the other cards that may be played while cards are owed, if they match (RESP-3). ``ending`` are
+    those of them that end the debt (RESP-4).
     ``of_color`` maps a colour to its cards, without wilds.
     ``sheds`` maps a Discard All to the cards that leave the hand with it (DISC-1).
     ``effects`` maps a card to the names of its other effects, in order. ``debt_effects`` has those of the cards that

@@ -25,8 +25,8 @@ class Turn:
     """The seat that moves, its move, the new position and the events so far.
 
     A play sets ``next``, the seat whose turn comes next, and ``color_before``, the active colour before it, before the
-    card's effects run. ``received`` are the seats that received a hand by a 7 or a 0. ``intercepts`` is True if the play
-    is an interception (INT-2).
+    card's effects run. ``received`` are the seats that received a hand by a 7 or a 0. ``intercepts`` is True if the
+    play is an interception (INT-2).
     """
 
     __slots__ = (
@@ -101,8 +101,9 @@ class Turn:
     def draw(self, seat: int, count: int, wanted: frozenset[Card] = frozenset()) -> tuple[tuple[Card, ...], bool]:
         """Draw up to ``count`` cards into a hand, one at a time, until one of ``wanted`` is drawn.
 
-        ``wanted`` are faces. Return the cards drawn, and True if the last of them is in ``wanted`` and the hand is below
-        the mercy limit. The draw stops early at the mercy limit (MERCY-1) and when no card is left anywhere (TURN-6).
+        ``wanted`` are faces. Return the cards drawn, and True if the last of them is in ``wanted`` and the hand is
+        below the mercy limit. The draw stops early at the mercy limit (MERCY-1) and when no card is left anywhere
+        (TURN-6).
 
         The caller adds the event for the cards drawn and then calls ``check_mercy_limit``.
         """
@@ -275,8 +276,8 @@ class Turn:
     def abandon_turn(self, seat: int, hand: tuple[Card, ...]) -> None:
         """End the turn of a player who has been put out without moving (LEAVE-1, MERCY-1, BUZZ-2).
 
-        ``hand`` is the hand that the player held. A debt owed by the player and an open race are cancelled. A colour that
-        the player had to name is the one most held (ROUL-2).
+        ``hand`` is the hand that the player held. A debt owed by the player and an open race are cancelled. A colour
+        that the player had to name is the one most held (ROUL-2).
         """
         position = self.position
         if position.phase == CHOOSE_COLOR:

@@ -304,7 +304,7 @@ def test_the_uno_toggle_appears_when_a_play_can_leave_one_card(
 
 def test_the_table_says_stack_colour_and_direction() -> None:
     table = page(seen({**OWED, "direction": -1})).table
-    assert (table.owed, table.owed_note) == (6, "stack +2 or higher, or take 6")
+    assert (table.owed, table.owed_note) == ("6", "stack +2 or higher, or take 6")
     assert table.direction == "counter-clockwise, Chen next"
     assert table.color_name == "Red"
     assert page(seen(PLAIN, 1)).table.direction == "clockwise, you next"

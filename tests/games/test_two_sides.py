@@ -71,7 +71,7 @@ def test_wilds_in_the_hand_show_the_colours_of_the_side_in_force() -> None:
     assert [(card.text, card.side) for card in light.cards if card.text == "W"] == [("W", "light")]
     assert [(card.text, card.side) for card in dark.cards if card.text == "W"] == [("W", "dark")]
     card = next(card for card in dark.cards if card.text == "W")
-    html = loader.render_to_string("games/_card.html", {"card": card, "slot": 0})
+    html = loader.render_to_string("games/_card.html", {"card": card})
     assert faces.face("W", "dark") in html
 
 
@@ -127,7 +127,7 @@ def test_the_table_says_that_no_colour_is_in_force(view: GameView, color: str) -
     html = rendered("games/_table.html", view)
     assert 'class="stage on-w"' in html
     assert f"Current colour {color}" in words_of(html)
-    assert f"{color}." in [key.text for key in page(view).says]
+    assert f"{color}." in [key.text for key in page(view).spoken_keys]
 
 
 def test_the_detail_names_dark_colours_and_says_that_any_card_fits() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 
@@ -216,10 +217,16 @@ def test_a_missing_stored_field_has_its_default() -> None:
 def test_a_view_with_the_hidden_cards_is_the_position(options: Options, count: int, seed: int) -> None:
     for played in play(options, count, seed, most=60):
         there = played.after
-        if there.extra.side is None:  # a view has only the faces of cards with two sides
-            view = view_for(there, there.turn, options)
-            known = there.replace(extra=there.extra._replace(run=None, challenge=None))
-            assert view.with_hidden(there.hands, draw_pile=there.draw_pile, set_aside=there.set_aside) == known
+        view, claim = view_for(there, there.turn, options), there.extra.challenge
+        hidden = view.with_hidden(
+            there.hands,
+            draw_pile=there.draw_pile,
+            set_aside=there.set_aside,
+            bluff=claim is not None and claim.bluff,
+            discard_pile=there.discard_pile,
+            drawn=there.drawn,
+        )
+        assert hidden == there
 
 
 def test_random_rounds_include_players_who_left_earlier() -> None:
@@ -265,8 +272,8 @@ def other_world(position: Position, seat: int | None, options: Options) -> Posit
         set_aside=unlike(position.set_aside, side),
         discard_pile=tuple(own[card] for card in position.discard_pile),
         drawn=position.drawn and (own if seat == position.turn else others)[position.drawn],
-        extra=extra._replace(
-            run=run and Run(run.seat, own[run.card]), challenge=claim and Challenge(claim.seat, not claim.bluff)
+        extra=dataclasses.replace(
+            extra, run=run and Run(run.seat, own[run.card]), challenge=claim and Challenge(claim.seat, not claim.bluff)
         ),
     )
 
