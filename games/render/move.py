@@ -55,8 +55,8 @@ class YourMove(NamedTuple):
 
 
 UNO_KEY: Final = "u"
-CHALLENGE_KEY: Final = "c"
-BUZZ_KEY: Final = "b"
+CHALLENGE_KEY: Final = "x"
+BUZZ_KEY: Final = "z"
 UNO_KEY_BESIDE_PURPLE: Final = "shift+u"
 """The key for UNO while U chooses purple."""
 

@@ -234,8 +234,8 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Interceptions",
         str,
         _OUT_OF_TURN,
-        "Whether you may play out of turn. exact: a card of the same colour and kind as the top card. super: of the same"
-        " kind in any colour. The turn is then yours.",
+        "Whether you may play out of turn. exact: a card of the same colour and kind as the top card. super: of the"
+        " same kind in any colour. The turn is then yours.",
         "INT-1",
         values=("off", "exact", "super"),
     ),
@@ -253,8 +253,9 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Challenging a bluff",
         str,
         _OUT_OF_TURN,
-        "Whether the next player may challenge a wild draw card. official: it was a bluff if its player also held a card"
-        " of the colour in force. playroom: if its player held any other playable card; a bluffer draws two cards more.",
+        "Whether the next player may challenge a wild draw card. official: it was a bluff if its player also held a"
+        " card of the colour in force. playroom: if its player held any other playable card; a bluffer draws two cards"
+        " more.",
         "BLUFF-1",
         values=("off", "official", "playroom"),
         conflicts="Not with a No Mercy deck.",

@@ -113,7 +113,7 @@ def _play_refusal(position: Position, seat: int, move: Move, side: SideRules) ->
 
 
 def _may_be_an_answer(card: str, pending: Pending, side: SideRules) -> bool:
-    """Return True if a card is a draw card, or of a kind that passes this debt on or ends it (RESP-3, RESP-4, RESP-6)."""
+    """Return True if a card is a draw card, or of a kind that passes this debt on or ends it (RESP-3 to RESP-6)."""
     return FACES[card].kind == "draw" or (card in side.passing and pending.value > 0)
 
 
