@@ -134,7 +134,7 @@ def is_bluff(rule: str, card: str, rest: Iterable[str], side: SideRules, *, top:
 
 
 CHALLENGE_CARDS: Final = 2
-"""The cards drawn besides the debt after a wrong challenge, with ``playroom`` after a right one too (BLUFF-3, BLUFF-4)."""
+"""The cards drawn besides the debt after a wrong challenge, with ``playroom`` also after a right one (BLUFF-3, -4)."""
 
 
 def flip(turn: Turn) -> None:

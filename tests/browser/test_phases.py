@@ -51,7 +51,7 @@ def test_heading_title_and_announcements_agree_during_play(pages: tuple[Game, Pa
     expect(other.locator("#chooser")).to_be_visible()
     agrees(other, "Your turn: play a card or draw", urgent="Your turn: play a card or draw")
     other.locator("#choose-g").click()
-    agrees(other, "alice’s turn: stack or take 6")
+    agrees(other, "alice’s turn: answer or take 6 cards")
     agrees(one, "Your turn: you owe 6 cards", urgent="you owe 6 cards")
 
 

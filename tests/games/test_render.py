@@ -79,7 +79,7 @@ NOTHING_FITS = {**PLAIN, "hands": [["b1"], ["r4", "g3"], ["y1", "y2"]], "declare
         (ROULETTE, 0, "Your turn: choose a colour for the roulette."),
         (DRAWN, 0, "Your turn: play the Red 5 you drew."),
         (PLAIN, 1, "Ann’s turn: play or draw."),
-        (OWED, 1, "Ann’s turn: stack or take 6."),
+        (OWED, 1, "Ann’s turn: answer or take 6 cards."),
         (ROULETTE, None, "Ann’s turn: choose a colour for the roulette."),
         (DRAWN, 1, "Ann’s turn: play the drawn card."),
     ],
@@ -414,7 +414,16 @@ def test_options_are_described_in_sentences() -> None:
 
 @pytest.mark.parametrize("preset", rules.PRESETS)
 def test_every_preset_has_a_description(preset: str) -> None:
-    numbers = {**PLAIN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}
+    hands = [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]
+    numbers = {**PLAIN, "hands": hands, "draw_pile": DRAW_PILE}
+    if preset == "flip":
+        both = {
+            name: [f"{card}/o{n}" for n, card in enumerate(numbers[name], 1)] for name in ("discard_pile", "draw_pile")
+        }
+        numbers |= both | {
+            "side": "light",
+            "hands": [[f"{card}/p{n}" for n, card in enumerate(hand, 1)] for hand in hands],
+        }
     assert " rules, " in words.options_prose(seen(numbers, preset=preset))
 
 
