@@ -63,21 +63,36 @@ def _with_two_sides(
     The hidden faces of other players' hands are used where they are seen (FLIP-6).
     """
     rules = view.options.rules
-    hidden = rules.sides[rules.other_side(view.side)]
+    hidden, shown = rules.sides[rules.other_side(view.side)], rules.sides[view.side].shown or {}
     printed = next(side.printed for side in rules.deck.sides if side.name == hidden.name)
     backs = view.backs or ((),) * len(view.counts)
     pool = list((Counter(printed) - Counter(face for hand in backs for face in hand)).elements())
     rng.shuffle(pool)
 
+    spare = list(draw_pile)
+
     def paired(faces: Sequence[str], known: Sequence[str] = ()) -> list[Card]:
-        """Give faces of the side in force hidden faces from ``known``, then from the pool."""
+        """Give faces of the side in force hidden faces from ``known``, then from the pool.
+
+        A face that no card has together with the last of ``known`` is exchanged for one of the draw pile (PAIR-1).
+        """
         left = rng.sample(known, len(known))
-        return [_take_pair(face, left or pool, printed, view) for face in faces]
+        looks = [face_of(face) for face in faces]
+        cards = {}
+        # Wild cards and Flips choose first, because they do not go with every hidden face.
+        for at in sorted(range(len(faces)), key=lambda at: bool(looks[at].color) and looks[at].kind != "flip"):
+            face = faces[at]
+            if left and not any(_card(face, back, view) in shown for back in left):
+                fits = next((n for n, other in enumerate(spare) if _card(other, left[-1], view) in shown), None)
+                if fits is not None:
+                    face, spare[fits] = spare[fits], face
+            cards[at] = _take_pair(face, left or pool, printed, view)
+        return [cards[at] for at in range(len(faces))]
 
     dealt = [paired(hand, known) for hand, known in zip(hands, backs, strict=True)]
     return view.with_hidden(
         dealt,
-        draw_pile=paired(draw_pile),
+        draw_pile=paired(spare),
         set_aside=paired(set_aside),
         bluff=bluff,
         discard_pile=paired(view.discard_pile),

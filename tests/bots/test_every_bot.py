@@ -15,7 +15,6 @@ from games.bots.arena import next_move, play_round
 from games.bots.sharp import Sharp
 from games.bots.worlds import sample_world, unseen_cards
 from games.rules import (
-    DECKS,
     PRESETS,
     Options,
     Position,
@@ -100,6 +99,7 @@ def test_a_choice_does_not_depend_on_hidden_cards(name: str) -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_sampled_world_has_the_same_view_and_all_cards_of_the_deck(preset: str) -> None:
     options = PRESETS[preset]
+    sides = {side.name: side for side in options.rules.deck.sides}
     for position in positions(options, 4, "worlds"):
         for seat in range(4):
             view = view_for(position, seat, options)
@@ -107,7 +107,9 @@ def test_a_sampled_world_has_the_same_view_and_all_cards_of_the_deck(preset: str
             assert view_for(world, seat, options) == view or (position.drawn and seat != position.turn)
             held = Counter(card for hand in world.hands for card in hand)
             held.update(world.draw_pile + world.discard_pile + world.set_aside)
-            assert held == Counter(DECKS[options.deck].cards)
+            side = sides[view.side]
+            faces = held if side.shown is None else Counter(side.shown[card] for card in held.elements())
+            assert faces == Counter(side.printed)
 
 
 def test_a_world_can_have_more_cards_than_the_deck() -> None:
